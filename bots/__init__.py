@@ -1,0 +1,1 @@
+"""Chat platforms, the terminal among them, and the commands that run Citebot."""

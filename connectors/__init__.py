@@ -1,0 +1,1 @@
+"""Source systems: what they hold, and the runs that keep the index true to them."""

@@ -1,0 +1,1 @@
+"""Answers questions over indexed documents; knows no chat platform and no source system."""

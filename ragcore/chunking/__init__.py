@@ -1,0 +1,1 @@
+"""Sections become chunks: one file a method."""

@@ -1,0 +1,1 @@
+"""The models: chat, embeddings, reranking; one Protocol each, real clients, and the offline defaults."""

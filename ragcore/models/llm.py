@@ -1,0 +1,59 @@
+"""What every chat model does, and the client for OpenAI-compatible endpoints."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from ragcore.types import Message, Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextPiece:
+    """Some text of the answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReasoningPiece:
+    """Some text that the model thought aloud; never part of the answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finish:
+    """The end of the output: ``length`` when the limit cut it."""
+
+    reason: Literal["stop", "length", "refused"]
+    usage: Usage
+
+
+Piece = TextPiece | ReasoningPiece | Finish
+
+
+class ChatModel(Protocol):
+    """Writes text from messages."""
+
+    @property
+    def name(self) -> str:
+        """Return the model's name."""
+        ...
+
+    @property
+    def context_window(self) -> int:
+        """Return how many tokens question and answer may take together."""
+        ...
+
+    @property
+    def max_tokens(self) -> int:
+        """Return how many tokens an answer may take: the reserve that the fit leaves."""
+        ...
+
+    def stream(self, messages: Sequence[Message], *, task: str = "answer") -> AsyncIterator[Piece]:
+        """Yield the output piece by piece, ending in one Finish; raise ModelError."""
+        ...
+
+    async def complete(self, messages: Sequence[Message], *, task: str) -> tuple[str, Usage]:
+        """Return the whole text (reasoning dropped) and what it took; raise ModelError."""
+        ...

@@ -1,0 +1,1 @@
+"""Bytes become sections: one file a format, told by content and not only by name."""

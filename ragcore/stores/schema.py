@@ -1,0 +1,178 @@
+"""The tables of the one database: documents, chunks, their vectors, sources, history.
+
+Which chunks are live is the registry's word: a chunk is live when its ``generation`` is its document's. A generation
+is derived from the document's hash, so doing the same work twice after a crash writes the same rows.
+"""
+
+from sqlalchemy import (
+    Boolean,
+    Column,
+    DateTime,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+)
+
+metadata = MetaData()
+
+documents = Table(
+    "documents",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("knowledge_base", String(200), nullable=False),
+    Column("source", String(200), nullable=False),
+    Column("title", Text, nullable=False, default=""),
+    Column("url", Text, nullable=False, default=""),
+    Column("name", Text, nullable=False, default=""),
+    Column("media_type", String(200), nullable=False, default=""),
+    Column("author", Text, nullable=False, default=""),
+    # What the source had to tell that nothing changed (ETag, time and size).
+    Column("version", Text, nullable=False, default=""),
+    # Content, parser and chunker with their options: what decides whether work is due.
+    Column("hash", String(64), nullable=False, default=""),
+    # The live generation; empty while the first one is being written, and after deletion.
+    Column("generation", String(64), nullable=False, default=""),
+    # Grows with every switch, across all documents: what a keyword copy follows.
+    Column("revision", Integer, nullable=False, default=0),
+    Column("deleted", Boolean, nullable=False, default=False),
+    Column("chunk_count", Integer, nullable=False, default=0),
+    Column("token_count", Integer, nullable=False, default=0),
+    Column("readers", Text),  # JSON list, null: the source did not say
+    Column("metadata", Text, nullable=False, default="{}"),
+    Column("updated_at", DateTime(timezone=True)),
+    Column("indexed_at", DateTime(timezone=True)),
+    Index("documents_by_source", "source"),
+    Index("documents_by_knowledge_base", "knowledge_base"),
+    Index("documents_by_revision", "revision"),
+)
+
+chunks = Table(
+    "chunks",
+    metadata,
+    Column("id", String(80), primary_key=True),
+    Column("document_id", Text, nullable=False),
+    Column("generation", String(64), nullable=False),
+    Column("knowledge_base", String(200), nullable=False),
+    Column("ordinal", Integer, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("overlap", Integer, nullable=False, default=0),
+    Column("kind", String(10), nullable=False),
+    Column("heading_path", Text, nullable=False, default="[]"),  # JSON list
+    Column("location", Text, nullable=False, default="{}"),  # JSON object, only what is set
+    Column("token_count", Integer, nullable=False),
+    Column("enrichment", Text, nullable=False, default="{}"),  # JSON: keywords, questions, tags
+    Column("vector_key", String(64), nullable=False),
+    Index("chunks_by_document", "document_id", "generation", "ordinal"),
+    Index("chunks_by_vector", "vector_key"),
+)
+
+vectors = Table(
+    "vectors",
+    metadata,
+    # Hash of the embedder's name and the text embedded: nothing is embedded twice.
+    Column("key", String(64), primary_key=True),
+    Column("embedder", String(200), nullable=False),
+    Column("data", LargeBinary, nullable=False),  # float32, little-endian, L2-normalised
+)
+
+# What an interrupted run left to finish or to undo; empty when nothing is under way.
+staged = Table(
+    "staged",
+    metadata,
+    Column("document_id", Text, primary_key=True),
+    Column("generation", String(64), primary_key=True),
+    Column("knowledge_base", String(200), nullable=False),
+    Column("started_at", DateTime(timezone=True), nullable=False),
+)
+
+counters = Table(
+    "counters",
+    metadata,
+    Column("name", String(50), primary_key=True),
+    Column("value", Integer, nullable=False),
+)
+
+knowledge_bases = Table(
+    "knowledge_bases",
+    metadata,
+    Column("name", String(200), primary_key=True),
+    Column("embedder", String(200), nullable=False),
+    Column("dimension", Integer, nullable=False),
+    Column("collection", String(200), nullable=False),
+)
+
+# Per knowledge base and language, the sum of unit vectors: its length over the count tells the mean cosine of random
+# pairs, by which a leg that knows nothing of a language shows itself.
+vector_sums = Table(
+    "vector_sums",
+    metadata,
+    Column("knowledge_base", String(200), primary_key=True),
+    Column("language", String(20), primary_key=True),
+    Column("count", Integer, nullable=False),
+    Column("data", LargeBinary, nullable=False),  # float64
+)
+
+sources = Table(
+    "sources",
+    metadata,
+    Column("name", String(200), primary_key=True),
+    Column("cursor", Text),
+    Column("last_run_at", DateTime(timezone=True)),
+    Column("last_success_at", DateTime(timezone=True)),
+    Column("last_error", Text, nullable=False, default=""),
+    # The deletion guard: how many documents a listing missed, and since when it says so.
+    Column("doubted_deletions", Integer, nullable=False, default=0),
+    Column("doubted_since", DateTime(timezone=True)),
+)
+
+failures = Table(
+    "failures",
+    metadata,
+    Column("document_id", Text, primary_key=True),
+    Column("source", String(200), nullable=False),
+    Column("version", Text, nullable=False, default=""),
+    Column("reason", Text, nullable=False),
+    Column("mend", Text, nullable=False),
+    Column("attempts", Integer, nullable=False, default=1),
+    Column("failed_at", DateTime(timezone=True), nullable=False),
+    Column("next_try_at", DateTime(timezone=True)),
+    Index("failures_by_source", "source"),
+)
+
+turns = Table(
+    "turns",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("platform", String(50), nullable=False),
+    Column("workspace", String(200), nullable=False, default=""),
+    Column("channel", String(200), nullable=False, default=""),
+    Column("thread", String(200), nullable=False, default=""),
+    Column("question", Text, nullable=False),
+    Column("author", String(200), nullable=False, default=""),
+    Column("answer", Text, nullable=False),
+    Column("question_tokens", Integer, nullable=False),
+    Column("answer_tokens", Integer, nullable=False),
+    Column("asked_at", DateTime(timezone=True), nullable=False),
+    Index("turns_by_conversation", "platform", "workspace", "channel", "thread", "id"),
+    Index("turns_by_time", "asked_at"),
+)
+
+turn_citations = Table(
+    "turn_citations",
+    metadata,
+    Column("turn_id", Integer, ForeignKey("turns.id", ondelete="CASCADE"), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("chunk_id", String(80), nullable=False),
+    Column("document_id", Text, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("url", Text, nullable=False),
+    Column("location", Text, nullable=False),
+    Column("quote", Text, nullable=False),
+    Column("score", Float, nullable=False, default=0.0),
+)

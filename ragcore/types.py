@@ -1,0 +1,265 @@
+"""The values that flow through Citebot, all frozen; imports the standard library only.
+
+One way through:
+
+    bytes (SourceDocument) -> Section -> Chunk -> vectors -> SQL -> indexes
+    Question -> ScoredChunk -> Message -> raw text -> Answer
+
+Scores: higher is better, everywhere. Ranks and page, row, line and slide numbers count from 1.
+Vectors are float32 ``(n, dim)``, L2-normalised, and never a field of a chunk.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceDocument:
+    """One document as its source system gave it, before parsing.
+
+    ``id`` is ``<source name>:<native id>``. ``version`` is whatever the source has to tell that nothing changed
+    (an ETag, a modification time and size); empty means that only the content can tell.
+    ``name`` is a file name (or the last part of a URL) and only hints at the format; the content decides.
+    ``readers`` is None when the source says nothing about who may read it (then the knowledge base decides).
+    """
+
+    id: str
+    source: str
+    content: bytes
+    name: str = ""
+    media_type: str = ""
+    title: str = ""
+    url: str = ""
+    author: str = ""
+    version: str = ""
+    updated_at: datetime | None = None
+    readers: frozenset[str] | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Location:
+    """Where a section or chunk stands in its document; 0 or "" means: the format has no such thing.
+
+    ``anchor`` is the fragment of the nearest heading, as the published page has it (``carry-over``).
+    """
+
+    page: int = 0
+    slide: int = 0
+    sheet: str = ""
+    first_row: int = 0
+    last_row: int = 0
+    first_line: int = 0
+    last_line: int = 0
+    anchor: str = ""
+
+
+class SectionKind(StrEnum):
+    """What a section holds, because a chunker must treat each differently."""
+
+    TEXT = "text"
+    TABLE = "table"
+    CODE = "code"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A part of a parsed document: Markdown text under one heading path, on one page, in one table or sheet.
+
+    ``heading_path`` runs from the outermost heading inwards and does not repeat the document's title.
+    ``header`` is, for a table, the Markdown lines (column names and rule, each with its newline) with which ``text``
+    begins and which every later chunk of the table repeats.
+    """
+
+    text: str
+    kind: SectionKind = SectionKind.TEXT
+    heading_path: tuple[str, ...] = ()
+    location: Location = Location()
+    header: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParsedDocument:
+    """What a parser made of a document. ``media_type`` is what the content turned out to be."""
+
+    title: str
+    media_type: str
+    sections: tuple[Section, ...]
+    warnings: tuple[str, ...] = ()
+    updated_at: datetime | None = None
+    author: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """A retrievable piece of one section; ``text`` is what is quoted, and stands so in the document.
+
+    ``overlap`` counts the leading characters of ``text`` that an earlier chunk of the same section holds already
+    (overlap, or a repeated table header): dropping them, the chunks of a section rejoin to its text.
+    ``keywords``, ``questions`` and ``tags`` come from enrichment and take part in search, never in quotes.
+    """
+
+    id: str
+    document_id: str
+    knowledge_base: str
+    ordinal: int
+    text: str
+    title: str
+    token_count: int
+    url: str = ""
+    media_type: str = ""
+    kind: SectionKind = SectionKind.TEXT
+    heading_path: tuple[str, ...] = ()
+    location: Location = Location()
+    overlap: int = 0
+    updated_at: datetime | None = None
+    keywords: tuple[str, ...] = ()
+    questions: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredChunk:
+    """A chunk with its score for one question.
+
+    ``score`` is the absolute relevance in 0..1 that the gate judges; it orders one result list.
+    ``ranks`` holds the chunk's place in each leg that found it: ``{"dense": 3, "keyword": 1}``.
+    ``matched`` holds the question's terms that the chunk contains, as written in the chunk.
+    """
+
+    chunk: Chunk
+    score: float
+    ranks: Mapping[str, int] = field(default_factory=dict)
+    matched: tuple[str, ...] = ()
+
+
+Role = Literal["system", "user", "assistant"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One message of a prompt or a conversation."""
+
+    role: Role
+    text: str
+    author: str = ""
+    sent_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationKey:
+    """Which conversation a turn belongs to; opaque strings of the platform."""
+
+    platform: str
+    workspace: str = ""
+    channel: str = ""
+    thread: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What is asked: the asker's words, what was said before, and where to look.
+
+    ``knowledge_bases`` names all that may be searched, already decided by who asks; empty means none.
+    ``document_ids``, when given, narrows the search to these documents.
+    """
+
+    text: str
+    knowledge_bases: tuple[str, ...]
+    history: tuple[Message, ...] = ()
+    document_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Model calls and tokens spent."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        """Add two usages, field by field."""
+        return Usage(
+            calls=self.calls + other.calls,
+            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
+            completion_tokens=self.completion_tokens + other.completion_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Citation:
+    """One cited chunk of an answer.
+
+    ``number`` is what the reader sees, from 1 in order of first use; ``id`` is the n of ``[ID:n]`` in the raw text,
+    an index into the answer's chunks. ``url`` points as deep as the source allows. ``quote`` stands so in the chunk.
+    """
+
+    number: int
+    id: int
+    chunk_id: str
+    document_id: str
+    title: str
+    url: str
+    location: str
+    quote: str
+
+
+class Support(StrEnum):
+    """How an answer stands towards the documents."""
+
+    CITED = "cited"
+    """At least one sentence is verified against a chunk."""
+    UNSUPPORTED = "unsupported"
+    """The model answered, and no sentence could be verified: shown marked, or withheld."""
+    ABSTAINED = "abstained"
+    """Nothing relevant was found; the text is the fixed empty response."""
+    EXEMPT = "exempt"
+    """Greetings and small talk: nothing to support."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """A stage of answering has begun (``rewrite``, ``search``, ``read``, ``write``, ``cite``)."""
+
+    stage: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delta:
+    """A piece of the raw text as it is written; never half a marker, link or fence."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A finished answer: the raw text with ``[ID:n]`` markers, repaired and verified, and what it rests on.
+
+    ``chunks`` are those of the prompt, in prompt order: ``[ID:n]`` is ``chunks[n]``.
+    ``notes`` are remarks for the reader (cut at the length limit, no model configured), already in words.
+    ``timings_ms`` has one entry a stage.
+    """
+
+    question: str
+    raw_text: str
+    support: Support
+    citations: tuple[Citation, ...] = ()
+    chunks: tuple[ScoredChunk, ...] = ()
+    notes: tuple[str, ...] = ()
+    reasoning: str = ""
+    usage: Usage = Usage()
+    timings_ms: Mapping[str, float] = field(default_factory=dict)
+    allowed_urls: frozenset[str] = frozenset()
+
+    @property
+    def abstained(self) -> bool:
+        """Whether nothing relevant was found."""
+        return self.support is Support.ABSTAINED
+
+
+AnswerEvent = Status | Delta | Answer
