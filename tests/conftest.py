@@ -1,0 +1,21 @@
+"""What every test sees: where the public data stands, if it is there at all."""
+
+import pathlib
+
+import pytest
+from hypothesis import settings
+
+from tests.soak import scaled
+
+BENCH = pathlib.Path(__file__).resolve().parents[2] / "shared" / "bench"
+
+settings.register_profile("citebot", max_examples=scaled(60), deadline=None, derandomize=False)
+settings.load_profile("citebot")
+
+
+@pytest.fixture
+def bench() -> pathlib.Path:
+    """Return the folder of public data, or skip: it isn't part of the repository."""
+    if not BENCH.is_dir():
+        pytest.skip("the public data sets are not beside this checkout (../shared/bench)")
+    return BENCH
