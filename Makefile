@@ -1,0 +1,78 @@
+# Everything a person or CI does here, each one command. Needs Python 3.11+ and make; the rest is installed into the checkout.
+PYTHON ?= python3
+DEMO := .venv
+TEST := .venv-test
+PIP_INSTALL := install --quiet --disable-pip-version-check --no-input -c constraints.txt
+CONFIG := examples/citebot.toml
+SOAK ?= 5
+WORKERS ?= 2
+CODE := bots ragcore connectors prompts tests benchmarks
+
+define QUESTIONS
+How many unused leave days can I carry over, and until when?
+What should I do when the VPN shows ERR_CONN_104?
+中国大陆销售的主机保修期是多久？
+endef
+export QUESTIONS
+
+.PHONY: help demo test lint types soak bench docs clean
+
+help:
+	@echo "make demo    install, index examples/, and chat about it in the terminal"
+	@echo "make test    build a test environment and run the tests"
+	@echo "make lint    check format and style        make types   check types"
+	@echo "make soak    the long runs: the same tests with larger counts (SOAK=$(SOAK))"
+	@echo "make bench   every measurement of benchmarks/README.md"
+	@echo "make docs    rewrite the generated pages"
+	@echo "make clean   remove the environments and the example's index"
+
+demo:
+	@echo "Citebot demo: three steps, the first of them once."
+	@$(MAKE) --no-print-directory $(DEMO)/.ready
+	@echo "2/3  Reading examples/documents (only what changed since the last time) ..."
+	@$(DEMO)/bin/citebot --config $(CONFIG) sync
+	@if [ -t 0 ]; then \
+	  echo "3/3  Opening the chat. Ask something, or /help."; \
+	  $(DEMO)/bin/citebot --config $(CONFIG) chat; \
+	else \
+	  echo "3/3  Asking three questions (there is no terminal to chat in)."; \
+	  printf '%s\n' "$$QUESTIONS" | $(DEMO)/bin/citebot --config $(CONFIG) chat; \
+	fi
+
+$(DEMO)/.ready: pyproject.toml constraints.txt
+	@echo "1/3  Installing into $(DEMO) (about a minute, 1 GB, once) ..."
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed, this is " + sys.version.split()[0] + ": make demo PYTHON=python3.12")'
+	@$(PYTHON) -m venv $(DEMO)
+	@$(DEMO)/bin/python -m pip $(PIP_INSTALL) -e .
+	@touch $@
+
+$(TEST)/.ready: pyproject.toml constraints.txt
+	@echo "Installing the test environment into $(TEST) ..."
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed, this is " + sys.version.split()[0] + ": make test PYTHON=python3.12")'
+	@$(PYTHON) -m venv $(TEST)
+	@$(TEST)/bin/python -m pip $(PIP_INSTALL) -e '.[test]'
+	@touch $@
+
+test: $(TEST)/.ready
+	$(TEST)/bin/pytest -n $(WORKERS) -m "not soak"
+
+lint: $(TEST)/.ready
+	$(TEST)/bin/ruff format --check $(CODE)
+	$(TEST)/bin/ruff check $(CODE)
+
+types: $(TEST)/.ready
+	$(TEST)/bin/mypy
+
+# Hypothesis draws fresh examples every time, so a longer run is also a different one.
+soak: $(TEST)/.ready
+	CITEBOT_SOAK=$(SOAK) $(TEST)/bin/pytest -n $(WORKERS) --timeout 1800
+
+bench: $(TEST)/.ready
+	@$(TEST)/bin/python -m pip $(PIP_INSTALL) -e '.[bench]'
+	$(TEST)/bin/python -m benchmarks
+
+docs: $(TEST)/.ready
+	$(TEST)/bin/python -m bots.settings > docs/settings.md
+
+clean:
+	rm -rf $(DEMO) $(TEST) examples/.citebot

