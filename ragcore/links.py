@@ -1,0 +1,119 @@
+"""Where a citation points: the deepest link that a document's address allows, and the place in words.
+
+Pure. A link is an address only; how it is shown belongs to the renderers.
+"""
+
+import re
+from collections.abc import Iterable
+from urllib.parse import quote, urlsplit
+
+from ragcore.types import Chunk, SectionKind
+
+_TEXT_FRAGMENT_WORDS = 5
+"""How many words stand at each end of a text fragment: enough to be found once, short enough to survive small edits."""
+_TEXT_FRAGMENT_CHARACTERS = 14
+"""The same for scripts without spaces."""
+_URL = re.compile(r"""https?://[^\s<>"'`\])}|（）【】，。；、]+""", re.IGNORECASE)
+_BLOCK_MARKUP = re.compile(r"^\s*(?:#{1,6}\s+|[-*+]\s+|\d+[.)]\s+|>\s*)", re.MULTILINE)
+_INLINE_MARKUP = re.compile(r"[*`]+|\[([^\]]*)\]\([^)]*\)|(?<!\w)_+|_+(?!\w)")
+
+
+def deep_link(chunk: Chunk, passage: str = "") -> str:
+    """Return the chunk's address, as deep as its format allows; "" when the document has none.
+
+    A page of a PDF (``#page=5``, RFC 8118), a heading's anchor, a line range (``#L10-L20``), and in HTML the passage
+    itself as a text fragment (``#:~:text=``, https://wicg.github.io/scroll-to-text-fragment/). An address that has a
+    fragment of its own (a message, a row of an application) is already as deep as its source knows, and stays.
+    """
+    url, place = chunk.url, chunk.location
+    if not url or "#" in url:
+        return url
+    if place.page and chunk.media_type == "application/pdf":
+        return f"{url}#page={place.page}"
+    anchor = quote(place.anchor, safe="-._~!$&'()*+,;=:@/?")
+    if chunk.media_type == "text/html":
+        directive = _text_directive(passage) if chunk.kind is SectionKind.TEXT else ""
+        return f"{url}#{anchor}{directive}" if anchor or directive else url
+    if anchor:
+        return f"{url}#{anchor}"
+    if place.first_line and chunk.kind is SectionKind.CODE:
+        last = max(place.last_line, place.first_line)
+        return f"{url}#L{place.first_line}-L{last}" if last > place.first_line else f"{url}#L{place.first_line}"
+    return url
+
+
+def place(chunk: Chunk) -> str:
+    """Return where the chunk stands, in words: ``p. 3``, ``Leave › Carry-over``, ``Meters, rows 2-5``."""
+    where = chunk.location
+    parts = []
+    if where.page:
+        parts.append(f"p. {where.page}")
+    if where.slide:
+        parts.append(f"slide {where.slide}")
+    if where.sheet:
+        parts.append(where.sheet)
+    if chunk.heading_path and not where.sheet:
+        parts.append(" › ".join(chunk.heading_path[-2:]))
+    if where.first_row:
+        parts.append(_span("row", where.first_row, where.last_row))
+    if not parts and where.first_line:
+        parts.append(_span("line", where.first_line, where.last_line))
+    return ", ".join(parts)
+
+
+def allowed_urls(chunks: Iterable[Chunk], hosts: frozenset[str]) -> frozenset[str]:
+    """Return the addresses that an answer over these chunks may show as links.
+
+    A retrieved document's own address, and an address that stands in a retrieved chunk and has one of the hosts (of a
+    configured source, or named by ``answer.link_hosts``). Whatever else a model writes is not a link.
+    """
+    found: set[str] = set()
+    for chunk in chunks:
+        if chunk.url:
+            found.add(chunk.url)
+        for match in _URL.finditer(chunk.text):
+            address = match.group().rstrip(".,;:!?")
+            if host_of(address) in hosts:
+                found.add(address)
+    return frozenset(found)
+
+
+def host_of(url: str) -> str:
+    """Return the host of an address in lower case, "" when it has none or is malformed."""
+    try:
+        return (urlsplit(url).hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+def _span(noun: str, first: int, last: int) -> str:
+    return f"{noun}s {first}-{last}" if last > first else f"{noun} {first}"
+
+
+def _text_directive(passage: str) -> str:
+    """Return ``:~:text=start,end`` for a passage, from the words of its first and its last paragraph."""
+    lines = [line for line in (_plain(raw) for raw in passage.splitlines()) if line]
+    if not lines:
+        return ""
+    start, end = _edge(lines[0], first=True), _edge(lines[-1], first=False)
+    if len(lines) == 1 and len(start) + len(end) >= len(lines[0]):
+        return f":~:text={_escape(lines[0])}"
+    return f":~:text={_escape(start)},{_escape(end)}"
+
+
+def _plain(line: str) -> str:
+    return " ".join(_INLINE_MARKUP.sub(r"\1", _BLOCK_MARKUP.sub("", line)).split())
+
+
+def _edge(line: str, *, first: bool) -> str:
+    words = line.split()
+    if len(words) > _TEXT_FRAGMENT_WORDS:
+        return " ".join(words[:_TEXT_FRAGMENT_WORDS] if first else words[-_TEXT_FRAGMENT_WORDS:])
+    if len(line) > 4 * _TEXT_FRAGMENT_CHARACTERS:
+        return line[:_TEXT_FRAGMENT_CHARACTERS] if first else line[-_TEXT_FRAGMENT_CHARACTERS:]
+    return line
+
+
+def _escape(text: str) -> str:
+    # "-", "," and "&" are syntax in a text directive and must be percent-encoded too.
+    return quote(text, safe="").replace("-", "%2D")

@@ -1,0 +1,67 @@
+from urllib.parse import unquote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragcore.links import allowed_urls, deep_link, place
+from ragcore.types import Chunk, Location, SectionKind
+
+
+def chunk(**changes: object) -> Chunk:
+    values: dict[str, object] = {
+        "id": "g-0", "document_id": "s:a", "knowledge_base": "kb", "ordinal": 0, "text": "Five days may be carried over.",
+        "title": "Leave", "token_count": 7, "url": "https://wiki.example/leave",
+    }  # fmt: skip
+    return Chunk(**{**values, **changes})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("changes", "link", "words"),
+    [
+        ({"media_type": "application/pdf", "location": Location(page=5)}, "#page=5", "p. 5"),
+        ({"media_type": "text/markdown", "heading_path": ("Leave", "Carry-over"), "location": Location(anchor="carry-over", first_line=4)},
+         "#carry-over", "Leave › Carry-over"),
+        ({"media_type": "text/x-python", "kind": SectionKind.CODE, "location": Location(first_line=4, last_line=9)}, "#L4-L9", "lines 4-9"),
+        ({"media_type": "text/plain", "location": Location(first_line=4, last_line=4)}, "", "line 4"),
+        ({"location": Location(sheet="Meters", first_row=2, last_row=5)}, "", "Meters, rows 2-5"),
+        ({"location": Location(slide=3), "heading_path": ("Plan",)}, "", "slide 3, Plan"),
+        ({"media_type": "text/markdown", "location": Location(anchor="假期 ü")}, "#%E5%81%87%E6%9C%9F%20%C3%BC", ""),
+    ],
+)  # fmt: skip
+def test_a_link_is_as_deep_as_the_format_allows(changes: dict[str, object], link: str, words: str) -> None:
+    assert deep_link(chunk(**changes)) == "https://wiki.example/leave" + link
+    assert place(chunk(**changes)) == words
+
+
+def test_html_points_at_the_passage_itself() -> None:
+    page = chunk(media_type="text/html", location=Location(anchor="carry"))
+    assert (
+        deep_link(page, "Five days, at most.") == "https://wiki.example/leave#carry:~:text=Five%20days%2C%20at%20most."
+    )
+    long = "The first words of a long passage which goes on for quite a while until it well-nigh ends."
+    assert deep_link(page, long).endswith(
+        "#carry:~:text=The%20first%20words%20of%20a,while%20until%20it%20well%2Dnigh%20ends."
+    )
+    assert deep_link(page, "").endswith("/leave#carry")
+
+
+def test_an_address_with_a_fragment_of_its_own_stays() -> None:
+    own = "https://chat.example/c/1#message-7"
+    assert deep_link(chunk(url=own, media_type="application/pdf", location=Location(page=2))) == own
+    assert deep_link(chunk(url="")) == ""
+
+
+@given(st.text(max_size=300))
+def test_a_text_fragment_holds_no_bare_syntax(passage: str) -> None:
+    fragment = deep_link(chunk(media_type="text/html"), passage).partition("#:~:text=")[2]
+    assert fragment.count(",") <= 1
+    assert not set(fragment) & set("-& \n#")
+    assert all(part.strip() == part for part in unquote(fragment).split(","))
+
+
+def test_only_known_addresses_become_links() -> None:
+    text = "See https://wiki.example/a?b=1, https://evil.example/x and (https://WIKI.example/c)."
+    urls = allowed_urls([chunk(text=text)], frozenset({"wiki.example"}))
+    assert urls == {"https://wiki.example/leave", "https://wiki.example/a?b=1", "https://WIKI.example/c"}
+    assert allowed_urls([chunk(text="http://[bad")], frozenset({"wiki.example"})) == {"https://wiki.example/leave"}
