@@ -1,0 +1,25 @@
+import pytest
+
+from ragcore.small_talk import is_small_talk
+
+
+@pytest.mark.parametrize(
+    "message", ["Hi!", "  hello there 👋 ", "Thank you very much.", "你好！", "谢谢～", "Danke schön", "OK, thanks"]
+)
+def test_a_greeting_asks_nothing(message: str) -> None:
+    assert is_small_talk(message)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "hi, how many leave days are there?",
+        "你好，年假几天",
+        "",
+        "thanks for nothing, what is E-104?",
+        "hi " * 9000,
+        "👋",
+    ],
+)
+def test_a_question_is_never_small_talk(message: str) -> None:
+    assert not is_small_talk(message)
