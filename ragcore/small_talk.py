@@ -9,9 +9,9 @@ import unicodedata
 _PHRASES = {
     # English
     "hi", "hi there", "hello", "hello there", "hey", "hey there", "good morning", "good afternoon", "good evening",
-    "morning", "thanks", "thank you", "thanks a lot", "thank you very much", "many thanks", "thx", "ty", "cheers", "bye",
+    "morning", "thanks", "thank you", "thanks a lot", "thank you very much", "many thanks", "thx", "ty", "bye",
     "goodbye", "good night", "see you", "ok", "okay", "ok thanks", "great", "great thanks", "cool", "nice", "perfect",
-    "how are you", "how are you doing", "you are welcome", "sorry",
+    "cheers", "how are you", "how are you doing", "you are welcome", "sorry",
     # German
     "hallo", "guten tag", "guten morgen", "guten abend", "moin", "danke", "danke schön", "vielen dank", "tschüss",
     "auf wiedersehen", "servus",
@@ -23,8 +23,8 @@ _PHRASES = {
     # Russian
     "привет", "здравствуйте", "добрый день", "доброе утро", "добрый вечер", "спасибо", "большое спасибо", "пока",
     # Chinese
-    "你好", "您好", "你好啊", "大家好", "早上好", "早", "晚上好", "下午好", "谢谢", "谢谢你", "谢谢您", "多谢", "非常感谢", "再见",
-    "拜拜", "好的", "好的谢谢", "辛苦了", "嗨",
+    "你好", "您好", "你好啊", "大家好", "早上好", "早", "晚上好", "下午好", "谢谢", "谢谢你", "谢谢您", "多谢", "再见",
+    "非常感谢", "拜拜", "好的", "好的谢谢", "辛苦了", "嗨",
     # Japanese and Korean
     "こんにちは", "おはよう", "おはようございます", "こんばんは", "ありがとう", "ありがとうございます", "さようなら",
     "안녕하세요", "안녕", "감사합니다", "고마워요", "고맙습니다",
