@@ -1,0 +1,12 @@
+"""Text analysis: what the keyword index, the relevance gate, citations and extractive answers call a term.
+
+One analysis for documents and questions, for every script: words are folded and stemmed, unspaced scripts (Chinese,
+Japanese, Korean, Thai ...) are cut into overlapping pairs, identifiers are kept whole and in parts. Pure functions.
+"""
+
+from ragcore.terms.model import Kind, Term
+from ragcore.terms.scan import term_texts, terms
+from ragcore.terms.scripts import language_of
+from ragcore.terms.stopwords import is_stop_word
+
+__all__ = ["Kind", "Term", "is_stop_word", "language_of", "term_texts", "terms"]
