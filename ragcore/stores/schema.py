@@ -5,6 +5,7 @@ is derived from the document's hash, so doing the same work twice after a crash 
 """
 
 from sqlalchemy import (
+    BigInteger,
     Boolean,
     Column,
     DateTime,
@@ -34,12 +35,14 @@ documents = Table(
     Column("author", Text, nullable=False, default=""),
     # What the source had to tell that nothing changed (ETag, time and size).
     Column("version", Text, nullable=False, default=""),
-    # Content, parser and chunker with their options: what decides whether work is due.
+    # Content, what the source said about it, parser and chunker with their options: decides whether work is due.
     Column("hash", String(64), nullable=False, default=""),
-    # The live generation; empty while the first one is being written, and after deletion.
+    # Parser and chunker with their options alone: an unchanged version is only trusted under the same pipeline.
+    Column("pipeline", String(64), nullable=False, default=""),
+    # The live generation; empty after deletion.
     Column("generation", String(64), nullable=False, default=""),
-    # Grows with every switch, across all documents: what a keyword copy follows.
-    Column("revision", Integer, nullable=False, default=0),
+    # Grows with every switch, across all documents and in commit order: what a keyword copy follows.
+    Column("revision", BigInteger, nullable=False, default=0),
     Column("deleted", Boolean, nullable=False, default=False),
     Column("chunk_count", Integer, nullable=False, default=0),
     Column("token_count", Integer, nullable=False, default=0),
@@ -52,6 +55,7 @@ documents = Table(
     Index("documents_by_revision", "revision"),
 )
 
+# Every row stands, or is just being written, in the indexes of its knowledge base: a refill copies all of them.
 chunks = Table(
     "chunks",
     metadata,
@@ -63,31 +67,36 @@ chunks = Table(
     Column("text", Text, nullable=False),
     Column("overlap", Integer, nullable=False, default=0),
     Column("kind", String(10), nullable=False),
+    Column("language", String(20), nullable=False),
     Column("heading_path", Text, nullable=False, default="[]"),  # JSON list
     Column("location", Text, nullable=False, default="{}"),  # JSON object, only what is set
     Column("token_count", Integer, nullable=False),
     Column("enrichment", Text, nullable=False, default="{}"),  # JSON: keywords, questions, tags
+    # Hash of the text that was embedded; with the embedder's name it finds the vector.
     Column("vector_key", String(64), nullable=False),
     Index("chunks_by_document", "document_id", "generation", "ordinal"),
+    Index("chunks_by_knowledge_base", "knowledge_base", "id"),
     Index("chunks_by_vector", "vector_key"),
 )
 
+# Nothing is embedded twice: a vector outlives its chunk.
 vectors = Table(
     "vectors",
     metadata,
-    # Hash of the embedder's name and the text embedded: nothing is embedded twice.
     Column("key", String(64), primary_key=True),
-    Column("embedder", String(200), nullable=False),
+    Column("embedder", String(200), primary_key=True),
     Column("data", LargeBinary, nullable=False),  # float32, little-endian, L2-normalised
 )
 
-# What an interrupted run left to finish or to undo; empty when nothing is under way.
+# Generations that are not live and may have left traces in chunks and indexes: being written, or replaced and not yet
+# swept. Empty when nothing is under way. ``owner`` is the data directory whose process works on it.
 staged = Table(
     "staged",
     metadata,
     Column("document_id", Text, primary_key=True),
     Column("generation", String(64), primary_key=True),
     Column("knowledge_base", String(200), nullable=False),
+    Column("owner", String(64), nullable=False, default=""),
     Column("started_at", DateTime(timezone=True), nullable=False),
 )
 
@@ -95,7 +104,7 @@ counters = Table(
     "counters",
     metadata,
     Column("name", String(50), primary_key=True),
-    Column("value", Integer, nullable=False),
+    Column("value", BigInteger, nullable=False),
 )
 
 knowledge_bases = Table(
@@ -105,6 +114,8 @@ knowledge_bases = Table(
     Column("embedder", String(200), nullable=False),
     Column("dimension", Integer, nullable=False),
     Column("collection", String(200), nullable=False),
+    # Slots of the collection that deleted chunks left behind; they are not reused.
+    Column("dead_slots", Integer, nullable=False, default=0),
 )
 
 # Per knowledge base and language, the sum of unit vectors: its length over the count tells the mean cosine of random
@@ -115,7 +126,8 @@ vector_sums = Table(
     Column("knowledge_base", String(200), primary_key=True),
     Column("language", String(20), primary_key=True),
     Column("count", Integer, nullable=False),
-    Column("data", LargeBinary, nullable=False),  # float64
+    # int64, little-endian, in units of 2**-40: exact, so that removing undoes adding to the last bit.
+    Column("data", LargeBinary, nullable=False),
 )
 
 sources = Table(

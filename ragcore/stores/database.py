@@ -1,0 +1,200 @@
+"""The one SQL database: SQLite beside the data, or PostgreSQL when its address says so; the same tables in both.
+
+SQLite runs in WAL mode: readers never wait for the writer. Its writers queue in here rather than poll for the file's
+lock, so a write transaction must not open another one.
+"""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, event, inspect, select, text
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from ragcore.errors import ConfigError, StoreError
+from ragcore.stores.schema import counters, metadata
+
+SCHEMA_VERSION = "0001"
+"""The newest revision in migrations/versions."""
+
+BUSY_TIMEOUT_MS = 30_000
+"""How long SQLite waits for another process (a backup, a second command) before giving up."""
+
+PAGE = 500
+"""Most ids in one statement: PostgreSQL and older SQLite take 32,767 and 999 variables."""
+
+_PRAGMAS = (
+    f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}",
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = NORMAL",
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA temp_store = MEMORY",
+    "PRAGMA cache_size = -32768",
+    "PRAGMA journal_size_limit = 67108864",
+)
+_ADVISORY_LOCK = 0x43_69_74_65  # any fixed number: creating the tables is for one process at a time
+
+
+class Database:
+    """An open database whose tables are those of ragcore.stores.schema."""
+
+    def __init__(self, engine: AsyncEngine) -> None:
+        """Wrap an engine; use Database.open."""
+        self._engine = engine
+        self._sqlite = engine.dialect.name == "sqlite"
+        self._writing = asyncio.Lock()
+
+    @classmethod
+    async def open(cls, where: str | Path) -> "Database":
+        """Open, and create or migrate where needed.
+
+        Args:
+            where: the path of a SQLite file (its folder is created), or an address such as
+                ``postgresql+asyncpg://user@host/name``.
+
+        Raises:
+            ConfigError: the address cannot be read, or its driver is not installed.
+            StoreError: the file is no database, cannot be opened, or was written by a newer Citebot.
+        """
+        url = _url(where)
+        if url.get_backend_name() == "sqlite" and url.database and url.database != ":memory:":
+            Path(url.database).parent.mkdir(parents=True, exist_ok=True)
+        database = cls(_engine(url))
+        try:
+            await database._prepare()
+        except (OperationalError, InterfaceError, DBAPIError, OSError) as error:
+            await database.close()
+            raise StoreError(f"{_shown(url)} cannot be opened as a database: {_cause(error)}") from error
+        except StoreError:
+            await database.close()
+            raise
+        return database
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether this is SQLite rather than PostgreSQL."""
+        return self._sqlite
+
+    @property
+    def path(self) -> Path | None:
+        """Return the SQLite file, None for PostgreSQL or memory."""
+        name = self._engine.url.database
+        return Path(name) if self._sqlite and name and name != ":memory:" else None
+
+    @asynccontextmanager
+    async def begin(self) -> AsyncIterator[AsyncConnection]:
+        """Open a write transaction: committed at the end, rolled back on an error. Never nest two."""
+        if not self._sqlite:
+            async with self._engine.begin() as connection:
+                yield connection
+            return
+        async with self._writing, self._engine.connect() as connection:
+            await connection.execution_options(citebot_write=True)
+            async with connection.begin():
+                yield connection
+
+    def connect(self) -> AbstractAsyncContextManager[AsyncConnection]:
+        """Open a connection for reading; what it reads in one block is one state of the database."""
+        return self._engine.connect()
+
+    async def close(self) -> None:
+        """Close all connections; the last one folds the write-ahead log into the file."""
+        await self._engine.dispose()
+
+    async def _prepare(self) -> None:
+        async with self.connect() as connection:
+            found = await connection.run_sync(_version)
+        if found == SCHEMA_VERSION:
+            return
+        async with self.begin() as connection:
+            if not self._sqlite:
+                await connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _ADVISORY_LOCK})
+            await connection.run_sync(_create_or_migrate)
+
+
+def _url(where: str | Path) -> URL:
+    if isinstance(where, Path) or "://" not in where:
+        return URL.create("sqlite+aiosqlite", database=str(where))
+    url = make_url(where)
+    drivers = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg", "postgres": "postgresql+asyncpg"}
+    backend = url.drivername.split("+")[0]
+    if backend not in drivers:
+        raise ConfigError(f"database.url: {backend!r} is not supported; use postgresql+asyncpg://... or leave it out")
+    return url.set(drivername=drivers[backend])
+
+
+def _engine(url: URL) -> AsyncEngine:
+    if url.get_backend_name() != "sqlite":
+        try:
+            return create_async_engine(url, pool_size=5, max_overflow=10, pool_pre_ping=True)
+        except ModuleNotFoundError as error:
+            raise ConfigError("database.url: PostgreSQL needs asyncpg: pip install 'citebot[postgres]'") from error
+    engine = create_async_engine(url)
+    event.listen(engine.sync_engine, "connect", _on_connect)
+    event.listen(engine.sync_engine, "begin", _on_begin)
+    return engine
+
+
+def _on_connect(connection: Any, _record: object) -> None:
+    # Python's own transaction handling opens transactions late and not for reading: we say BEGIN ourselves.
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    for pragma in _PRAGMAS:
+        cursor.execute(pragma)
+    cursor.close()
+
+
+def _on_begin(connection: Connection) -> None:
+    # A transaction that reads before it writes would fail at once when somebody else wrote in between.
+    writes = connection.get_execution_options().get("citebot_write", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _version(connection: Connection) -> str | None:
+    """Return the schema's version, None for a database without tables.
+
+    The table is alembic's; reading it ourselves saves alembic's import (0.5 s) at every start.
+    """
+    names = set(inspect(connection).get_table_names())
+    if "alembic_version" not in names:
+        if names & {table.name for table in metadata.sorted_tables}:
+            raise StoreError("the database holds tables named like ours, yet no schema version: is it Citebot's?")
+        return None
+    return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+
+
+def _create_or_migrate(connection: Connection) -> None:
+    found = _version(connection)
+    if found == SCHEMA_VERSION:
+        return  # another process was faster
+    if found is not None:
+        from ragcore.stores.migrations import upgrade
+
+        upgrade(connection, found)
+        return
+    metadata.create_all(connection)
+    connection.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"))
+    connection.execute(text("INSERT INTO alembic_version VALUES (:version)"), {"version": SCHEMA_VERSION})
+    connection.execute(counters.insert().values(name="revision", value=0))
+
+
+def _shown(url: URL) -> str:
+    """Return the address without its password."""
+    if url.get_backend_name() == "sqlite":
+        return os.fspath(url.database or ":memory:")
+    return url.render_as_string(hide_password=True)
+
+
+def _cause(error: Exception) -> str:
+    return str(getattr(error, "orig", None) or error).strip() or type(error).__name__
+
+
+async def scalar(connection: AsyncConnection, counter: str) -> int:
+    """Return the value of a counter, 0 if it was never set."""
+    value = await connection.scalar(select(counters.c.value).where(counters.c.name == counter))
+    return int(value or 0)
