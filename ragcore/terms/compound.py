@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from ragcore.terms.model import Kind
 from ragcore.terms.normal import fold, stem
@@ -20,6 +21,9 @@ _VERSION = re.compile(r"v\d+(?:\.\d+)+", re.IGNORECASE)
 # These part what may itself be an identifier: the file name in a path, the host in a URL.
 _SEGMENT = re.compile(r"(?:[^/\\:@#,+~>]|(?<!-)>)+")
 _HYPHENS = frozenset("-‐‑")
+_LOOSE = frozenset({"/", "\\", ":"})
+"""One of these alone only sets words side by side, unless there is a digit among them."""
+_LISTS = frozenset(",+~#")
 _LONGEST = 200
 """Longer terms are cut: nobody types them, and Tantivy refuses terms of 64 KiB."""
 
@@ -60,7 +64,7 @@ def _single(written: str) -> Iterator[Relative]:
         for group in (1, 2):
             yield stem(fold(measure[group])), measure.start(group), measure.end(group), Kind.PART
     elif len(humps) > 2:
-        for start, stop in zip(humps, humps[1:], strict=False):
+        for start, stop in pairwise(humps):
             if stop - start > 1:
                 yield stem(fold(written[start:stop])), start, stop, Kind.PART
 
@@ -92,12 +96,8 @@ def _whole(written: str, pieces: list[re.Match[str]]) -> tuple[str, Kind] | None
     if set(joints) <= _HYPHENS:
         joined = "".join(fold(text) for text in texts)
         return stem(joined), Kind.IDENTIFIER if mixed else Kind.WORD
-    slashes = joints.count("/") + joints.count("\\")
-    if slashes == len(joints) == 1 and len(texts) > 1:
-        return (folded, Kind.IDENTIFIER) if mixed else None
-    if set(joints) <= set(",+~#") and not written.endswith(("++", "#")):
-        return None
-    if joints == ":" and not mixed:
+    loose = joints in _LOOSE or (set(joints) <= _LISTS and not written.endswith(("++", "#")))
+    if loose and not (mixed and joints in _LOOSE):
         return None
     return folded.removesuffix("()").lstrip("."), Kind.IDENTIFIER
 
