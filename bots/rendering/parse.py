@@ -1,0 +1,189 @@
+"""Markdown with ``[ID:n]`` markers, as the core wrote it, becomes the tree."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from bots.rendering.clean import clean, clean_line, clean_url
+from bots.rendering.inlines import INLINE_RULES, Reader, Reading, as_written, placeholder, without_placeholders
+from bots.rendering.tree import (
+    Align,
+    Block,
+    Cell,
+    Cite,
+    Document,
+    Fence,
+    Heading,
+    ItemList,
+    ListItem,
+    Paragraph,
+    Quote,
+    Rule,
+    SourceLine,
+    Table,
+    Text,
+)
+from ragcore.citations.markers import find, remove
+from ragcore.types import Answer
+
+# Deeper blocks than this are shown as plain lines: the parser drops what lies beyond its own limit.
+_DEEPEST = 40
+
+
+def parse_answer(answer: Answer) -> Document:
+    """Return the tree of a finished answer, its sources numbered as the answer numbered them.
+
+    A marker without a citation is left out, and so is a citation that no marker uses.
+    """
+    cites = {c.number: Cite(number=c.number, url=clean_url(c.url)) for c in answer.citations}
+    allowed = answer.allowed_urls | {c.url for c in answer.citations if c.url}
+    reading = Reading(cites=cites, allowed=frozenset(clean_url(url) for url in allowed))
+    blocks = _blocks_of(_numbered(answer.raw_text, {c.id: c.number for c in answer.citations}), reading)
+    sources = {
+        c.number: SourceLine(
+            number=c.number, title=clean_line(c.title), place=clean_line(c.location), url=clean_url(c.url)
+        )
+        for c in answer.citations
+    }
+    return Document(
+        blocks=blocks,
+        sources=tuple(sources[number] for number in sorted(sources) if number in reading.seen),
+        notes=tuple(clean_line(note) for note in answer.notes),
+    )
+
+
+def parse_partial(text: str) -> Document:
+    """Return the tree of an answer still being written; its markers are numbered by first use and link nowhere."""
+    numbers: dict[int, int] = {}
+    for marker in find(text):
+        numbers.setdefault(marker.id, len(numbers) + 1)
+    cites = {number: Cite(number=number, url="") for number in numbers.values()}
+    return Document(blocks=_blocks_of(_numbered(text, numbers), Reading(cites=cites, allowed=frozenset())))
+
+
+def parse_markdown(text: str, allowed: frozenset[str] = frozenset()) -> Document:
+    """Return the tree of any Markdown without citations; only ``allowed`` URLs become links."""
+    reading = Reading(cites={}, allowed=allowed)
+    return Document(blocks=_blocks_of(without_placeholders(clean(text)), reading))
+
+
+@lru_cache(maxsize=1)
+def _parser() -> MarkdownIt:
+    # "js-default" is CommonMark with tables and strikethrough, and HTML as the text that it is. Link definitions stay
+    # text too: nothing a writer typed may vanish.
+    parser = MarkdownIt("js-default", {"maxNesting": _DEEPEST * 2}).disable("reference")
+    for name, before, rule in INLINE_RULES:
+        parser.inline.ruler.before(before, name, rule)
+    # Which URL may be a link is decided on the tree, by the text as written.
+    parser.normalizeLink = lambda url: url  # type: ignore[method-assign]
+    parser.validateLink = lambda url: True  # type: ignore[method-assign]
+    return parser
+
+
+def _numbered(text: str, numbers: Mapping[int, int]) -> str:
+    """Return the cleaned text with a placeholder for each marker that has a number, and without the other markers."""
+    cleaned = without_placeholders(clean(text))
+    # Taking one out can make another of what stood around it.
+    while unknown := [marker for marker in find(cleaned) if marker.id not in numbers]:
+        cleaned = remove(cleaned, unknown)
+    pieces: list[str] = []
+    done = 0
+    for marker in find(cleaned):
+        pieces += (cleaned[done : marker.start], placeholder(numbers[marker.id]))
+        done = marker.end
+    return "".join((*pieces, cleaned[done:]))
+
+
+def _blocks_of(text: str, reading: Reading) -> tuple[Block, ...]:
+    tokens = _parser().parse(text)
+    if any(token.level > _DEEPEST for token in tokens):
+        return _plain_blocks(text)
+    blocks, _ = _read_blocks(tokens, 0, Reader(reading))
+    return blocks
+
+
+def _plain_blocks(text: str) -> tuple[Block, ...]:
+    lines = (as_written(line).strip() for line in text.split("\n"))
+    return tuple(Paragraph(children=(Text(text=line),)) for line in lines if line)
+
+
+def _read_blocks(tokens: list[Token], at: int, reader: Reader) -> tuple[tuple[Block, ...], int]:
+    """Return the blocks from ``at`` to the end of the enclosing block, and the place after its closing token."""
+    blocks: list[Block] = []
+    while at < len(tokens):
+        token = tokens[at]
+        if token.nesting < 0:
+            return tuple(blocks), at + 1
+        block, at = _read_block(tokens, at, reader)
+        if block is not None:
+            blocks.append(block)
+    return tuple(blocks), at
+
+
+def _read_block(tokens: list[Token], at: int, reader: Reader) -> tuple[Block | None, int]:  # noqa: PLR0911 (one return a kind of block)
+    token = tokens[at]
+    match token.type:
+        case "paragraph_open":
+            children = reader.inlines(tokens[at + 1].children or [])
+            return (Paragraph(children=children) if children else None), at + 3
+        case "heading_open":
+            children = reader.inlines(tokens[at + 1].children or [])
+            return (Heading(level=int(token.tag[1]), children=children) if children else None), at + 3
+        case "fence" | "code_block":
+            return Fence(text=as_written(token.content).removesuffix("\n"), language=token.info.strip()), at + 1
+        case "hr":
+            return Rule(), at + 1
+        case "blockquote_open":
+            blocks, at = _read_blocks(tokens, at + 1, reader)
+            return Quote(blocks=blocks), at
+        case "bullet_list_open" | "ordered_list_open":
+            return _read_list(tokens, at, reader)
+        case "table_open":
+            return _read_table(tokens, at, reader)
+        case _:
+            raise AssertionError(f"the parser is configured to give no {token.type}")
+
+
+def _read_list(tokens: list[Token], at: int, reader: Reader) -> tuple[Block, int]:
+    opening = tokens[at]
+    start = int(opening.attrs.get("start", 1)) if opening.type == "ordered_list_open" else None
+    tight = True
+    items: list[ListItem] = []
+    at += 1
+    while tokens[at].type == "list_item_open":
+        first = tokens[at + 1]
+        tight = tight and not (first.type == "paragraph_open" and not first.hidden)
+        blocks, at = _read_blocks(tokens, at + 1, reader)
+        items.append(ListItem(blocks=blocks))
+    return ItemList(items=tuple(items), start=start, tight=tight), at + 1
+
+
+def _read_table(tokens: list[Token], at: int, reader: Reader) -> tuple[Block, int]:
+    rows: list[tuple[Cell, ...]] = []
+    cells: list[Cell] = []
+    aligns: list[Align] = []
+    while tokens[at].type != "table_close":
+        token = tokens[at]
+        if token.type in {"th_open", "td_open"}:
+            if token.type == "th_open":
+                aligns.append(_align(str(token.attrs.get("style", ""))))
+            cells.append(reader.inlines(tokens[at + 1].children or []))
+        elif token.type == "tr_close":
+            rows.append(tuple(cells))
+            cells = []
+        at += 1
+    return Table(header=rows[0], rows=tuple(rows[1:]), aligns=tuple(aligns)), at + 1
+
+
+def _align(style: str) -> Align:
+    match style.removeprefix("text-align:"):
+        case "left":
+            return "left"
+        case "center":
+            return "center"
+        case "right":
+            return "right"
+        case _:
+            return ""

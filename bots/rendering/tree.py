@@ -1,0 +1,147 @@
+"""The tree between an answer and any platform: blocks of inlines, all frozen, no markup in it.
+
+A text holds no control character, a link only an allowed URL, and a citation the number that the reader sees. Whatever
+a platform needs (splitting, escaping, its own length) is decided on this tree, before markup exists.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text:
+    """Plain words."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Code:
+    """An inline code span; a URL that may not become a link is one."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Styled:
+    """Emphasised, strong or struck inlines."""
+
+    style: Literal["emphasis", "strong", "strike"]
+    children: tuple["Inline", ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """Inlines that lead to an allowed URL; holds neither links nor citations."""
+
+    url: str
+    children: tuple["Inline", ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cite:
+    """A citation ``[number]``; ``url`` is empty when the source has none."""
+
+    number: int
+    url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Break:
+    """The end of a line; a soft one may be shown as a space."""
+
+    hard: bool
+
+
+Inline = Text | Code | Styled | Link | Cite | Break
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paragraph:
+    """Inlines that stand together."""
+
+    children: tuple[Inline, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heading:
+    """A heading, ``level`` 1 to 6."""
+
+    level: int
+    children: tuple[Inline, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListItem:
+    """One item: any blocks, further lists among them."""
+
+    blocks: tuple["Block", ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemList:
+    """A list; ``start`` is the first number of an ordered one and None for bullets."""
+
+    items: tuple[ListItem, ...]
+    start: int | None = None
+    tight: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quote:
+    """Quoted blocks."""
+
+    blocks: tuple["Block", ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fence:
+    """Code lines, without a newline at the end; ``language`` may be empty."""
+
+    text: str
+    language: str = ""
+
+
+Align = Literal["", "left", "center", "right"]
+Cell = tuple[Inline, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """A table; every row has as many cells as the header, and ``aligns`` one entry a column."""
+
+    header: tuple[Cell, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    aligns: tuple[Align, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """A line across."""
+
+
+Block = Paragraph | Heading | ItemList | Quote | Fence | Table | Rule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceLine:
+    """One line of the source list: what ``[number]`` refers to. ``place`` and ``url`` may be empty."""
+
+    number: int
+    title: str
+    place: str
+    url: str
+
+    @property
+    def label(self) -> str:
+        """Return ``title, place``."""
+        return ", ".join(part for part in (self.title, self.place) if part)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """A rendered answer: its blocks, the sources of the citations in them, and remarks for the reader."""
+
+    blocks: tuple[Block, ...]
+    sources: tuple[SourceLine, ...] = ()
+    notes: tuple[str, ...] = ()
