@@ -1,1 +1,6 @@
-"""Bytes become sections: one file a format, told by content and not only by name."""
+"""Documents in: bytes of any format become titled sections with their place in the source."""
+
+from ragcore.parsing.options import ParseOptions
+from ragcore.parsing.registry import PARSER_VERSION, parse
+
+__all__ = ["PARSER_VERSION", "ParseOptions", "parse"]

@@ -1,0 +1,219 @@
+"""Which format a document is in: its first bytes, its zip members and its structure; the name only hints."""
+
+import json
+import re
+
+from ragcore.errors import ParseError
+from ragcore.parsing.container import open_zip
+from ragcore.parsing.delimited import DELIMITERS, table_fit
+from ragcore.parsing.encoding import decode
+from ragcore.parsing.media import TEXTUAL, Media, hinted
+from ragcore.parsing.options import ParseOptions
+
+_HEAD = 1024
+_SNIFFED = 20_000
+_SHORT_CELL = 40
+_OLE = bytes.fromhex("d0cf11e0a1b11ae1")
+_IMAGES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\x00", b"MM\x00*", b"\x00\x00\x01\x00", b"8BPS")
+_PROGRAMS = (
+    b"MZ",
+    b"\x7fELF",
+    b"\xca\xfe\xba\xbe",
+    b"\xcf\xfa\xed\xfe",
+    b"\xfe\xed\xfa",
+    b"\x00asm",
+    b"dex\n",
+    b"!<arch>",
+)
+_ARCHIVES = (
+    b"\x1f\x8b",
+    b"7z\xbc\xaf",
+    b"Rar!",
+    b"\xfd7zXZ",
+    b"BZh",
+    b"\x28\xb5\x2f\xfd",
+    b"\x04\x22\x4d\x18",
+    b"MSCF",
+)
+_MEDIA = (b"ID3", b"OggS", b"fLaC", b"\x1aE\xdf\xa3", b"FLV\x01", b"\xff\xfb", b"MThd")
+_DATABASES = (b"SQLite format 3", b"PAR1", b"\x89HDF", b"ARROW1")
+_HTML = re.compile(r"^\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)[\s>]", re.I | re.S)
+_HTML_TAGS = re.compile(r"<(?:p|div|h[1-6]|table|ul|ol|span|a|br|td|li)[\s/>]", re.IGNORECASE)
+_MAIL_FIELD = re.compile(
+    r"^(?:From|To|Cc|Subject|Date|Received|Return-Path|Delivered-To|MIME-Version|Message-ID|Reply-To|X-[\w-]+|ARC-[\w-]+|"
+    r"DKIM-Signature|Content-Type|Sender|List-[\w-]+):",
+    re.IGNORECASE,
+)
+_MARKDOWN = re.compile(r"^(?:#{1,6} \S|```|\s*[-*] \[[ x]\] |\|.+\|$|\[[^\]]+\]: \S)|\]\(\S+\)|\*\*\w", re.MULTILINE)
+_RST = re.compile(r"^(?:\.\. [\w-]+::|\S[^\n]*\n(={3,}|-{3,}|~{3,})$)", re.MULTILINE)
+_OLD_OFFICE = (
+    ("WordDocument", "an old Word file (.doc)", "save it as docx"),
+    ("Workbook", "an old Excel file (.xls)", "save it as xlsx"),
+    ("Book", "an old Excel file (.xls)", "save it as xlsx"),
+    ("PowerPoint Document", "an old PowerPoint file (.ppt)", "save it as pptx"),
+    ("__substg1.0_", "an Outlook message (.msg)", "save it as eml"),
+)
+
+
+def detect(content: bytes, *, name: str, media_type: str, options: ParseOptions) -> Media:
+    """Return what the content is.
+
+    Raises:
+        ParseError: It is empty, or in a format that is not read; says which, and what to do.
+    """
+    if not content.strip(b"\x00 \t\r\n"):
+        raise ParseError(
+            "it is empty" if not content else "it holds nothing but blanks", mend="nothing to do, or restore it"
+        )
+    if b"%PDF-" in content[:_HEAD]:
+        return Media.PDF
+    if content.startswith((b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")):
+        return _zipped(content, options)
+    _refuse_binary(content)
+    hint = hinted(name, media_type)
+    return _textual(_sniffed_text(content), content, hint)
+
+
+def _refuse_binary(content: bytes) -> None:
+    if content.startswith(_OLE):
+        raise _old_office(content)
+    if content.startswith(b"{\\rtf"):
+        raise ParseError("it is a rich text file (.rtf)", mend="save it as docx")
+    box = content[4:12]
+    if _is_image(content, box):
+        raise ParseError(
+            "it is an image", mend="put its words into a text file, or make it a PDF and install citebot[ocr]"
+        )
+    if content.startswith(_PROGRAMS) and not _is_plain(content):
+        raise ParseError("it is a program", mend="exclude it from the source")
+    if content.startswith(_ARCHIVES) and not _is_plain(content):
+        raise ParseError("it is a packed archive", mend="unpack it")
+    if content.startswith(_MEDIA) or box[:4] == b"ftyp" or content[:4] == b"RIFF":
+        raise ParseError("it is sound or video", mend="add a transcript as text")
+    if content.startswith(_DATABASES):
+        raise ParseError("it is a database file", mend="export what matters as csv")
+
+
+def _is_image(content: bytes, box: bytes) -> bool:
+    webp = content[:4] == b"RIFF" and content[8:12] == b"WEBP"
+    return webp or box in (b"ftypheic", b"ftypavif") or (content.startswith(_IMAGES) and not _is_plain(content))
+
+
+def _is_plain(content: bytes) -> bool:
+    head = content[:_HEAD]
+    return head.isascii() and all(byte >= 32 or byte in b"\t\r\n\f" for byte in head)
+
+
+def _old_office(content: bytes) -> ParseError:
+    """Name what an OLE container holds by the stream names in its directory, which are UTF-16."""
+    if "EncryptedPackage".encode("utf-16-le") in content:
+        return ParseError("it is protected with a password", mend="save it without a password")
+    for stream, what, mend in _OLD_OFFICE:
+        if stream.encode("utf-16-le") in content:
+            return ParseError(f"it is {what}", mend=mend)
+    return ParseError("it is an old binary Office file", mend="save it as docx, xlsx or pptx")
+
+
+def _zipped(content: bytes, options: ParseOptions) -> Media:
+    members = open_zip(content, options)
+    names = members.names
+    if "mimetype" in names and members.read("mimetype").strip() == b"application/epub+zip":
+        return Media.EPUB
+    for member, media in (("word/", Media.DOCX), ("xl/", Media.XLSX), ("ppt/", Media.PPTX)):
+        if "[Content_Types].xml" in names and any(name.startswith(member) for name in names):
+            if "xl/workbook.bin" in names:
+                raise ParseError("it is a binary Excel file (.xlsb)", mend="save it as xlsx")
+            return media
+    if "META-INF/container.xml" in names:
+        return Media.EPUB
+    if "content.xml" in names and "mimetype" in names:
+        raise ParseError("it is an OpenDocument file", mend="save it as docx, xlsx or pptx")
+    raise ParseError("it is a zip archive", mend="unpack it")
+
+
+def _sniffed_text(content: bytes) -> str:
+    head = content[:_SNIFFED]
+    cut = head.rfind(b"\n")
+    wide = b"\x00" in head
+    return decode(head[: cut + 1] if len(content) > _SNIFFED and cut > 0 and not wide else head).text
+
+
+def _textual(head: str, content: bytes, hint: Media | None) -> Media:
+    """Tell the text formats apart; a hint holds unless the structure contradicts it."""
+    if hint not in (Media.MARKDOWN, Media.CODE, Media.RST, Media.JSON, Media.JSONL, Media.NOTEBOOK) and _HTML.match(
+        head
+    ):
+        return Media.HTML
+    if hint in (None, Media.JSON, Media.JSONL, Media.NOTEBOOK) or hint not in TEXTUAL:
+        found = _json_kind(head, content)
+        if found is not None:
+            return found
+    mail = _is_mail(head)
+    if mail and hint in (None, Media.MAIL, Media.TEXT):
+        return Media.MAIL
+    if hint is not None and hint in TEXTUAL and _keeps_promise(head, hint):
+        return hint
+    if _HTML.match(head):
+        return Media.HTML
+    return _structured(head)
+
+
+def _keeps_promise(head: str, hint: Media) -> bool:
+    """Tell whether text can be in the hinted format at all."""
+    if hint in (Media.JSON, Media.JSONL, Media.NOTEBOOK, Media.MAIL):
+        return False
+    if hint is Media.HTML:
+        return bool(_HTML.match(head) or _HTML_TAGS.search(head) or "<" in head)
+    return True
+
+
+def _json_kind(head: str, content: bytes) -> Media | None:
+    if head.lstrip()[:1] not in ("{", "["):
+        return None
+    text = decode(content).text
+    try:
+        value = json.loads(text)
+    except RecursionError:
+        raise ParseError("its JSON is nested too deep", mend="export it with fewer levels") from None
+    except ValueError:
+        return Media.JSONL if _is_json_lines(text) else None
+    is_notebook = isinstance(value, dict) and isinstance(value.get("cells"), list) and "nbformat" in value
+    return Media.NOTEBOOK if is_notebook else Media.JSON
+
+
+def _is_json_lines(text: str) -> bool:
+    lines = [line for line in text.split("\n", 20)[:20] if line.strip()]
+    try:
+        return len(lines) > 1 and all(isinstance(json.loads(line), dict | list) for line in lines[:-1])
+    except (ValueError, RecursionError):
+        return False
+
+
+def _is_mail(head: str) -> bool:
+    """Tell a mail by its first lines: at least three header fields before the first empty line, nothing else."""
+    fields = 0
+    for line in head.lstrip("\r\n").splitlines()[:200]:
+        if not line.strip():
+            break
+        if line[0] in " \t" and fields:
+            continue
+        if _MAIL_FIELD.match(line):
+            fields += 1
+        elif not re.match(r"^[\w-]+:", line) and not line.startswith("From "):
+            return False
+    return fields >= 3
+
+
+def _structured(head: str) -> Media:
+    """Name the format of a text whose name says nothing, or the wrong thing."""
+    fits = [table_fit(head, delimiter) for delimiter in DELIMITERS]
+    best = max(fits, key=lambda fit: fit.score)
+    if best.even_rows >= 3 and best.share == 1.0 and best.mean_cell < _SHORT_CELL and not _MARKDOWN.search(head):
+        return Media.TSV if best.delimiter == "\t" else Media.CSV
+    if len(_HTML_TAGS.findall(head)) > 3 and head.lstrip().startswith("<"):
+        return Media.HTML
+    if len(_RST.findall(head)) >= 2:
+        return Media.RST
+    if _MARKDOWN.search(head):
+        return Media.MARKDOWN
+    return Media.TEXT

@@ -1,0 +1,140 @@
+"""HTML tables as grids: spans laid out, currency signs put back to their numbers, layout tables told apart."""
+
+import re
+
+from lxml.html import HtmlElement
+
+from ragcore.parsing.grid import Row, is_number
+from ragcore.parsing.tables import without_empty_columns
+
+_SPACES = re.compile(r"[\s\u200b\ufeff\xad]+")
+_BREAKING = frozenset(
+    ("p", "div", "br", "li", "tr", "td", "th", "dd", "dt", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol")
+)
+_PREFIXES = frozenset(("$", "€", "£", "¥", "US$", "(", "($", "-"))
+_SUFFIXES = frozenset((")", "%", ")%", "pts"))
+_CELL_CHARACTERS = 1_500
+_MAX_SPAN = 200
+_MAX_CELLS = 500_000
+
+
+def cell_text(element: HtmlElement) -> str:
+    """Return an element's text on one line; blocks inside it are set apart by a space."""
+    parts: list[str] = [element.text or ""]
+    for child in element.iterdescendants():
+        if child.tag in _BREAKING:
+            parts.append(" ")
+        parts.append(child.text or "")
+        parts.append(" " if child.tag in _BREAKING else "")
+        parts.append(child.tail or "")
+    return _SPACES.sub(" ", "".join(parts)).strip()
+
+
+def is_data_table(table: HtmlElement) -> bool:
+    """Tell a table of data from one that only lays out the page."""
+    if table.get("role") in ("presentation", "none") or table.xpath(".//table|.//h1|.//h2|.//h3|.//pre|.//form"):
+        return False
+    rows = table.xpath(".//tr")
+    if len(rows) < 2 or sum(len(row.xpath("./td|./th")) > 1 for row in rows) < 2:
+        return False
+    cells = table.xpath(".//td|.//th")
+    return bool(table.xpath(".//th")) or all(len(cell_text(cell)) < _CELL_CHARACTERS for cell in cells)
+
+
+def table_rows(table: HtmlElement) -> list[Row]:
+    """Lay a table out as a grid; rows without text are left out, numbers count the rows that stay from 1.
+
+    A cell over several columns is repeated in those that hold something elsewhere, and marked as a span; a cell over
+    several rows is repeated in each, so that every row can be read alone.
+    """
+    grid = _Grid()
+    for element in table.iter("tr"):
+        grid.row(element)
+    texts = [_joined_signs(row) for row in grid.texts]
+    _move_spanning(texts, grid.spans)
+    kept = without_empty_columns(texts)
+    columns = _kept_columns(texts)
+    rows = []
+    for number, cells in enumerate(kept):
+        spans = frozenset(at for at, column in enumerate(columns) if (number, column) in grid.repeated)
+        rows.append((cells, spans))
+    filled = [(cells, spans) for cells, spans in rows if any(cells)]
+    return [Row(number=number, cells=cells, spans=spans) for number, (cells, spans) in enumerate(filled, start=1)]
+
+
+class _Grid:
+    """Cells by row and column, with what reaches into them from the left or from above."""
+
+    def __init__(self) -> None:
+        self.texts: list[list[str]] = []
+        self.spans: list[tuple[int, int, int]] = []
+        self.repeated: set[tuple[int, int]] = set()
+        self._from_above: dict[int, tuple[int, str]] = {}
+        self._cells = 0
+
+    def row(self, element: HtmlElement) -> None:
+        """Lay out one ``tr``."""
+        cells: list[str] = []
+        for cell in element.iterchildren("td", "th"):
+            self._fill_from_above(cells)
+            text = cell_text(cell)
+            across, down = _span(cell, "colspan"), _span(cell, "rowspan")
+            self._cells += across
+            if self._cells > _MAX_CELLS:
+                return
+            if across > 1 and text:
+                self.spans.append((len(self.texts), len(cells), across))
+            for offset in range(across if down > 1 else 0):
+                self._from_above[len(cells) + offset] = (down - 1, text if offset == 0 else "")
+            cells += [text, *[""] * (across - 1)]
+        self._fill_from_above(cells)
+        self.texts.append(cells)
+
+    def _fill_from_above(self, cells: list[str]) -> None:
+        while len(cells) in self._from_above:
+            left, text = self._from_above.pop(len(cells))
+            if left > 1:
+                self._from_above[len(cells)] = (left - 1, text)
+            cells.append(text)
+            if left <= 1 and len(cells) not in self._from_above:
+                return
+
+
+def _span(cell: HtmlElement, name: str) -> int:
+    value = cell.get(name, "1").strip()
+    return min(int(value), _MAX_SPAN) or 1 if value.isascii() and value.isdigit() and len(value) < 6 else 1
+
+
+def _joined_signs(cells: list[str]) -> list[str]:
+    """Put signs that stand in cells of their own (``$``, ``)``, ``%``) back to the number beside them."""
+    joined = list(cells)
+    for column, text in enumerate(cells):
+        if text in _PREFIXES:
+            after = next((at for at in range(column + 1, min(column + 3, len(joined))) if joined[at]), None)
+            if after is not None and joined[after][:1].isdigit():
+                joined[after], joined[column] = text + joined[after], ""
+        elif text in _SUFFIXES:
+            before = next((at for at in range(column - 1, max(column - 3, -1), -1) if joined[at]), None)
+            if before is not None and is_number(joined[before].lstrip("(")):
+                joined[before], joined[column] = joined[before] + text, ""
+    return joined
+
+
+def _kept_columns(texts: list[list[str]]) -> list[int]:
+    width = max(map(len, texts), default=0)
+    return [column for column in range(width) if any(column < len(row) and row[column].strip() for row in texts)]
+
+
+def _move_spanning(texts: list[list[str]], spans: list[tuple[int, int, int]]) -> None:
+    """Move a cell over several columns onto the one that holds text in other rows, when it stands over an empty one."""
+    spanning = {(row, column) for row, column, _ in spans}
+    held = {
+        column
+        for number, row in enumerate(texts)
+        for column, text in enumerate(row)
+        if text and (number, column) not in spanning
+    }
+    for row, column, across in spans:
+        reach = [at for at in range(column, min(column + across, len(texts[row]))) if at in held]
+        if reach and column not in held and not texts[row][reach[0]]:
+            texts[row][reach[0]], texts[row][column] = texts[row][column], ""

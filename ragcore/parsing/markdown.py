@@ -1,0 +1,116 @@
+"""Markdown: headings, tables and long code blocks are found, every line stays as it is written."""
+
+import re
+from datetime import UTC, datetime
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from ragcore.parsing.encoding import decode
+from ragcore.parsing.lines import Mark, sections_of_lines, split_lines
+from ragcore.parsing.media import Media
+from ragcore.parsing.options import Job
+from ragcore.parsing.outline import INLINE_CODE_LINES, Heading, Slugs
+from ragcore.parsing.titles import one_line, title_from_name
+from ragcore.types import ParsedDocument, Section, SectionKind
+
+_ATTRIBUTES = re.compile(r"\s*\{:?\s*(?:#([\w:.-]+))?[^{}]*\}\s*$")
+_NAMED_ANCHOR = re.compile(r"<a\s+(?:id|name)=[\"']?([^\"'\s>]+)[^>]*>", re.IGNORECASE)
+_IMAGE = re.compile(r"!\[([^\]]*)\]\([^)]*\)")
+_LINK = re.compile(r"\[([^\]]+)\](?:\([^)]*\)|\[[^\]]*\])")
+_TAG = re.compile(r"</?[a-zA-Z][^>]*>")
+_EMPHASIS = re.compile(r"(\*\*|__|\*|~~|`+|(?<!\w)_|_(?!\w))")
+_FRONT_VALUE = re.compile(r"^(title|author|date|updated|lastmod)\s*:\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
+
+
+def parse_markdown(job: Job) -> ParsedDocument:
+    """Parse a Markdown document; see ``ragcore.parsing.lines`` for how its sections keep line numbers."""
+    text = decode(job.content, declared=job.declared_encoding).text
+    lines = split_lines(text)
+    first, front = _front_matter(lines)
+    marks = markdown_marks(lines, first)
+    title = front.get("title") or _first_title(marks) or title_from_name(job.name)
+    return ParsedDocument(
+        title=title,
+        media_type=Media.MARKDOWN,
+        sections=sections_of_lines(lines, marks, title, first),
+        author=front.get("author", ""),
+        updated_at=_date(front.get("lastmod") or front.get("updated") or front.get("date", "")),
+    )
+
+
+def markdown_sections(text: str, title: str = "") -> tuple[Section, ...]:
+    """Return the sections of Markdown that stands inside another document (a notebook cell)."""
+    lines = split_lines(text)
+    return sections_of_lines(lines, markdown_marks(lines), title)
+
+
+def markdown_marks(lines: list[str], first: int = 0) -> list[Mark]:
+    """Find headings, tables and long code blocks outside lists and quotes.
+
+    Args:
+        lines: The source, one entry a line.
+        first: Lines before this one are front matter.
+    """
+    parser = MarkdownIt("commonmark").enable("table")
+    parser.core.ruler.enableOnly(["normalize", "block"])
+    source = "\n".join(["" if number < first else line for number, line in enumerate(lines)])
+    tokens = parser.parse(source)
+    slugs = Slugs()
+    found = [_mark(token, following, slugs) for token, following in zip(tokens, [*tokens[1:], None], strict=True)]
+    return [mark for mark in found if mark is not None]
+
+
+def _mark(token: Token, following: Token | None, slugs: Slugs) -> Mark | None:
+    if token.level or token.map is None:
+        return None
+    start, end = token.map
+    if token.type == "heading_open" and following is not None:
+        return Mark(start=start, end=end, heading=_heading(int(token.tag[1]), following.content, slugs))
+    if token.type == "table_open":
+        return Mark(start=start, end=end, kind=SectionKind.TABLE, header_lines=2)
+    if token.type in ("fence", "code_block") and end - start > INLINE_CODE_LINES + 2:
+        return Mark(start=start, end=end, kind=SectionKind.CODE)
+    return None
+
+
+def _heading(level: int, raw: str, slugs: Slugs) -> Heading:
+    attributes = _ATTRIBUTES.search(raw)
+    named = _NAMED_ANCHOR.search(raw)
+    text = plain_inline(raw[: attributes.start()] if attributes else raw)
+    slug = slugs.slug(text)
+    explicit = (attributes.group(1) if attributes else "") or (named.group(1) if named else "")
+    return Heading(level=level, text=text, anchor=explicit or slug)
+
+
+def plain_inline(raw: str) -> str:
+    """Return one line of Markdown as it is read: no emphasis, no code marks, links and images by their text."""
+    text = _LINK.sub(r"\1", _IMAGE.sub(r"\1", raw))
+    return one_line(_EMPHASIS.sub("", _TAG.sub("", text)).replace("\\", ""))
+
+
+def _first_title(marks: list[Mark]) -> str:
+    headings = [mark.heading for mark in marks if mark.heading is not None and mark.heading.text]
+    top = [heading.text for heading in headings if heading.level == 1]
+    return next(iter(top), headings[0].text if headings and marks[0].heading is headings[0] else "")
+
+
+def _front_matter(lines: list[str]) -> tuple[int, dict[str, str]]:
+    """Return the first line after YAML front matter, and its title, author and dates."""
+    if not lines or lines[0].strip() != "---":
+        return 0, {}
+    for number, line in enumerate(lines[1:200], start=1):
+        if line.strip() in ("---", "..."):
+            head = "\n".join(lines[1:number])
+            if ":" not in head:
+                return 0, {}
+            return number + 1, {key.lower(): value.strip("\"'") for key, value in _FRONT_VALUE.findall(head)}
+    return 0, {}
+
+
+def _date(value: str) -> datetime | None:
+    try:
+        found = datetime.fromisoformat(value.strip())
+    except ValueError:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)

@@ -1,0 +1,63 @@
+"""What bounds parsing, and the one value that every parser gets."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ragcore.errors import ParseError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParseOptions:
+    """Limits of parsing, all checked before the work that they bound.
+
+    Args:
+        max_bytes: Largest document, in bytes.
+        max_members: Most members of a zip container (docx, xlsx, pptx, epub).
+        max_unpacked_bytes: Most bytes that all members of a container, or one image of a page, may unpack to.
+        max_ratio: Largest unpacked / packed size of a member over 1 MB; deflate cannot exceed about 1,032,
+            and XML of real office files stays under 100.
+        max_cells: Most cells of a workbook or delimited file.
+        page_batch: PDF pages between two progress reports, where cancelling works and memory is given back.
+        max_depth: How deep documents inside documents (mail attachments) are followed.
+        ocr: Whether scanned pages are read by OCR when the extra is installed.
+    """
+
+    max_bytes: int = 200_000_000
+    max_members: int = 20_000
+    max_unpacked_bytes: int = 1_000_000_000
+    max_ratio: int = 300
+    max_cells: int = 5_000_000
+    page_batch: int = 32
+    max_depth: int = 3
+    ocr: bool = True
+
+
+DEFAULT_OPTIONS = ParseOptions()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One document to parse: its bytes, what is said about it, and whom to tell.
+
+    ``media_type`` is what detection found, never what was claimed. ``depth`` counts the documents around this one.
+    """
+
+    content: bytes
+    name: str = ""
+    media_type: str = ""
+    declared_encoding: str = ""
+    options: ParseOptions = DEFAULT_OPTIONS
+    progress: Callable[[int, int], None] | None = None
+    cancelled: Callable[[], bool] | None = None
+    depth: int = 0
+
+    def step(self, done: int, total: int) -> None:
+        """Tell the progress, and stop here when asked to.
+
+        Raises:
+            ParseError: The caller cancelled.
+        """
+        if self.progress is not None:
+            self.progress(done, total)
+        if self.cancelled is not None and self.cancelled():
+            raise ParseError("reading it was stopped", mend="sync again to read it")

@@ -1,0 +1,76 @@
+"""Which function parses which media type, and the one way in."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from ragcore.errors import ParseError
+from ragcore.parsing.delimited import parse_delimited
+from ragcore.parsing.detect import detect
+from ragcore.parsing.html import parse_html
+from ragcore.parsing.markdown import parse_markdown
+from ragcore.parsing.media import Media
+from ragcore.parsing.options import DEFAULT_OPTIONS, Job, ParseOptions
+from ragcore.parsing.text import parse_code, parse_text
+from ragcore.parsing.titles import one_line
+from ragcore.types import ParsedDocument
+
+PARSER_VERSION = "1"
+"""Part of each document's hash: raised whenever the output for any document changes, so that it is parsed anew."""
+
+PARSERS: dict[Media, Callable[[Job], ParsedDocument]] = {
+    Media.MARKDOWN: parse_markdown,
+    Media.TEXT: parse_text,
+    Media.CODE: parse_code,
+    Media.HTML: parse_html,
+    Media.CSV: parse_delimited,
+    Media.TSV: parse_delimited,
+}
+
+
+def parse(
+    content: bytes,
+    *,
+    name: str = "",
+    media_type: str = "",
+    options: ParseOptions = DEFAULT_OPTIONS,
+    progress: Callable[[int, int], None] | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> ParsedDocument:
+    """Read a document into sections that can be quoted and located. Blocks; call it in a thread.
+
+    Args:
+        content: The document's bytes.
+        name: Its file name, a hint at the format and the title of last resort.
+        media_type: The media type that its source claims, a weaker hint.
+        options: Limits.
+        progress: Called with (done, total) in the format's own unit (pages for PDF), often enough to move a bar.
+        cancelled: Asked between batches of pages; True stops the work.
+
+    Returns:
+        The title, what the content turned out to be, and its sections. Where a section has rows or lines, line k of
+        its text after ``section.header`` is row or line ``first + k`` of the source.
+
+    Raises:
+        ParseError: It cannot be read, is beyond a limit, holds no text, or was cancelled.
+    """
+    return parse_job(
+        Job(content=content, name=name, media_type=media_type, options=options, progress=progress, cancelled=cancelled)
+    )
+
+
+def parse_job(job: Job) -> ParsedDocument:
+    """Parse a job whose ``media_type`` is still the claimed one."""
+    if len(job.content) > job.options.max_bytes:
+        size, limit = len(job.content) / 1e6, job.options.max_bytes / 1e6
+        raise ParseError(f"it has {size:,.0f} MB, over the limit of {limit:,.0f}", mend="split it into smaller files")
+    media = detect(job.content, name=job.name, media_type=job.media_type, options=job.options)
+    parsed = PARSERS[media](replace(job, media_type=media, declared_encoding=_charset(job.media_type)))
+    if not any(section.text.strip() for section in parsed.sections):
+        raise ParseError("it holds no text", mend="nothing to do, or exclude it from the source")
+    return replace(parsed, title=one_line(parsed.title)[:300])
+
+
+def _charset(media_type: str) -> str:
+    """Return the charset parameter of a claimed media type such as ``text/html; charset=big5``."""
+    _, _, rest = media_type.partition("charset=")
+    return rest.split(";")[0].strip(" \"'")
