@@ -1,0 +1,44 @@
+"""The settings: what may stand in ``citebot.toml``, read, merged with the environment, checked, and frozen."""
+
+from bots.settings.grammar import normal_reader, reader_kind
+from bots.settings.loading import FILE_NAME, load_settings
+from bots.settings.model import (
+    AnswerSettings,
+    ChannelSettings,
+    ChromaSettings,
+    DatabaseSettings,
+    DiscordSettings,
+    EmbeddingSettings,
+    KnowledgeBaseSettings,
+    LLMSettings,
+    RerankSettings,
+    Settings,
+    SlackSettings,
+    SourceSettings,
+    TaskSettings,
+    TelegramSettings,
+)
+from bots.settings.reference import init_toml, settings_reference
+
+__all__ = [
+    "FILE_NAME",
+    "AnswerSettings",
+    "ChannelSettings",
+    "ChromaSettings",
+    "DatabaseSettings",
+    "DiscordSettings",
+    "EmbeddingSettings",
+    "KnowledgeBaseSettings",
+    "LLMSettings",
+    "RerankSettings",
+    "Settings",
+    "SlackSettings",
+    "SourceSettings",
+    "TaskSettings",
+    "TelegramSettings",
+    "init_toml",
+    "load_settings",
+    "normal_reader",
+    "reader_kind",
+    "settings_reference",
+]

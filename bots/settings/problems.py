@@ -1,0 +1,153 @@
+"""What is wrong with a setting, in words: one line each, naming place, fault and mend, and never a value.
+
+Values stay out because any of them may hold a secret; the checks of ``grammar`` name theirs, which never do.
+"""
+
+import difflib
+import types
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Union, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+Place = tuple[str | int, ...]
+
+_NEAR = 0.6  # difflib's ratio from which a key is taken for a misspelling
+
+# What a value must be, by the kind of pydantic's error.
+_WANTED = {
+    "int": "must be a whole number without quotes, such as 8",
+    "float": "must be a number without quotes, such as 0.5",
+    "bool": "must be true or false, without quotes",
+    "string": 'must be text in quotes, such as "text"',
+    "path": 'must be a path in quotes, such as "./folder"',
+    "tuple": 'must be a list, such as ["one", "two"]',
+    "list": 'must be a list, such as ["one", "two"]',
+    "frozen": 'must be a list, such as ["one", "two"]',
+    "set": 'must be a list, such as ["one", "two"]',
+    "dict": "must be a table of keys and values",
+    "mapping": "must be a table of keys and values",
+    "model": "must be a table of keys and values",
+}
+_LIMITS = {
+    "greater_than": "must be more than {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than": "must be less than {lt}",
+    "less_than_equal": "must be at most {le}",
+    "string_too_short": "must not be empty",
+    "string_too_long": "must not be longer than {max_length} characters",
+    "too_short": "must have at least {min_length} entries",
+    "too_long": "must have at most {max_length} entries",
+    "literal_error": "must be {expected}",
+    "missing": "is missing",
+    "finite_number": "must be a finite number",
+}
+
+
+def describe(
+    error: ValidationError, model: type[BaseModel], *, also_known: Iterable[str] = ()
+) -> Iterator[tuple[Place, str]]:
+    """Yield the place and the fault of each error.
+
+    Args:
+        error: What pydantic found.
+        model: The model that was validated: its keys are what a misspelt one is compared with.
+        also_known: Keys of the same table that the model does not know.
+    """
+    seen: set[tuple[Place, str]] = set()
+    for detail in error.errors(include_url=False, include_context=True, include_input=False):
+        place = tuple(part for part in detail["loc"] if not _is_branch(part))
+        if detail["type"] == "extra_forbidden":
+            fault = unknown_key(
+                str(place[-1]), [*keys_at(model, place[:-1]), *also_known], _homes(model, str(place[-1]))
+            )
+        else:
+            fault = _fault(detail)
+        if (place, fault) not in seen:
+            seen.add((place, fault))
+            yield place, fault
+
+
+def unknown_key(key: str, known: Iterable[str], elsewhere: Iterable[str] = ()) -> str:
+    """Return the refusal of a key, naming the nearest known one or the tables that do know it."""
+    homes = [home for home in elsewhere if home]
+    if homes:
+        return f"is not known here; it belongs to {' or '.join(f'[{home}]' for home in homes)}"
+    near = nearest(key, known)
+    return f'is not known; did you mean "{near}"?' if near else f"is not known; known here: {', '.join(sorted(known))}"
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Return the known word nearest to this one, or "" when none is near."""
+    return next(iter(difflib.get_close_matches(word, list(known), n=1, cutoff=_NEAR)), "")
+
+
+def show(place: Place, name_of: Callable[[str, int], str]) -> str:
+    """Return a place as a reader of the file finds it: ``[llm] model``, ``[[sources]] "docs", schedule``.
+
+    Args:
+        place: Keys and, for lists, positions from 0.
+        name_of: Names an entry of a list of tables (table, position), "" when it has no name.
+    """
+    if len(place) == 1:
+        return str(place[0])
+    if place and place[0] in {"sources", "channels"} and isinstance(place[1], int):
+        name = name_of(str(place[0]), place[1])
+        head = f'[[{place[0]}]] "{name}"' if name else f"[[{place[0]}]] number {place[1] + 1}"
+        return ", ".join([head, *_tail(place[2:])])
+    depth = 2 if place[0] == "knowledge_bases" and len(place) > 2 else 1
+    if place[:2] == ("llm", "tasks") and len(place) > 3:
+        depth = 3
+    return f"[{'.'.join(str(part) for part in place[:depth])}] " + ", ".join(_tail(place[depth:]))
+
+
+def keys_at(model: type[BaseModel], place: Place) -> list[str]:
+    """Return the keys that the table at a place may have."""
+    found: Any = model
+    for part in place:
+        fields = getattr(found, "model_fields", None)
+        if fields is not None:
+            found = table_of(fields[part].annotation) if part in fields else None
+    return [key for key, field in getattr(found, "model_fields", {}).items() if not field.exclude]
+
+
+def table_of(annotation: object) -> type[BaseModel] | None:
+    """Return the model of a table inside a type such as ``LLMSettings | None`` or ``Mapping[str, Model]``."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    origin = get_origin(annotation)
+    if origin in {Union, types.UnionType, tuple} or (isinstance(origin, type) and issubclass(origin, Mapping)):
+        return next(filter(None, map(table_of, get_args(annotation))), None)
+    return None
+
+
+def _homes(model: type[BaseModel], key: str) -> list[str]:
+    """Return the single tables (not lists of them) that know a key."""
+    return [
+        name
+        for name, field in model.model_fields.items()
+        if (table := table_of(field.annotation)) is not None
+        and get_origin(field.annotation) not in {tuple, dict}
+        and key in table.model_fields
+    ]
+
+
+def _fault(detail: ErrorDetails) -> str:
+    kind = detail["type"]
+    context = detail.get("ctx", {})
+    if kind == "value_error":
+        return str(context.get("error", detail["msg"]))
+    if kind in _LIMITS:
+        return _LIMITS[kind].format(**context).replace("'", '"')
+    return _WANTED.get(kind.split("_")[0], detail["msg"][:1].lower() + detail["msg"][1:])
+
+
+def _tail(parts: Place) -> Iterator[str]:
+    for part in parts:
+        yield f"entry {part + 1}" if isinstance(part, int) else part
+
+
+def _is_branch(part: str | int) -> bool:
+    """Tell whether a part of pydantic's location names a branch of a union and no key of the file."""
+    return isinstance(part, str) and "[" in part
