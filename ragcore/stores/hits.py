@@ -1,0 +1,105 @@
+"""What a search index gives back, and what both derived indexes look like to those who search them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragcore.types import Chunk
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """One chunk that a leg found: a cosine (-1..1) of the dense leg, a BM25 score (>= 0) of the keyword leg."""
+
+    chunk_id: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alternative:
+    """One way to meet a clause: a term as ``ragcore.terms`` gives it, counted with ``weight`` (> 0)."""
+
+    term: str
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeywordQuery:
+    """Clauses of which a chunk should meet as many as it can; each scores by its best alternative.
+
+    Built by ``ragcore.retrieval.query`` from what a person typed, never parsed from a query language.
+    """
+
+    clauses: tuple[tuple[Alternative, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TermStatistics:
+    """How many chunks a knowledge base has, and in how many of them each asked term stands, in the order asked."""
+
+    count: int
+    frequencies: tuple[int, ...]
+
+
+class KeywordIndex(Protocol):
+    """A derived index of words over the live chunks of all knowledge bases.
+
+    Its methods raise IndexDamaged when the index must be cleared and refilled, BusyError when another process
+    writes to it, StoreError for anything else.
+    """
+
+    async def write(
+        self, *, add: Sequence[Chunk] = (), remove_generations: Sequence[str] = (), revision: int | None = None
+    ) -> None:
+        """In one commit: remove generations, add chunks (an id already there is replaced), set the revision.
+
+        A generation is what stands before the last ``-`` of its chunks' ids. None keeps the revision.
+        """
+        ...
+
+    async def search(
+        self, knowledge_base: str, query: KeywordQuery, k: int, document_ids: Sequence[str] = ()
+    ) -> list[Hit]:
+        """Return the k best chunks that meet at least one clause, best first; within the documents, if any given."""
+        ...
+
+    async def scores(self, knowledge_base: str, query: KeywordQuery, chunk_ids: Sequence[str]) -> list[Hit]:
+        """Return the query's score for those of the chunks that meet a clause."""
+        ...
+
+    async def statistics(self, knowledge_base: str, terms: Sequence[str]) -> TermStatistics:
+        """Return chunk and document frequencies; chunks removed lately may still count."""
+        ...
+
+    async def count(self, knowledge_base: str | None = None) -> int:
+        """Return the number of chunks, of one knowledge base or of all."""
+        ...
+
+    async def ids(self) -> set[str]:
+        """Return the ids of all chunks."""
+        ...
+
+    async def revision(self) -> int:
+        """Return the revision last written, 0 for a new index: what the registry compares with its own."""
+        ...
+
+    async def clear(self) -> None:
+        """Drop everything, damaged files included, and start empty at revision 0."""
+        ...
+
+    async def close(self) -> None:
+        """Release the files and the writer's lock."""
+        ...
+
+
+class VectorIndex(Protocol):
+    """The derived index of vectors: what retrieval asks of it."""
+
+    async def query(
+        self, knowledge_base: str, vector: NDArray[np.float32], k: int, document_ids: tuple[str, ...] = ()
+    ) -> list[Hit]:
+        """Return the k nearest chunks with their cosines, best first; IndexDamaged while it is being refilled."""
+        ...

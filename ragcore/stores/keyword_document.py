@@ -1,0 +1,47 @@
+"""What of a chunk the keyword index holds: one bag of terms, in which the better places count more often.
+
+Counting a title's terms several times inside one field, rather than searching several fields, is what BM25F does: the
+places are weighed before the saturation, so a term cannot win by standing in many fields.
+"""
+
+from hashlib import blake2b
+
+from ragcore.terms import Kind, term_texts
+from ragcore.types import Chunk
+
+TITLE_WEIGHT = 2
+HEADING_WEIGHT = 1
+KEYWORD_WEIGHT = 2
+QUESTION_WEIGHT = 1
+
+_SEPARATOR = "\x1f"
+
+
+def scope(knowledge_base: str) -> str:
+    """Return the prefix that parts a knowledge base's terms from all others'.
+
+    It makes a knowledge base cost nothing to filter by, gives each its own document frequencies, and leaves no way
+    for a question to one to meet a chunk of another. 64 bits of a hash, since every term carries it.
+    """
+    return blake2b(knowledge_base.encode(), digest_size=8).hexdigest() + _SEPARATOR
+
+
+def bag(chunk: Chunk) -> list[str]:
+    """Return the terms of a chunk, as often as they count, without its knowledge base's prefix."""
+    found = _texts(chunk.text)
+    found += _texts(chunk.title) * TITLE_WEIGHT
+    found += _texts(" \n".join(chunk.heading_path)) * HEADING_WEIGHT
+    found += _texts(" \n".join((*chunk.keywords, *chunk.tags))) * KEYWORD_WEIGHT
+    found += _texts(" \n".join(chunk.questions)) * QUESTION_WEIGHT
+    return found + _name_terms(chunk, set(found))
+
+
+def _texts(text: str) -> list[str]:
+    """Return a text's terms in their normal form."""
+    return [term for term, _ in term_texts(text)]
+
+
+def _name_terms(chunk: Chunk, known: set[str]) -> list[str]:
+    """Return what the native id adds: a file's name and path are asked for, though they may not stand in it."""
+    _, _, native = chunk.document_id.partition(":")
+    return [term for term, kind in term_texts(native) if kind is Kind.IDENTIFIER and term not in known]
