@@ -1,0 +1,43 @@
+"""Who may read which knowledge base: an audience, a set of readers, meets the readers that the settings name. Pure.
+
+A reader is ``*`` (anyone who can reach the bot), a workspace (``slack:T``, ``discord:G``), a channel (``slack:T/C``,
+``discord:G/C``, ``telegram:CHAT``) or a person (``slack:T/@U``, ``discord:@U``, ``telegram:@U``, ``email:A``).
+"""
+
+from collections.abc import Mapping, Sequence
+
+Audience = frozenset[str] | None
+"""Everyone who sees a reply, as readers; None is the operator, who reads everything."""
+
+OPERATOR: Audience = None
+"""The audience of the terminal."""
+
+EVERYONE = "*"
+
+
+def audience_of(reader: str) -> frozenset[str]:
+    """Return the audience of a reply that this one reader sees, taken as an ordinary member of their workspace."""
+    workspace, slash, _ = reader.partition("/")
+    return frozenset({reader, EVERYONE, workspace} if slash else {reader, EVERYONE})
+
+
+def readable(readers_of: Mapping[str, Sequence[str]], audience: Audience) -> tuple[str, ...]:
+    """Return the knowledge bases whose readers meet the audience, in their order; no readers means the operator's."""
+    if audience is None:
+        return tuple(readers_of)
+    return tuple(name for name, readers in readers_of.items() if not audience.isdisjoint(readers))
+
+
+def unread(readers_of: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """Return the knowledge bases that nobody but the operator can read."""
+    return tuple(name for name, readers in readers_of.items() if not readers)
+
+
+def line_to_add(knowledge_base: str, reader: str = "slack:T0123") -> str:
+    """Return the very lines of the settings that let this reader read."""
+    key = (
+        knowledge_base
+        if knowledge_base.isascii() and knowledge_base.replace("-", "").isalnum()
+        else f'"{knowledge_base}"'
+    )
+    return f'[knowledge_bases.{key}] readers = ["{reader}"]'

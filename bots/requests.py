@@ -1,0 +1,170 @@
+"""What can be asked of the process that holds the data, and what it answers: one set, in-process and over the socket.
+
+Each request is answered by a stream of events. ``Ask`` gives ``Status``, ``Delta`` and one ``Answer``; ``Search`` one
+``Found``; ``Sync`` gives ``SyncProgress`` and one ``SourceReport`` a source; ``ListSources`` one ``SourceState`` a
+source; ``Diagnose`` one ``Check`` each; ``Backup`` one ``BackedUp``; ``Forget`` one ``Forgotten``.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from ragcore.types import Answer, ConversationKey, Delta, ScoredChunk, Status
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """Answer a question.
+
+    ``knowledge_bases`` narrows what is searched, empty means all that may be read; ``reader`` answers as that reader
+    would be answered, "" is the operator. With a ``conversation`` its history is recalled, and the turn remembered.
+    """
+
+    question: str
+    knowledge_bases: tuple[str, ...] = ()
+    document_ids: tuple[str, ...] = ()
+    reader: str = ""
+    conversation: ConversationKey | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """Find chunks, without a model; ``limit`` chunks at most."""
+
+    query: str
+    knowledge_bases: tuple[str, ...] = ()
+    document_ids: tuple[str, ...] = ()
+    limit: int = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sync:
+    """Run sources, all of them when none is named.
+
+    ``full`` reads everything anew and deletes whatever is missing without waiting for a second run to agree;
+    ``dry_run`` only tells what would be done.
+    """
+
+    sources: tuple[str, ...] = ()
+    full: bool = False
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListSources:
+    """Tell how each source stands."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnose:
+    """Check everything; ``repair`` mends what can be mended."""
+
+    repair: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backup:
+    """Write all of the data directory to one file; ``path`` is absolute."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forget:
+    """Forget a conversation."""
+
+    conversation: ConversationKey
+
+
+Request = Ask | Search | Sync | ListSources | Diagnose | Backup | Forget
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What a search found, best first."""
+
+    chunks: tuple[ScoredChunk, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncProgress:
+    """How far a source has come; ``total`` is None while the listing goes on."""
+
+    source: str
+    done: int
+    total: int | None
+    document: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedDocument:
+    """One document that could not be taken in."""
+
+    id: str
+    reason: str
+    mend: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceReport:
+    """What one sync run of a source did.
+
+    ``error`` says why the source itself could not be read, ``warnings`` what its owner should know (deletions held
+    back); both are whole sentences. ``would_delete`` counts the deletions held back.
+    """
+
+    source: str
+    added: int = 0
+    changed: int = 0
+    deleted: int = 0
+    unchanged: int = 0
+    failed: tuple[FailedDocument, ...] = ()
+    seconds: float = 0.0
+    error: str = ""
+    warnings: tuple[str, ...] = ()
+    would_delete: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceState:
+    """How a source stands."""
+
+    name: str
+    type: str
+    knowledge_base: str
+    documents: int
+    chunks: int
+    last_success: datetime | None = None
+    last_error: str = ""
+    next_run: datetime | None = None
+
+
+CheckState = Literal["ok", "warn", "fail"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One check of the doctor: what was found, and, unless all is well, how to mend it."""
+
+    name: str
+    state: CheckState
+    found: str
+    mend: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackedUp:
+    """A backup was written."""
+
+    path: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgotten:
+    """The conversation is forgotten; ``turns`` were dropped."""
+
+    turns: int
+
+
+Event = Status | Delta | Answer | Found | SyncProgress | SourceReport | SourceState | Check | BackedUp | Forgotten
