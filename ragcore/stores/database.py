@@ -6,6 +6,7 @@ lock, so a write transaction must not open another one.
 
 import asyncio
 import os
+import secrets
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -180,7 +181,10 @@ def _create_or_migrate(connection: Connection) -> None:
     metadata.create_all(connection)
     connection.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"))
     connection.execute(text("INSERT INTO alembic_version VALUES (:version)"), {"version": SCHEMA_VERSION})
-    connection.execute(counters.insert().values(name="revision", value=0))
+    # The instance tells this database's collections on a shared Chroma server from those of others.
+    connection.execute(
+        counters.insert(), [{"name": "revision", "value": 0}, {"name": "instance", "value": secrets.randbits(48)}]
+    )
 
 
 def _shown(url: URL) -> str:

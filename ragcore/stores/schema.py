@@ -100,6 +100,17 @@ staged = Table(
     Column("started_at", DateTime(timezone=True), nullable=False),
 )
 
+# Replaced generations by the revision that replaced them, for processes that follow with a keyword index of their own.
+# Only where there can be such processes: in PostgreSQL.
+retired = Table(
+    "retired",
+    metadata,
+    Column("generation", String(64), primary_key=True),
+    Column("revision", BigInteger, nullable=False),
+    Column("retired_at", DateTime(timezone=True), nullable=False),
+    Index("retired_by_revision", "revision"),
+)
+
 counters = Table(
     "counters",
     metadata,

@@ -1,0 +1,249 @@
+"""Chroma's manners, all in one place: embedded in a folder, or a server.
+
+Its calls block, so they run in threads of their own. Its exceptions are told apart here and nowhere else:
+``IndexDamaged`` is a collection that must be built anew, ``StoreError`` a disk, a network or a server at fault.
+Names of collections are drawn at random and kept in SQL: Chroma takes 3-512 of ``[a-zA-Z0-9._-]`` only.
+"""
+
+import asyncio
+import secrets
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragcore.errors import ConfigError, IndexDamaged, StoreError
+from ragcore.stores.hits import Hit
+
+if TYPE_CHECKING:
+    from chromadb.api import ClientAPI
+    from chromadb.api.models.Collection import Collection
+
+MAX_BATCH = 5_461
+"""Most rows that Chroma takes in one call."""
+PAGE = 5_000
+"""Rows of one ``get``; 36,000 were too many SQL variables for Chroma."""
+MAX_IN = 500
+"""Most document ids in one ``$in``."""
+THREADS = 4
+
+# What an InternalError says when the surroundings are at fault rather than the collection.
+_SURROUNDINGS = (
+    "disk is full",
+    "no space left",
+    "database is locked",
+    "unable to open database file",
+    "too many open files",
+    "permission denied",
+    "readonly database",
+    "disk i/o error",
+)
+# What a server's InternalError says when it is the collection.
+_DAMAGE = ("hnsw", "apply logs", "segment", "finding id", "getting embedding", "compactor", "compaction")
+
+T = TypeVar("T")
+
+
+class Chroma:
+    """A Chroma client and the collections of one database in it."""
+
+    def __init__(self, client: "ClientAPI", *, embedded: bool, instance: str) -> None:
+        """Wrap a client; use Chroma.open."""
+        self._client = client
+        self._embedded = embedded
+        self._instance = instance
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="chroma")
+        self._collections: dict[str, Collection] = {}
+
+    @classmethod
+    async def open(cls, where: Path | str, *, instance: str) -> "Chroma":
+        """Open the embedded Chroma of a folder, or connect to a server.
+
+        Args:
+            where: a folder, created when missing, or a server's address ``http(s)://host:port``.
+            instance: the database that owns the collections; others on the same server are left alone.
+
+        Raises:
+            IndexDamaged: the folder cannot be opened; it must be emptied, and everything in it built anew.
+            StoreError: the server cannot be reached, or the disk is at fault.
+        """
+        embedded = isinstance(where, Path)
+        opening = asyncio.get_running_loop().run_in_executor(None, _client, where)
+        client = await _outcome(opening, embedded=embedded)
+        return cls(client, embedded=embedded, instance=instance)
+
+    async def close(self) -> None:
+        """Release the client and its files."""
+        await self._run(self._client.close)  # type: ignore[attr-defined]
+        self._collections.clear()
+        self._threads.shutdown(wait=False)
+
+    async def create(self, *, embedder: str, dimension: int, knowledge_base: str) -> str:
+        """Create an empty collection for vectors of one embedder and return its name."""
+        name = f"citebot-{secrets.token_hex(8)}"
+        metadata = {
+            "citebot_instance": self._instance,
+            "knowledge_base": knowledge_base,
+            "embedder": embedder,
+            "dimension": dimension,
+        }
+
+        def call() -> "Collection":
+            return self._client.create_collection(
+                name, metadata=metadata, configuration=self._configuration(), embedding_function=None
+            )
+
+        self._collections[name] = await self._run(call)
+        return name
+
+    def _configuration(self) -> Any:
+        return {"hnsw": {"space": "cosine"}}
+
+    async def names(self) -> list[str]:
+        """Return the names of this database's collections, dead ones too."""
+
+        def call() -> list[str]:
+            found: list[str] = []
+            while page := self._client.list_collections(limit=100, offset=len(found)):
+                found.extend(page)  # type: ignore[arg-type]
+            mine = [c for c in found if (c.metadata or {}).get("citebot_instance") == self._instance]  # type: ignore[attr-defined]
+            return [c.name for c in mine]  # type: ignore[attr-defined]
+
+        return await self._run(call)
+
+    async def label(self, name: str) -> tuple[str, int]:
+        """Return the embedder and the dimension that a collection was made for."""
+        metadata = (await self._collection(name)).metadata or {}
+        return str(metadata.get("embedder", "")), int(metadata.get("dimension", 0))
+
+    async def add(
+        self, name: str, ids: Sequence[str], vectors: NDArray[np.float32], document_ids: Sequence[str]
+    ) -> None:
+        """Add vectors, float32 ``(len(ids), dim)``; ids that are there already stay as they are."""
+        collection = await self._collection(name)
+        for start in range(0, len(ids), MAX_BATCH):
+            part = slice(start, start + MAX_BATCH)
+            metadatas = [{"document_id": document_id} for document_id in document_ids[part]]
+            await self._run(collection.add, ids=list(ids[part]), embeddings=vectors[part], metadatas=metadatas)
+
+    async def delete(self, name: str, ids: Sequence[str]) -> None:
+        """Delete vectors; ids that are not there are passed over."""
+        collection = await self._collection(name)
+        for start in range(0, len(ids), MAX_BATCH):
+            await self._run(collection.delete, ids=list(ids[start : start + MAX_BATCH]))
+
+    async def query(
+        self, name: str, vector: NDArray[np.float32], k: int, document_ids: Sequence[str] = ()
+    ) -> list[Hit]:
+        """Return the ``k`` nearest to a unit vector float32 ``(dim,)``, best first, with their cosines.
+
+        With ``document_ids`` only their chunks count.
+        """
+        collection = await self._collection(name)
+        wheres: list[Any] = [
+            {"document_id": {"$in": list(document_ids[start : start + MAX_IN])}}
+            for start in range(0, len(document_ids), MAX_IN)
+        ] or [None]
+        hits: list[Hit] = []
+        for where in wheres:
+            found = await self._run(
+                collection.query, query_embeddings=[vector], n_results=k, where=where, include=["distances"]
+            )
+            distances = (found["distances"] or [[]])[0]
+            hits += [
+                Hit(chunk_id=chunk_id, score=1.0 - float(distance))
+                for chunk_id, distance in zip(found["ids"][0], distances, strict=True)
+            ]
+        return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))[:k]
+
+    async def count(self, name: str) -> int:
+        """Return how many vectors a collection holds."""
+        return await self._run((await self._collection(name)).count)
+
+    async def ids(self, name: str) -> set[str]:
+        """Return all ids of a collection."""
+        collection = await self._collection(name)
+        found: set[str] = set()
+        offset = 0
+        while page := (await self._run(collection.get, limit=PAGE, offset=offset, include=[]))["ids"]:
+            found.update(page)
+            offset += len(page)
+        return found
+
+    async def vectors(self, name: str, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        """Return the vectors of those of the ids that a collection holds, by id."""
+        collection = await self._collection(name)
+        found: dict[str, NDArray[np.float32]] = {}
+        for start in range(0, len(ids), PAGE):
+            page = await self._run(collection.get, ids=list(ids[start : start + PAGE]), include=["embeddings"])
+            embeddings = np.asarray(page["embeddings"], dtype=np.float32)
+            found.update(zip(page["ids"], embeddings, strict=True))
+        return found
+
+    async def drop(self, name: str) -> None:
+        """Delete a collection through the client, a dead one too; one that is not there is passed over."""
+        self._collections.pop(name, None)
+        if name in await self.names():
+            await self._run(self._client.delete_collection, name)
+
+    async def _collection(self, name: str) -> "Collection":
+        if name not in self._collections:
+            self._collections[name] = await self._run(self._client.get_collection, name, embedding_function=None)
+        return self._collections[name]
+
+    async def _run(self, call: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+        loop = asyncio.get_running_loop()
+        running = loop.run_in_executor(self._threads, lambda: call(*args, **kwargs))
+        return await _outcome(running, embedded=self._embedded)
+
+
+def _client(where: Path | str) -> "ClientAPI":
+    import chromadb
+    from chromadb.config import Settings
+
+    # No telemetry leaves, and a .env file of whoever starts us is none of Chroma's business.
+    settings = Settings(anonymized_telemetry=False, _env_file=None)  # type: ignore[call-arg]
+    if isinstance(where, Path):
+        where.mkdir(parents=True, exist_ok=True)
+        return chromadb.PersistentClient(path=str(where), settings=settings)
+    address = urlsplit(where)
+    if address.scheme not in {"http", "https"} or not address.hostname:
+        raise ConfigError(f"chroma.url: {where!r} is no address of a Chroma server; write http://host:8000")
+    secure = address.scheme == "https"
+    port = address.port or (443 if secure else 8000)
+    return chromadb.HttpClient(host=address.hostname, port=port, ssl=secure, settings=settings)
+
+
+async def _outcome(running: "asyncio.Future[T]", *, embedded: bool) -> T:
+    """Wait for a call and return its result, or raise its error as ours."""
+    await asyncio.wait({running})
+    error = running.exception()
+    if error is None:
+        return running.result()
+    raise _translated(error, embedded=embedded) from error
+
+
+def _translated(error: BaseException, *, embedded: bool) -> BaseException:
+    """Map an error of Chroma, once and for all.
+
+    Chroma's own tree is ChromaError; its HTTP client also raises ValueError for a refused connection, httpx's errors
+    for a broken one and a bare Exception for a proxy's page; its native part panics with a BaseException.
+    """
+    from chromadb.errors import ChromaError, InternalError, NotFoundError
+
+    said = str(error).strip() or type(error).__name__
+    if isinstance(error, NotFoundError):
+        return IndexDamaged(f"a Chroma collection is missing: {said}")
+    if type(error).__name__ == "PanicException":
+        return IndexDamaged(f"Chroma's native part failed: {said}")
+    if isinstance(error, InternalError):
+        at_fault = any(sign in said.lower() for sign in _SURROUNDINGS)
+        damaged = not at_fault if embedded else any(sign in said.lower() for sign in _DAMAGE)
+        return (IndexDamaged if damaged else StoreError)(f"Chroma failed: {said}")
+    if isinstance(error, ChromaError | ConnectionError | OSError) or not embedded:
+        return error if isinstance(error, ConfigError) else StoreError(f"Chroma failed: {said}")
+    return error

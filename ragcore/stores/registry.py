@@ -1,0 +1,244 @@
+"""What is known of documents and chunks: the one place that says which chunks are live.
+
+A chunk is live when its generation is its document's. Indexes may hold more than that for a while (a generation being
+written, one not yet swept); what they return is looked up here and the rest is dropped.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from sqlalchemy import Select, and_, false, func, select
+
+from ragcore.stores.database import PAGE, Database, scalar
+from ragcore.stores.rows import (
+    Document,
+    StoredChunk,
+    chunk_from_row,
+    document_from_row,
+    pages,
+    select_chunks,
+    stored_from_row,
+)
+from ragcore.stores.schema import chunks, counters, documents, knowledge_bases, retired, staged
+from ragcore.types import Chunk
+
+SEARCH_ATTEMPTS = 8
+"""How often a search is repeated because a document it met was replaced under it."""
+MAX_EXTRA = 1_024
+"""Most places that are added to a search for chunks which are not live."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """How much stands in a source or a knowledge base."""
+
+    documents: int = 0
+    chunks: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnowledgeBase:
+    """Which embedder a knowledge base is indexed with, and in which Chroma collection."""
+
+    name: str
+    embedder: str
+    dimension: int
+    collection: str
+    dead_slots: int = 0
+
+
+_IS_LIVE = and_(documents.c.deleted == false(), documents.c.generation == chunks.c.generation)
+_IN_FLUX = and_(staged.c.document_id == chunks.c.document_id, staged.c.generation == chunks.c.generation)
+
+
+class Registry:
+    """Reads documents, chunks and counts; what changes them stands in ragcore.stores.staging."""
+
+    def __init__(self, database: Database) -> None:
+        """Read from an open database."""
+        self.database = database
+
+    async def revision(self) -> int:
+        """Return the number of the last switch, 0 before the first."""
+        async with self.database.connect() as connection:
+            return await scalar(connection, "revision")
+
+    async def live_chunks(self, ids: Sequence[str]) -> dict[str, Chunk]:
+        """Return those of the chunks that are live, by id, in the order asked for."""
+        found: dict[str, Chunk] = {}
+        async with self.database.connect() as connection:
+            for page in pages(ids, PAGE):
+                rows = await connection.execute(select_chunks().where(chunks.c.id.in_(page), _IS_LIVE))
+                found.update((row.id, chunk_from_row(row)) for row in rows)
+        return {chunk_id: found[chunk_id] for chunk_id in ids if chunk_id in found}
+
+    async def settled_search(
+        self,
+        knowledge_bases: Sequence[str],
+        search: Callable[[int], Awaitable[T]],
+        ids_of: Callable[[T], Sequence[str]],
+    ) -> tuple[T, dict[str, Chunk]]:
+        """Search the indexes so that every document is seen in exactly one version.
+
+        A document replaced between the search and the look-up of what is live would be seen in no version: the search
+        is then repeated. Chunks that are not live take places in a search, so it is told how many more to fetch.
+
+        Args:
+            knowledge_bases: where the search looks.
+            search: runs the search on the indexes; its argument says by how much to raise ``k``.
+            ids_of: names the chunks that a result holds.
+
+        Returns:
+            What the search returned, and the live ones of its chunks by id.
+        """
+        for attempt in range(SEARCH_ATTEMPTS):
+            before, extra = await self._unsettled(knowledge_bases)
+            result = await search(extra)
+            ids = ids_of(result)
+            live = await self.live_chunks(ids)
+            if len(live) == len(set(ids)) or attempt == SEARCH_ATTEMPTS - 1:
+                break
+            if not await self._replaced_since(before, [chunk_id for chunk_id in ids if chunk_id not in live]):
+                break
+        return result, live
+
+    async def _unsettled(self, names: Sequence[str]) -> tuple[int, int]:
+        """Return the revision, and how many chunks of these knowledge bases stand in indexes without being live."""
+        not_live = (
+            select(func.count())
+            .select_from(staged.join(chunks, _IN_FLUX))
+            .where(staged.c.knowledge_base.in_(names))
+            .scalar_subquery()
+        )
+        revision = select(counters.c.value).where(counters.c.name == "revision").scalar_subquery()
+        async with self.database.connect() as connection:
+            row = (await connection.execute(select(revision, not_live))).one()
+        return int(row[0] or 0), min(int(row[1]), MAX_EXTRA)
+
+    async def _replaced_since(self, revision: int, dropped: Sequence[str]) -> bool:
+        """Whether the document of a dropped chunk has been switched since.
+
+        A chunk that is gone altogether has been swept meanwhile: only what was replaced is swept, so that says yes.
+        """
+        current: dict[str, int] = {}
+        async with self.database.connect() as connection:
+            for page in pages(dropped, PAGE):
+                rows = await connection.execute(
+                    select(chunks.c.id, func.coalesce(documents.c.revision, 0))
+                    .select_from(chunks.outerjoin(documents, documents.c.id == chunks.c.document_id))
+                    .where(chunks.c.id.in_(page))
+                )
+                current.update((row[0], row[1]) for row in rows)
+        return any(current.get(chunk_id, revision + 1) > revision for chunk_id in dropped)
+
+    async def document(self, document_id: str) -> Document | None:
+        """Return a document, also a deleted one, or None."""
+        return (await self.documents([document_id])).get(document_id)
+
+    async def documents(self, ids: Sequence[str]) -> dict[str, Document]:
+        """Return those of the documents that are known, deleted ones too, by id."""
+        found: dict[str, Document] = {}
+        async with self.database.connect() as connection:
+            for page in pages(ids, PAGE):
+                rows = await connection.execute(select(documents).where(documents.c.id.in_(page)))
+                found.update((row.id, document_from_row(row)) for row in rows)
+        return found
+
+    async def document_ids(self, source: str) -> list[str]:
+        """Return the ids of the live documents of a source, sorted."""
+        query = select(documents.c.id).where(documents.c.source == source, documents.c.deleted == false())
+        async with self.database.connect() as connection:
+            return list((await connection.scalars(query.order_by(documents.c.id))).all())
+
+    async def known_versions(self, source: str, *, knowledge_base: str, pipeline: str) -> dict[str, str]:
+        """Return by id the version of each document that need not be fetched again while its version stays.
+
+        Left out are documents without a version, and those that were cut by another parser or chunker, with other
+        options, or into another knowledge base: they are due whatever their version says.
+        """
+        query = select(documents.c.id, documents.c.version).where(
+            documents.c.source == source,
+            documents.c.knowledge_base == knowledge_base,
+            documents.c.pipeline == pipeline,
+            documents.c.deleted == false(),
+            documents.c.version != "",
+        )
+        async with self.database.connect() as connection:
+            return {row[0]: row[1] for row in await connection.execute(query)}
+
+    async def changed_since(self, revision: int, *, limit: int) -> list[Document]:
+        """Return documents switched or deleted after a revision, oldest switch first.
+
+        At most ``limit``, and then so many more that no revision is cut in two.
+        """
+        query = select(documents).where(documents.c.revision > revision).order_by(documents.c.revision)
+        async with self.database.connect() as connection:
+            found = [document_from_row(row) for row in await connection.execute(query.limit(limit))]
+            if len(found) < limit:
+                return found
+            last = found[-1].revision
+            whole = await connection.execute(select(documents).where(documents.c.revision == last))
+            return [d for d in found if d.revision < last] + [document_from_row(row) for row in whole]
+
+    async def retired_since(self, revision: int) -> list[str]:
+        """Return the generations that were replaced or deleted after a revision; PostgreSQL alone keeps them."""
+        query = select(retired.c.generation).where(retired.c.revision > revision).order_by(retired.c.revision)
+        async with self.database.connect() as connection:
+            return list((await connection.scalars(query)).all())
+
+    async def chunks_of(self, document_ids: Sequence[str]) -> list[Chunk]:
+        """Return the live chunks of documents, by document and in order."""
+        found: list[Chunk] = []
+        for page in pages(document_ids, PAGE):
+            query = select_chunks().where(chunks.c.document_id.in_(page), _IS_LIVE)
+            async with self.database.connect() as connection:
+                rows = await connection.execute(query.order_by(chunks.c.document_id, chunks.c.ordinal))
+                found.extend(chunk_from_row(row) for row in rows)
+        return found
+
+    async def live_page(self, knowledge_base: str, *, after: str = "", limit: int = PAGE) -> list[StoredChunk]:
+        """Return the next live chunks of a knowledge base by id, for filling an index in pages."""
+        query = (
+            select_chunks()
+            .where(chunks.c.knowledge_base == knowledge_base, chunks.c.id > after, _IS_LIVE)
+            .order_by(chunks.c.id)
+            .limit(limit)
+        )
+        async with self.database.connect() as connection:
+            return [stored_from_row(row) for row in await connection.execute(query)]
+
+    async def chunk_ids(self, generations: Sequence[str]) -> list[str]:
+        """Return the ids of all chunks of these generations."""
+        found: list[str] = []
+        async with self.database.connect() as connection:
+            for page in pages(generations, PAGE):
+                found.extend((await connection.scalars(select(chunks.c.id).where(chunks.c.generation.in_(page)))).all())
+        return found
+
+    async def live_count(self, knowledge_base: str) -> int:
+        """Return how many live chunks a knowledge base has: what its indexes hold once all is swept."""
+        counts = await self.counts_by_knowledge_base()
+        return counts.get(knowledge_base, Counts()).chunks
+
+    async def counts_by_source(self) -> dict[str, Counts]:
+        """Return live documents and chunks of each source."""
+        return await self._counts(select(documents.c.source, func.count(), func.sum(documents.c.chunk_count)))
+
+    async def counts_by_knowledge_base(self) -> dict[str, Counts]:
+        """Return live documents and chunks of each knowledge base."""
+        return await self._counts(select(documents.c.knowledge_base, func.count(), func.sum(documents.c.chunk_count)))
+
+    async def _counts(self, query: "Select[str, int, int]") -> dict[str, Counts]:
+        group = query.selected_columns[0]
+        async with self.database.connect() as connection:
+            rows = await connection.execute(query.where(documents.c.deleted == false()).group_by(group).order_by(group))
+            return {name: Counts(documents=number, chunks=int(total or 0)) for name, number, total in rows.tuples()}
+
+    async def knowledge_bases(self) -> dict[str, KnowledgeBase]:
+        """Return every knowledge base that has been indexed, by name."""
+        async with self.database.connect() as connection:
+            rows = await connection.execute(select(knowledge_bases).order_by(knowledge_bases.c.name))
+            return {row.name: KnowledgeBase(**row._mapping) for row in rows}

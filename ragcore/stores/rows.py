@@ -1,0 +1,232 @@
+"""Values as rows and rows as values; the only place that knows how a chunk or a document lies in its table."""
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Row, Table, select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from ragcore.stores.schema import chunks, documents
+from ragcore.types import Chunk, Location, SectionKind
+
+Record = dict[str, Any]
+"""One row to be written, by column name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """A document as the registry knows it.
+
+    ``hash`` decides whether work is due, ``pipeline`` is the part of it that is ours (parser, chunker, options).
+    ``revision`` is the switch that wrote it. ``readers`` is None when the source did not say.
+    """
+
+    id: str
+    knowledge_base: str
+    source: str
+    title: str = ""
+    url: str = ""
+    name: str = ""
+    media_type: str = ""
+    author: str = ""
+    version: str = ""
+    hash: str = ""
+    pipeline: str = ""
+    generation: str = ""
+    revision: int = 0
+    deleted: bool = False
+    chunk_count: int = 0
+    token_count: int = 0
+    readers: frozenset[str] | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    updated_at: datetime | None = None
+    indexed_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredChunk:
+    """A chunk with what its indexes need besides: where its vector lies, and in which language it is written."""
+
+    chunk: Chunk
+    vector_key: str
+    language: str
+
+    @property
+    def generation(self) -> str:
+        """Return the generation, the first part of the chunk's id."""
+        return generation_of(self.chunk.id)
+
+
+def generation_of(chunk_id: str) -> str:
+    """Return the generation that a chunk id ``<generation>-<ordinal>`` names."""
+    return chunk_id.rpartition("-")[0]
+
+
+def generation(document_id: str, knowledge_base: str, document_hash: str) -> str:
+    """Return the generation's name, 32 hexadecimal digits: the same work always has the same name."""
+    return digest(document_id, knowledge_base, document_hash)[:32]
+
+
+def digest(*parts: str | bytes) -> str:
+    """Return the SHA-256 of the parts, kept apart by their lengths, as 64 hexadecimal digits."""
+    hashed = hashlib.sha256()
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
+        hashed.update(len(data).to_bytes(8, "little"))
+        hashed.update(data)
+    return hashed.hexdigest()
+
+
+def storable(text: str) -> str:
+    """Return the text without what no database takes: NUL, and halves of surrogate pairs."""
+    return text.replace("\0", "").encode("utf-8", "ignore").decode("utf-8")
+
+
+def utc(moment: datetime | None) -> datetime | None:
+    """Return the moment in UTC; one without a zone is taken as UTC, which is how SQLite hands it back."""
+    if moment is None:
+        return None
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+CHUNK_COLUMNS = (
+    *(c for c in chunks.c if c.name != "generation"),
+    documents.c.title,
+    documents.c.url,
+    documents.c.media_type,
+    documents.c.updated_at,
+)
+"""What chunk_from_row reads: the chunk's own columns, and those that its document lends it."""
+
+
+def select_chunks() -> Any:
+    """Return a SELECT over chunks with what their documents lend them."""
+    return select(*CHUNK_COLUMNS).join(documents, documents.c.id == chunks.c.document_id)
+
+
+def chunk_from_row(row: Row[Any]) -> Chunk:
+    """Return the chunk of a row of CHUNK_COLUMNS."""
+    enrichment = json.loads(row.enrichment)
+    return Chunk(
+        id=row.id,
+        document_id=row.document_id,
+        knowledge_base=row.knowledge_base,
+        ordinal=row.ordinal,
+        text=row.text,
+        title=row.title,
+        token_count=row.token_count,
+        url=row.url,
+        media_type=row.media_type,
+        kind=SectionKind(row.kind),
+        heading_path=tuple(json.loads(row.heading_path)),
+        location=Location(**json.loads(row.location)),
+        overlap=row.overlap,
+        updated_at=utc(row.updated_at),
+        keywords=tuple(enrichment.get("keywords", ())),
+        questions=tuple(enrichment.get("questions", ())),
+        tags=tuple(enrichment.get("tags", ())),
+    )
+
+
+def stored_from_row(row: Row[Any]) -> StoredChunk:
+    """Return the chunk of a row of CHUNK_COLUMNS with its vector's key and its language."""
+    return StoredChunk(chunk=chunk_from_row(row), vector_key=row.vector_key, language=row.language)
+
+
+def chunk_record(stored: StoredChunk) -> Record:
+    """Return the row of a chunk."""
+    chunk = stored.chunk
+    location = {
+        f.name: value
+        for f in dataclasses.fields(Location)
+        if (value := getattr(chunk.location, f.name)) != f.default  # only what is set
+    }
+    enrichment = {
+        name: list(value)
+        for name, value in (("keywords", chunk.keywords), ("questions", chunk.questions), ("tags", chunk.tags))
+        if value
+    }
+    return {
+        "id": chunk.id,
+        "document_id": chunk.document_id,
+        "generation": stored.generation,
+        "knowledge_base": chunk.knowledge_base,
+        "ordinal": chunk.ordinal,
+        "text": chunk.text,
+        "overlap": chunk.overlap,
+        "kind": chunk.kind.value,
+        "language": stored.language,
+        "heading_path": _json(list(chunk.heading_path)),
+        "location": _json(location),
+        "token_count": chunk.token_count,
+        "enrichment": _json(enrichment),
+        "vector_key": stored.vector_key,
+    }
+
+
+def document_from_row(row: Row[Any]) -> Document:
+    """Return the document of a whole row of its table."""
+    values: Record = dict(row._mapping)
+    readers = values["readers"]
+    values["readers"] = None if readers is None else frozenset(json.loads(readers))
+    values["metadata"] = json.loads(values["metadata"])
+    values["updated_at"] = utc(values["updated_at"])
+    values["indexed_at"] = utc(values["indexed_at"])
+    return Document(**values)
+
+
+def document_record(document: Document) -> Record:
+    """Return the row of a document."""
+    values: Record = {f.name: getattr(document, f.name) for f in dataclasses.fields(Document)}
+    values["readers"] = None if document.readers is None else _json(sorted(document.readers))
+    values["metadata"] = _json(dict(document.metadata))
+    values["updated_at"] = utc(document.updated_at)
+    values["indexed_at"] = utc(document.indexed_at)
+    return values
+
+
+def vector_bytes(vector: NDArray[np.float32]) -> bytes:
+    """Return a vector as float32, little-endian."""
+    return vector.astype("<f4", copy=False).tobytes()
+
+
+def vector_from_bytes(data: bytes) -> NDArray[np.float32]:
+    """Return the float32 vector ``(dim,)`` of its bytes; it cannot be written to."""
+    return np.frombuffer(data, dtype="<f4").astype(np.float32, copy=False)
+
+
+async def insert_new(connection: AsyncConnection, table: Table, records: Sequence[Record]) -> None:
+    """Insert rows; those whose key is there already are left as they are."""
+    if not records:
+        return
+    dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
+    await connection.execute(dialect.insert(table).on_conflict_do_nothing(), list(records))
+
+
+async def upsert(connection: AsyncConnection, table: Table, records: Sequence[Record]) -> None:
+    """Insert rows, or overwrite all columns of those whose key is there already; all records have the same columns."""
+    if not records:
+        return
+    dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
+    statement = dialect.insert(table)
+    keys = [column.name for column in table.primary_key]
+    written = {name: statement.excluded[name] for name in records[0] if name not in keys}
+    await connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=written), list(records))
+
+
+def pages(ids: Iterable[str], size: int) -> Iterable[list[str]]:
+    """Cut ids into lists of at most ``size``, each id once, in order."""
+    unique = list(dict.fromkeys(ids))
+    return (unique[start : start + size] for start in range(0, len(unique), size))
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,207 @@
+"""What changes the registry: a document's new generation is staged, switched live in one commit, and the old one swept.
+
+The order of a change, and what a crash after each step leaves:
+
+1. ``stage``: rows of the new chunks, and a note in ``staged``. Left behind: rows that nobody sees, named by the note.
+2. The caller adds the chunks to the indexes. Left behind: entries that the live filter drops, named by the note.
+3. ``switch``: the new generation is live, the old one takes its place in ``staged``, all in one commit.
+4. The caller removes the old chunks from the indexes. Left behind: as after 2.
+5. ``forget``: the old rows and the note go.
+
+So whatever is in ``staged`` and not live is garbage to sweep, and sweeping twice does no harm.
+"""
+
+import dataclasses
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from sqlalchemy import Column, Delete, and_, delete, func, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from ragcore.stores.database import PAGE, Database, scalar
+from ragcore.stores.registry import KnowledgeBase
+from ragcore.stores.rows import Document, StoredChunk, chunk_record, document_record, insert_new, pages, upsert
+from ragcore.stores.schema import chunks, counters, documents, failures, knowledge_bases, retired, staged
+from ragcore.stores.sums import VectorSum, add_to_sums, sums_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Staged:
+    """A generation that is not live: what a sweep is to remove from one knowledge base."""
+
+    document_id: str
+    generation: str
+    knowledge_base: str
+
+
+class Staging:
+    """Writes documents and chunks. One at a time per data directory: ``owner`` names it in what is under way."""
+
+    def __init__(self, database: Database, *, owner: str = "") -> None:
+        """Write to an open database."""
+        self._database = database
+        self._owner = owner
+
+    async def stage(self, stored: Sequence[StoredChunk]) -> None:
+        """Write chunks of generations that are not live, in one commit; done twice it changes nothing."""
+        notes = {(c.chunk.document_id, c.generation): c.chunk.knowledge_base for c in stored}
+        now = datetime.now(UTC)
+        async with self._database.begin() as connection:
+            await insert_new(
+                connection,
+                staged,
+                [
+                    {
+                        "document_id": document_id,
+                        "generation": generation,
+                        "knowledge_base": knowledge_base,
+                        "owner": self._owner,
+                        "started_at": now,
+                    }
+                    for (document_id, generation), knowledge_base in notes.items()
+                ],
+            )
+            await insert_new(connection, chunks, [chunk_record(c) for c in stored])
+
+    async def switch(self, fresh: Sequence[Document]) -> int:
+        """Make each document's ``generation`` its live one, in one commit, and note the replaced ones for sweeping.
+
+        Each document once. ``revision`` and ``indexed_at`` of the values are ignored.
+
+        Returns:
+            The revision of this switch.
+        """
+        now = datetime.now(UTC)
+        async with self._database.begin() as connection:
+            revision = await _next_revision(connection)
+            old = await _live_generations(connection, [document.id for document in fresh])
+            written = [dataclasses.replace(d, revision=revision, deleted=False, indexed_at=now) for d in fresh]
+            await upsert(connection, documents, [document_record(d) for d in written])
+            gained = [d.generation for d in fresh if d.id not in old or old[d.id].generation != d.generation]
+            lost = [old[d.id] for d in fresh if d.id in old and old[d.id].generation != d.generation]
+            await self._account(connection, revision, gained=gained, lost=lost)
+            await _execute_paged(connection, delete(failures), failures.c.document_id, [d.id for d in fresh])
+        return revision
+
+    async def tombstone(self, document_ids: Sequence[str]) -> list[str]:
+        """Mark documents as deleted, in one commit, and note their generations for sweeping.
+
+        The row stays, so that others who follow the revisions learn of it.
+
+        Returns:
+            The ids of those that were live.
+        """
+        async with self._database.begin() as connection:
+            old = await _live_generations(connection, document_ids)
+            await _execute_paged(connection, delete(failures), failures.c.document_id, document_ids)
+            if not old:
+                return []
+            revision = await _next_revision(connection)
+            values = {
+                "revision": revision,
+                "deleted": True,
+                "generation": "",
+                "hash": "",
+                "version": "",
+                "chunk_count": 0,
+                "token_count": 0,
+                "indexed_at": datetime.now(UTC),
+            }
+            for page in pages(old, PAGE):
+                await connection.execute(update(documents).where(documents.c.id.in_(page)).values(**values))
+            await self._account(connection, revision, gained=[], lost=list(old.values()))
+        return list(old)
+
+    async def refresh(self, document: Document) -> None:
+        """Write what a source newly says of a document whose content and place stayed: version and time of change."""
+        async with self._database.begin() as connection:
+            await connection.execute(
+                update(documents)
+                .where(documents.c.id == document.id)
+                .values(version=document.version, updated_at=document_record(document)["updated_at"])
+            )
+            await connection.execute(delete(failures).where(failures.c.document_id == document.id))
+
+    async def garbage(self, *, abandoned_before: datetime | None = None) -> list[Staged]:
+        """Return the generations to sweep: this owner's, and anyone's that were begun before a given time."""
+        mine = staged.c.owner == self._owner
+        if abandoned_before is not None:
+            mine = mine | (staged.c.started_at < abandoned_before)
+        query = (
+            select(staged.c.document_id, staged.c.generation, staged.c.knowledge_base)
+            .select_from(staged.outerjoin(documents, documents.c.id == staged.c.document_id))
+            .where(mine, func.coalesce(documents.c.generation, "") != staged.c.generation)
+            .order_by(staged.c.document_id, staged.c.generation)
+        )
+        async with self._database.connect() as connection:
+            rows = await connection.execute(query)
+            return [Staged(document_id=row[0], generation=row[1], knowledge_base=row[2]) for row in rows]
+
+    async def forget(self, swept: Sequence[Staged]) -> None:
+        """Drop rows and notes of generations whose chunks the indexes no longer hold."""
+        by_base: dict[str, list[str]] = defaultdict(list)
+        for note in swept:
+            by_base[note.knowledge_base].append(note.generation)
+        async with self._database.begin() as connection:
+            for name, generations in by_base.items():
+                dead = 0
+                for page in pages(generations, PAGE):
+                    dead += (await connection.execute(delete(chunks).where(chunks.c.generation.in_(page)))).rowcount
+                    await connection.execute(delete(staged).where(staged.c.generation.in_(page)))
+                await connection.execute(
+                    update(knowledge_bases)
+                    .where(knowledge_bases.c.name == name)
+                    .values(dead_slots=knowledge_bases.c.dead_slots + dead)
+                )
+
+    async def save_knowledge_base(self, base: KnowledgeBase) -> None:
+        """Write which embedder and collection a knowledge base has."""
+        async with self._database.begin() as connection:
+            await upsert(connection, knowledge_bases, [dataclasses.asdict(base)])
+
+    async def _account(
+        self, connection: AsyncConnection, revision: int, *, gained: Sequence[str], lost: Sequence[Staged]
+    ) -> None:
+        """Book a change of live generations: what to sweep, and the sums of the vectors."""
+        now = datetime.now(UTC)
+        notes = [{**dataclasses.asdict(note), "owner": self._owner, "started_at": now} for note in lost]
+        await upsert(connection, staged, notes)
+        await _execute_paged(connection, delete(staged), staged.c.generation, gained)
+        if not self._database.is_sqlite:
+            gone = [{"generation": note.generation, "revision": revision, "retired_at": now} for note in lost]
+            await upsert(connection, retired, gone)
+            await _execute_paged(connection, delete(retired), retired.c.generation, gained)
+        change: dict[tuple[str, str], VectorSum] = {}
+        for generations, sign in ((list(gained), 1), ([note.generation for note in lost], -1)):
+            for key, found in (await sums_of(connection, generations)).items():
+                total = found if sign > 0 else -found
+                change[key] = change[key] + total if key in change else total
+        await add_to_sums(connection, change)
+
+
+async def _next_revision(connection: AsyncConnection) -> int:
+    """Raise the revision; the row stays locked until the commit, so revisions grow in the order of commits."""
+    raised = update(counters).where(counters.c.name == "revision").values(value=counters.c.value + 1)
+    await connection.execute(raised)
+    return await scalar(connection, "revision")
+
+
+async def _live_generations(connection: AsyncConnection, ids: Sequence[str]) -> dict[str, Staged]:
+    found: dict[str, Staged] = {}
+    for page in pages(ids, PAGE):
+        rows = await connection.execute(
+            select(documents.c.id, documents.c.generation, documents.c.knowledge_base).where(
+                and_(documents.c.id.in_(page), documents.c.generation != "")
+            )
+        )
+        found.update((row[0], Staged(document_id=row[0], generation=row[1], knowledge_base=row[2])) for row in rows)
+    return found
+
+
+async def _execute_paged(
+    connection: AsyncConnection, statement: Delete, column: Column[str], ids: Sequence[str]
+) -> None:
+    for page in pages(ids, PAGE):
+        await connection.execute(statement.where(column.in_(page)))
