@@ -1,0 +1,102 @@
+"""The wheel as someone installs it: what it holds, what it declares, and an answer from another folder."""
+
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from importlib.metadata import distribution
+
+import pytest
+from packaging.requirements import Requirement
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PACKAGES = {"bots", "ragcore", "connectors", "prompts"}
+
+
+def run(*command: object, cwd: pathlib.Path, **options: object) -> str:
+    done = subprocess.run(
+        [str(part) for part in command], check=False, cwd=cwd, capture_output=True, text=True, timeout=900, **options
+    )  # type: ignore[call-overload]
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    return str(done.stdout)
+
+
+def tracked() -> list[str]:
+    return list(filter(None, run("git", "ls-files", "-z", cwd=ROOT).split("\0")))
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    work = tmp_path_factory.mktemp("wheel")
+    source = work / "source"
+    # Built from a copy, so that no build folder appears in the checkout and only what is tracked can get in.
+    for name in tracked():
+        if (ROOT / name).is_file():
+            (source / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, source / name)
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", work]
+    run(*pip, source, cwd=work)
+    return next(work.glob("citebot-*.whl"))
+
+
+def test_it_holds_the_packages_with_their_data_and_nothing_else(wheel: pathlib.Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == PACKAGES
+    data = [name for name in tracked() if name.split("/")[0] in PACKAGES]
+    assert not set(data) - set(names), "data files or modules are missing from the wheel"
+
+
+def test_it_declares_what_it_imports(wheel: pathlib.Path) -> None:
+    metadata = zipfile.ZipFile(wheel).read(
+        next(name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".dist-info/METADATA"))
+    )
+    lines = metadata.decode().splitlines()
+    required = [Requirement(line.partition(": ")[2]) for line in lines if line.startswith("Requires-Dist: ")]
+    always = [one for one in required if one.marker is None]
+    assert len(always) >= 20
+    for one in always:
+        assert one.specifier.contains(distribution(one.name).version, prereleases=True), one
+
+
+def test_it_answers_from_another_folder(wheel: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    env = tmp_path / "env"
+    run(sys.executable, "-m", "venv", "--without-pip", env, cwd=tmp_path)
+    python = env / "bin" / "python"
+    run(sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-deps", wheel, cwd=tmp_path)
+    # The new environment sees the packages of this one, after its own: the installed wheel comes first.
+    site = pathlib.Path(
+        run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=tmp_path).strip()
+    )
+    (site / "packages_of_the_first.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    home = tmp_path / "home"
+    (home / "handbook").mkdir(parents=True)
+    (home / "handbook" / "leave.md").write_text(
+        "# Leave\n\n## Carry-over\n\nUp to seven unused days may be carried over.\n"
+    )
+    (home / "citebot.toml").write_text(
+        '[[sources]]\nname = "handbook"\ntype = "files"\nknowledge_base = "handbook"\npath = "handbook"\n'
+    )
+    where = run(python, "-c", "import bots; print(bots.__file__)", cwd=home)
+    assert str(site) in where
+    run(env / "bin" / "citebot", "sync", cwd=home)
+    answer = json.loads(
+        run(env / "bin" / "citebot", "ask", "How many unused days may be carried over?", "--json", cwd=home)
+    )
+    assert "seven unused days" in answer["answer"]
+    assert [citation["document_id"] for citation in answer["citations"]] == ["handbook:leave.md"]
+
+
+@pytest.mark.soak
+def test_a_fresh_clone_installs_and_shows_the_demo(tmp_path: pathlib.Path) -> None:
+    clone = tmp_path / "citebot"
+    run("git", "clone", "--quiet", ROOT, clone, cwd=tmp_path)
+    for attempt in ("first", "second"):
+        shown = run("make", "demo", cwd=clone, stdin=subprocess.DEVNULL)
+        assert shown.count("[1] ") >= 3, attempt
+        assert "24个月" in shown
+    assert "Installing" not in shown
+    installed = run(clone / ".venv/bin/python", "-m", "pip", "list", cwd=clone)
+    assert "pytest" not in installed.split()
