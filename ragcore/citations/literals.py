@@ -1,0 +1,142 @@
+"""Finds what Markdown takes literally: fences, code spans, links and URLs. No marker is looked for inside these."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+MAX_URL = 2000
+"""The longest link target that is told from prose, in characters."""
+MAX_LINK_TEXT = 500
+"""The longest link text, in characters."""
+
+# Every quantifier is bounded or possessive: matching stays linear whatever the text.
+URL_CHARACTERS = r"(?:(?!\[\s?[iI][dD])[!#-;=?-_a-~])"
+URL_PATTERN = rf"(?:(?:https?|ftp|file)://|www\.){URL_CHARACTERS}{{1,{MAX_URL}}}+"
+_TARGET = rf"<[^<>\n]{{0,{MAX_URL}}}+>|[^\s()<>]{{0,{MAX_URL}}}+(?:\([^\s()<>]{{0,500}}+\)[^\s()<>]{{0,500}}+){{0,3}}+"
+_TITLE = r"""(?:[ \t]{1,4}(?:"[^"\n]{0,300}+"|'[^'\n]{0,300}+'))?+"""
+# A link whose text is a marker is a marker written wrong, and no link.
+_MARKER_TEXT = r"(?!\s?[iI][dD][sS]?\s?[:：]?\s?\d)"
+TARGET_PATTERN = rf"\((?:{_TARGET}){_TITLE}[ \t]{{0,4}}\)"
+_LINK = rf"!?\[{_MARKER_TEXT}[^\[\]\n]{{0,{MAX_LINK_TEXT}}}+\]{TARGET_PATTERN}"
+
+_LINK_OR_URL = re.compile(rf"(?P<link>{_LINK})|(?<![A-Za-z0-9])(?P<url>{URL_PATTERN})")
+_FENCE_LINE = re.compile(
+    r"^(?P<prefix>[ \t>]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)*+)(?P<fence>`{3,}+|~{3,}+)(?P<info>[^\n]*+)$", re.MULTILINE
+)
+_BACKTICKS = re.compile(r"`++")
+# A code span runs over a line end, but not out of its paragraph, list item, row or quote.
+_BLOCK_END = re.compile(r"\n(?=[ \t]*+(?:\n|\Z|[-+*|>#]|\d{1,9}[.)][ \t]))")
+_TRAILING = ".,;:!?'\")]*_~"
+
+
+class LiteralKind(StrEnum):
+    """What a literal stretch is."""
+
+    FENCE = "fence"
+    CODE = "code"
+    LINK = "link"
+    URL = "url"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Literal:
+    """A stretch of text, ``text[start:end]``, that is taken as written."""
+
+    start: int
+    end: int
+    kind: LiteralKind
+
+
+class Literals:
+    """The literal stretches of one text, in order and disjoint."""
+
+    __slots__ = ("_starts", "spans")
+
+    def __init__(self, text: str) -> None:
+        """Find them, in linear time."""
+        self.spans: Sequence[Literal] = _find(text)
+        self._starts = [span.start for span in self.spans]
+
+    def covers(self, offset: int) -> bool:
+        """Return whether the character at this offset stands inside a literal stretch."""
+        index = bisect_right(self._starts, offset) - 1
+        return index >= 0 and offset < self.spans[index].end
+
+
+def mask(text: str, spans: Sequence[Literal], fill: str) -> str:
+    """Return a text of the same length in which each span is overwritten with the character ``fill``."""
+    pieces: list[str] = []
+    done = 0
+    for span in spans:
+        pieces += (text[done : span.start], fill * (span.end - span.start))
+        done = span.end
+    return "".join((*pieces, text[done:]))
+
+
+def _find(text: str) -> Sequence[Literal]:
+    fences = list(_fences(text))
+    # Newlines in the place of a fence keep whatever surrounds it from joining over it.
+    outside = mask(text, fences, "\n")
+    codes = list(_code_spans(outside))
+    links = list(_links(mask(outside, codes, "x")))
+    return _outermost(sorted([*fences, *codes, *links], key=lambda span: (span.start, -span.end)))
+
+
+def _outermost(spans: Sequence[Literal]) -> Sequence[Literal]:
+    kept: list[Literal] = []
+    for span in spans:
+        if not kept or span.start >= kept[-1].end:
+            kept.append(span)
+    return kept
+
+
+def _fences(text: str) -> Iterator[Literal]:
+    opening: re.Match[str] | None = None
+    for line in _FENCE_LINE.finditer(text):
+        fence, info = line["fence"], line["info"]
+        if opening is None:
+            if fence[0] == "~" or "`" not in info:
+                opening = line
+            continue
+        closes = fence[0] == opening["fence"][0] and len(fence) >= len(opening["fence"])
+        if closes and not info.strip() and not line["prefix"].strip(" \t>"):
+            yield Literal(start=opening.start(), end=line.end(), kind=LiteralKind.FENCE)
+            opening = None
+    if opening is not None:
+        yield Literal(start=opening.start(), end=len(text), kind=LiteralKind.FENCE)
+
+
+def _code_spans(text: str) -> Iterator[Literal]:
+    start = 0
+    for block_end in (*(found.start() for found in _BLOCK_END.finditer(text)), len(text)):
+        runs = [run.span() for run in _BACKTICKS.finditer(text, start, block_end)]
+        yield from _paired(runs)
+        start = block_end
+
+
+def _paired(runs: Sequence[tuple[int, int]]) -> Iterator[Literal]:
+    """Pair each run of backticks with the next one of the same length, as CommonMark does."""
+    following: dict[int, int] = {}
+    partner = [-1] * len(runs)
+    for index in range(len(runs) - 1, -1, -1):
+        length = runs[index][1] - runs[index][0]
+        partner[index] = following.get(length, -1)
+        following[length] = index
+    index = 0
+    while index < len(runs):
+        if partner[index] < 0:
+            index += 1
+            continue
+        yield Literal(start=runs[index][0], end=runs[partner[index]][1], kind=LiteralKind.CODE)
+        index = partner[index] + 1
+
+
+def _links(text: str) -> Iterator[Literal]:
+    for found in _LINK_OR_URL.finditer(text):
+        if found["link"] is not None:
+            yield Literal(start=found.start(), end=found.end(), kind=LiteralKind.LINK)
+            continue
+        url = found["url"].rstrip(_TRAILING)
+        yield Literal(start=found.start(), end=found.start() + len(url), kind=LiteralKind.URL)

@@ -1,0 +1,102 @@
+"""Holds back the end of a streamed answer until it is whole: no half marker, link, address or fence line is shown."""
+
+import re
+
+from ragcore.citations.literals import MAX_LINK_TEXT, MAX_URL, TARGET_PATTERN, URL_PATTERN
+
+MAX_HELD = MAX_LINK_TEXT + MAX_URL + 400
+"""No more than this is ever held back, in characters; a line that goes on longer is given out as it comes."""
+
+_LISTED = r"[\d\s:：=,，、;；&/+.‐‑–—~～−iIｉＩdDｄＤsSｓＳandto和\\-]{0,80}"
+_KEYED = rf"[^\S\n]{{0,3}}(?:[iIｉＩ](?:[dDｄＤ]{_LISTED})?)?"
+_HEAD = r"[ \t>]{0,40}(?:(?:[-*+]|\d{1,9}[.)]?)[ \t]{0,8}){0,4}"
+_SCHEMES = ("https://", "http://", "ftp://", "file://", "www.")
+_SCHEME_STARTS = "|".join(re.escape(scheme[:length]) for scheme in _SCHEMES for length in range(len(scheme), 0, -1))
+
+_LINE_HEAD = re.compile(rf"{_HEAD}(?:`{{0,2}}|~{{0,2}})\Z")
+_FENCE = re.compile(r"[ \t>]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)*+(?P<fence>`{3,}+(?=[^`\n]*+(?:\n|\Z))|~{3,}+)")
+_CLOSING = re.compile(r"[ \t>]*+(?P<fence>`*+|~*+)[ \t\r]*+$")
+_CANDIDATE = re.compile(r"[\[［【〔〖(（!\\`]|(?<![A-Za-z0-9])<?[hfw]")
+_OPEN = re.compile(
+    # A marker in brackets (a link's target may follow it) or in parentheses.
+    rf"(?:\\?[\[［【〔〖]{{1,2}}(?:{_KEYED}|{_LISTED})\\?[\]］】〕〗]{{0,2}}(?:\([^\s()]{{0,{MAX_URL}}})?"
+    rf"|[(（]{_KEYED}"
+    # A link or an image.
+    rf"|!?(?:\[[^\[\]\n]{{0,{MAX_LINK_TEXT}}}(?:\](?:\([^)\n]{{0,{MAX_URL + 300}}}"
+    r"(?:\([^()\n]{0,500}\)?[^()\n]{0,500})?)?)?)?"
+    # An address, a run of backticks.
+    rf"|<?(?:{URL_PATTERN}|{_SCHEME_STARTS})"
+    r"|\\|`+)\Z"
+)
+_WHOLE = re.compile(rf"!?\[{{1,2}}[^\[\]\n]{{0,{MAX_LINK_TEXT}}}+\]{{1,2}}{TARGET_PATTERN}")
+
+
+class HoldBack:
+    """Takes the pieces of a text as they come and gives out what can no longer change its meaning.
+
+    All that was given out, joined, is the text. What is held is bounded by ``MAX_HELD``, and in prose by the next
+    line end.
+    """
+
+    __slots__ = ("_at_line_start", "_fence", "_held")
+
+    def __init__(self) -> None:
+        """Start at the head of a text."""
+        self._held = ""
+        self._fence = ""
+        self._at_line_start = True
+
+    def feed(self, text: str) -> str:
+        """Take the next piece; return what may be shown now, possibly nothing."""
+        buffer = self._held + text
+        safe = len(buffer)
+        start = 0
+        while start < len(buffer):
+            line_end = buffer.find("\n", start)
+            if line_end < 0:
+                safe = start + self._safe_length(buffer[start:])
+                break
+            self._take_line(buffer[start:line_end])
+            start = line_end + 1
+        if len(buffer) - safe > MAX_HELD:
+            safe = len(buffer)
+        self._held = buffer[safe:]
+        if safe > start:
+            self._at_line_start = False
+        return buffer[:safe]
+
+    def close(self) -> str:
+        """Return what is still held: the text has ended."""
+        rest, self._held = self._held, ""
+        return rest
+
+    def _take_line(self, line: str) -> None:
+        """Note what a line that has ended does to the state."""
+        if self._at_line_start:
+            if self._fence:
+                closing = _CLOSING.match(line)
+                if closing and closing["fence"].startswith(self._fence):
+                    self._fence = ""
+            else:
+                opening = _FENCE.match(line)
+                self._fence = opening["fence"] if opening else ""
+        self._at_line_start = True
+
+    def _safe_length(self, line: str) -> int:
+        """Return how much of a line that has not ended may be shown."""
+        if self._fence:
+            return 0 if self._at_line_start and _CLOSING.match(line) else len(line)
+        if self._at_line_start and (_LINE_HEAD.match(line) or _FENCE.match(line)):
+            return 0
+        # What is open at the end begins within MAX_HELD of it; twice that, so that links before it are seen whole.
+        position = max(0, len(line) - 2 * MAX_HELD)
+        while candidate := _CANDIDATE.search(line, position):
+            position = candidate.start()
+            whole = _WHOLE.match(line, position)
+            if whole:
+                position = whole.end()
+            elif _OPEN.match(line, position):
+                return position
+            else:
+                position += 1
+        return len(line)

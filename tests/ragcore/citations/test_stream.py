@@ -1,0 +1,120 @@
+"""What is shown while an answer streams is never half a marker, link, address or fence line."""
+
+import itertools
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragcore.citations.literals import LiteralKind, Literals
+from ragcore.citations.stream import MAX_HELD, HoldBack
+
+PIECES = st.sampled_from(
+    [
+        *(
+            "[ID:0]",
+            "[ID:12]",
+            "(ID: 1)",
+            "【ID：1】",
+            "[ID:0, ID:2]",
+            "[1]",
+            "[1][2]",
+            "[[ID:1]]",
+            "[ID:1](https://x.y/z)",
+        ),
+        *(
+            "[a link](https://x.y/a_(b)?c=d)",
+            "![image](u.png)",
+            "https://x.y/z?a[0]=1",
+            "www.x.y",
+            "\n```python\n",
+            "\n```\n",
+        ),
+        *(
+            "\n~~~\n",
+            "\n- ```\n",
+            "`code[0]`",
+            "arr[0]",
+            "prose (in brackets) ",
+            " [ open ",
+            "word. ",
+            "他走了。",
+            "\n",
+            "\n\n",
+            "* ",
+        ),
+        *("with the", "!", "http", "w", "[", "(", "1. ", "> "),
+    ]
+)
+TEXTS = st.lists(PIECES, max_size=14).map("".join)
+WHOLE = re.compile(
+    r"\[ID:\d+(?:, ID:\d+)*\](?:\(https?://[^\s()]*\))?|\(ID: \d+\)|【ID：\d+】"
+    r"|!?\[[^\[\]\n]*\]\([^\s()]*(?:\([^\s()]*\)[^\s()]*)?\)"
+    r"|https?://[a-z.?/=]+"
+    r"|^[ \t>]*(?:-[ ])*(?:```[^`\n]*|~~~[^\n]*)$",
+    re.MULTILINE,
+)
+
+
+def fences(text: str) -> list[tuple[int, int]]:
+    return [(span.start, span.end) for span in Literals(text).spans if span.kind is LiteralKind.FENCE]
+
+
+def shown(text: str, cuts: list[int]) -> list[str]:
+    held = HoldBack()
+    bounds = [0, *sorted(cut for cut in cuts if cut < len(text)), len(text)]
+    return [held.feed(text[a:b]) for a, b in itertools.pairwise(bounds)] + [held.close()]
+
+
+@given(st.one_of(TEXTS, st.text(max_size=60)), st.lists(st.integers(0, 300), max_size=40))
+def test_nothing_is_lost(text: str, cuts: list[int]) -> None:
+    assert "".join(shown(text, cuts)) == text
+
+
+@given(TEXTS, st.lists(st.integers(0, 300), max_size=40), st.booleans())
+def test_no_cut_falls_into_a_whole_thing(text: str, cuts: list[int], by_character: bool) -> None:
+    pieces = shown(text, list(range(len(text))) if by_character else cuts)
+    inside = fences(text)
+    position = 0
+    offsets = [position := position + len(piece) for piece in pieces[:-1]]
+    for found in WHOLE.finditer(text):
+        # In a fence nothing is a marker, and only its first line must be whole.
+        if any(start < found.start() and found.start() < end for start, end in inside):
+            continue
+        assert not [cut for cut in offsets if found.start() < cut < found.end()], found[0]
+
+
+@pytest.mark.parametrize("opening", ["see [ ", "see ( ", "see ! ", "a < b ", "see [ID and "])
+def test_an_open_bracket_in_prose_holds_nothing_for_ever(opening: str) -> None:
+    held = HoldBack()
+    given_out = held.feed(opening + "and so it goes on, " * 400)
+    assert len(given_out) > len("and so it goes on, ") * 400 - MAX_HELD
+    assert held.feed("\n") != ""
+    assert held.close() == ""
+
+
+def test_delay_is_bounded_whatever_comes() -> None:
+    for unit in ("[", "(", "`", "~", "http://x", "[a](", "![", "- ", "\\["):
+        held = HoldBack()
+        taken = given_out = 0
+        for _ in range(80):
+            taken += len(unit * 40)
+            given_out += len(held.feed(unit * 40))
+            assert taken - given_out <= MAX_HELD + len(unit) * 40
+
+
+def test_ordinary_prose_flows() -> None:
+    held = HoldBack()
+    words = ["The", "cat", "sat", "with", "the", "hat", "(its", "hat),", "and", "then", "went", "home."]
+    delays = [len(word) + 1 - len(held.feed(word + " ")) for word in words]
+    assert max(delays) <= 1
+
+
+def test_text_inside_a_fence_flows() -> None:
+    held = HoldBack()
+    held.feed("```py\n")
+    assert held.feed("x = [1, 2") == "x = [1, 2"
+    assert held.feed("\n``") == "\n"
+    assert held.feed("`\n") == "```\n"
+    assert held.feed("then [ID:") == "then "
