@@ -51,7 +51,7 @@ TEXTS = st.lists(PIECES, max_size=14).map("".join)
 WHOLE = re.compile(
     r"\[ID:\d+(?:, ID:\d+)*\](?:\(https?://[^\s()]*\))?|\(ID: \d+\)|【ID：\d+】"
     r"|!?\[[^\[\]\n]*\]\([^\s()]*(?:\([^\s()]*\)[^\s()]*)?\)"
-    r"|https?://[a-z.?/=]+"
+    r"|(?<![A-Za-z0-9])https?://[a-z.?/=]+"
     r"|^[ \t>]*(?:-[ ])*(?:```[^`\n]*|~~~[^\n]*)$",
     re.MULTILINE,
 )
