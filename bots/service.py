@@ -10,16 +10,15 @@ import shutil
 import socket
 import tempfile
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from pathlib import Path
 from typing import Protocol
 
-from filelock import FileLock, Timeout
-
 from bots.requests import Event, Request
 from bots.wire import decode_event, decode_request, encode_end, encode_error, encode_event, encode_request
 from ragcore.errors import BusyError, CitebotError, StoreError
+from ragcore.stores.lock import hold
 
 SOCKET_NAME = "citebot.sock"
 POINTER_NAME = "citebot.sock.path"
@@ -43,6 +42,10 @@ class Backend(Protocol):
 OpenBackend = Callable[[], AbstractAsyncContextManager[Backend]]
 
 
+class HolderGone(StoreError):
+    """Nobody listens on the socket any more; nothing was asked yet."""
+
+
 class Remote:
     """The operations of the process behind the socket."""
 
@@ -54,7 +57,7 @@ class Remote:
         try:
             reader, writer = await asyncio.open_unix_connection(self._path, limit=_LONGEST_LINE)
         except OSError as error:
-            raise StoreError("the process that held the data has just ended: try again") from error
+            raise HolderGone("the process that held the data has just ended: try again") from error
         try:
             writer.write(encode_request(request))
             await writer.drain()
@@ -199,35 +202,31 @@ async def _closable(events: AsyncIterator[Event]) -> AsyncGenerator[Event]:
             await close()
 
 
-@contextlib.contextmanager
-def held(data_dir: Path) -> Iterator[None]:
-    """Hold the directory's lock while the context lasts; BusyError when another process has it."""
-    lock = FileLock(data_dir / "lock")
-    try:
-        lock.acquire(timeout=0)
-    except Timeout as error:
-        raise BusyError(f"another citebot process works on {data_dir}") from error
-    try:
-        yield
-    finally:
-        lock.release()
-
-
 class Gateway:
     """The way to the operations: the socket where a process serves it, else the lock and the operations themselves.
 
-    With ``serving`` the socket is served while the gateway holds the lock. Use as an async context.
+    ``command`` is what another process is told holds the lock. With ``serving`` it is taken at once, when it is free,
+    and the socket is served meanwhile. Use as an async context.
     """
 
-    def __init__(self, data_dir: Path, open_backend: OpenBackend, *, serving: bool = False, wait: float = WAIT) -> None:
+    def __init__(
+        self, data_dir: Path, open_backend: OpenBackend, *, command: str, serving: bool = False, wait: float = WAIT
+    ) -> None:
         self._data_dir = data_dir
         self._open_backend = open_backend
+        self._command = command
         self._serving = serving
         self._wait = wait
         self._held = AsyncExitStack()
         self._own: Backend | None = None
 
     async def __aenter__(self) -> "Gateway":
+        if self._serving:
+            try:
+                await self.backend()
+            except BaseException:
+                await self._held.aclose()
+                raise
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -236,23 +235,31 @@ class Gateway:
 
     async def run(self, request: Request) -> AsyncIterator[Event]:
         """Yield the events of a request; BusyError when the holder neither serves nor ends in time."""
-        backend = await self.backend()
-        async with contextlib.aclosing(_closable(backend.run(request))) as events:
-            async for event in events:
-                yield event
+        until = time.monotonic() + self._wait
+        while True:
+            backend = await self.backend()
+            try:
+                async with contextlib.aclosing(_closable(backend.run(request))) as events:
+                    async for event in events:
+                        yield event
+            except HolderGone:
+                if time.monotonic() > until:
+                    raise
+                await asyncio.sleep(_POLL)
+            else:
+                return
 
     async def backend(self) -> Backend:
         """Return who answers now, taking the lock when nobody else does."""
         if self._own is not None:
             return self._own
         until = time.monotonic() + self._wait
-        self._data_dir.mkdir(parents=True, exist_ok=True)
         while True:
             path = await asyncio.to_thread(socket_in, self._data_dir)
             if path is not None:
                 return Remote(path)
             try:
-                self._held.enter_context(held(self._data_dir))
+                await self._held.enter_async_context(hold(self._data_dir, command=self._command))
             except BusyError:
                 if time.monotonic() > until:
                     raise

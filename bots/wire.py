@@ -82,7 +82,8 @@ def _adapter(kind: Any) -> Any:
 
 def _plain(value: Request | Event) -> Any:
     # dict: a read-only mapping is what pydantic cannot name.
-    return _adapter(type(value)).dump_python(value, mode="json", fallback=dict, warnings=False)
+    kind: Any = type(value)
+    return _adapter(kind).dump_python(value, mode="json", fallback=dict, warnings=False)
 
 
 def _value(kind: type, plain: object) -> Any:

@@ -133,18 +133,18 @@ async def echo() -> AsyncGenerator[Echo]:
 
 
 async def test_the_gateway_takes_the_lock_for_a_short_life(data_dir: pathlib.Path) -> None:
-    async with Gateway(data_dir / "new", echo) as first:
+    async with Gateway(data_dir / "new", echo, command="ask") as first:
         assert await asked(first, "a") == [Delta(text="a")]
-        async with Gateway(data_dir / "new", echo, wait=0.3) as second:
+        async with Gateway(data_dir / "new", echo, command="ask", wait=0.3) as second:
             with pytest.raises(BusyError):
                 await asked(second, "b")
-    async with Gateway(data_dir / "new", echo, wait=0) as third:
+    async with Gateway(data_dir / "new", echo, command="ask", wait=0) as third:
         assert await asked(third, "c") == [Delta(text="c")]
 
 
 async def test_another_command_waits_for_a_short_life(data_dir: pathlib.Path) -> None:
-    async with Gateway(data_dir, echo, wait=10) as second:
-        async with Gateway(data_dir, echo) as first:
+    async with Gateway(data_dir, echo, command="ask", wait=10) as second:
+        async with Gateway(data_dir, echo, command="ask") as first:
             await asked(first, "a")
             waiting = asyncio.create_task(asked(second, "b"))
             await asyncio.sleep(0.3)
@@ -167,7 +167,7 @@ HOLDER = """
         yield Backend()
 
     async def main():
-        async with Gateway(pathlib.Path(sys.argv[1]), backend, serving=True) as gateway:
+        async with Gateway(pathlib.Path(sys.argv[1]), backend, command="chat", serving=True) as gateway:
             await gateway.backend()
             print("up", flush=True)
             await asyncio.sleep(3600)
@@ -188,7 +188,7 @@ def holder(data_dir: pathlib.Path) -> "subprocess.Popen[bytes]":
 async def test_other_processes_ask_the_holder_and_survive_its_death(data_dir: pathlib.Path) -> None:
     process = holder(data_dir)
     try:
-        async with Gateway(data_dir, echo) as gateway:
+        async with Gateway(data_dir, echo, command="ask") as gateway:
             assert await asked(gateway, "a") == [Delta(text="holder a")]
             process.send_signal(signal.SIGKILL)
             process.wait()
@@ -202,7 +202,7 @@ async def test_other_processes_ask_the_holder_and_survive_its_death(data_dir: pa
         process.stdout.close()
     again = holder(data_dir)
     try:
-        async with Gateway(data_dir, echo) as gateway:
+        async with Gateway(data_dir, echo, command="ask") as gateway:
             assert await asked(gateway, "c") == [Delta(text="holder c")]
     finally:
         again.kill()

@@ -1,0 +1,5 @@
+"""``python -m bots`` is the command ``citebot``."""
+
+from bots.cli import main
+
+main()

@@ -1,0 +1,121 @@
+"""``ask``, ``chat`` and ``search``."""
+
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from bots.cli.forms import answer_form, chunk_forms
+from bots.cli.output import print_json, results, say
+from bots.cli.reach import reach, read_settings
+from bots.console import Chat, chatting, input_lines, show_answer
+from bots.rendering.clean import clean, clean_line
+from bots.rendering.terminal import Indented, terminal_url
+from bots.requests import Ask, Found, Search
+from bots.settings import Settings, normal_reader
+from ragcore.links import deep_link, place
+from ragcore.types import Answer, ScoredChunk
+
+_MATCHED = "bold reverse"
+
+
+async def run_ask(config: Path | None, request: Ask, *, as_json: bool) -> int:
+    """Answer one question; 0 also when nothing relevant is found, for that is an answer."""
+    settings = read_settings(config)
+    check_names(settings, request.knowledge_bases)
+    if not request.question.strip():
+        raise typer.BadParameter("ask something", param_hint="QUESTION")
+    if request.reader:
+        request = replace(request, reader=_reader(request.reader))
+    async with reach(settings, command="ask") as gateway:
+        if not as_json:
+            answer = await show_answer(gateway.run(request), results())
+            return 0 if answer else 1
+        answers = [event async for event in gateway.run(request) if isinstance(event, Answer)]
+    print_json(answer_form(answers[-1]))
+    return 0
+
+
+def run_chat(config: Path | None, knowledge_bases: tuple[str, ...]) -> int:
+    """Talk on a terminal, or answer the lines of the input."""
+    settings = read_settings(config)
+    check_names(settings, knowledge_bases)
+    console = results()
+    with chatting(lambda: reach(settings, command="chat", serving=True)) as (backend, loop):
+        chat = Chat(backend, loop, console, knowledge_bases=knowledge_bases)
+        if sys.stdin.isatty():
+            chat.talk()
+            return 0
+        return chat.answer_lines(input_lines())
+
+
+async def run_search(config: Path | None, request: Search, *, as_json: bool) -> int:
+    """Show the best passages."""
+    settings = read_settings(config)
+    check_names(settings, request.knowledge_bases)
+    async with reach(settings, command="search") as gateway:
+        found = [event async for event in gateway.run(request) if isinstance(event, Found)][-1]
+    if as_json:
+        print_json(chunk_forms(found.chunks))
+    elif found.chunks:
+        show_chunks(found.chunks, results())
+    else:
+        say("Nothing fits.")
+    return 0
+
+
+def check_names(settings: Settings, knowledge_bases: Sequence[str]) -> None:
+    """Refuse a knowledge base that is not in the settings, as wrong use."""
+    for name in knowledge_bases:
+        if name not in settings.all_knowledge_bases:
+            known = ", ".join(settings.all_knowledge_bases) or "none"
+            raise typer.BadParameter(f"there is no knowledge base {name!r} (there is: {known})", param_hint="--kb")
+
+
+def _reader(text: str) -> str:
+    try:
+        return normal_reader(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--as") from error
+
+
+def show_chunks(chunks: Sequence[ScoredChunk], console: Console) -> None:
+    """Print ranked passages: title, place and score, then the text with the matched words marked."""
+    for rank, scored in enumerate(chunks, 1):
+        chunk = scored.chunk
+        url = deep_link(chunk)
+        head = Text(f"{rank}. ", style="blue")
+        label = ", ".join(part for part in (clean_line(chunk.title), clean_line(place(chunk))) if part)
+        head.append(label or clean_line(chunk.document_id), f"bold link {terminal_url(url)}" if url else "bold")
+        head.append(f"  {scored.score:.2f}  {clean_line(chunk.document_id)}", "dim")
+        console.print(head)
+        body = marked(clean(chunk.text).strip().expandtabs(4), scored.matched, plain=not console.is_terminal)
+        console.print(Indented(body, "   ", "   "))
+        if rank < len(chunks):
+            console.print()
+
+
+def marked(text: str, matched: Sequence[str], *, plain: bool) -> Text:
+    """Return the text with the matched words marked: by style, or by ``**`` where there is none."""
+    words = sorted({word for word in matched if word.strip()}, key=len, reverse=True)
+    if not words:
+        return Text(text)
+    # A word is matched whole where its script sets spaces around words.
+    pattern = re.compile(
+        "|".join(
+            (r"(?<!\w)" if w[0].isascii() else "") + re.escape(w) + (r"(?!\w)" if w[-1].isascii() else "")
+            for w in words
+        ),
+        re.IGNORECASE,
+    )
+    if plain:
+        return Text(pattern.sub(lambda found: f"**{found.group()}**", text))
+    shown = Text(text)
+    for found in pattern.finditer(text):
+        shown.stylize(_MATCHED, *found.span())
+    return shown

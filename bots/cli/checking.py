@@ -1,0 +1,71 @@
+"""``doctor``."""
+
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from bots.cli.forms import check_form
+from bots.cli.output import print_json, results
+from bots.cli.reach import reach, read_settings
+from bots.doctor import check_data_dir, check_readers, check_settings
+from bots.rendering.clean import clean_line
+from bots.requests import Check, Diagnose
+from ragcore.errors import CitebotError, ConfigError
+
+_SIGNS = {"ok": ("✓", "green"), "warn": ("!", "yellow"), "fail": ("✗", "red")}
+
+
+async def run_doctor(config: Path | None, *, repair: bool, as_json: bool) -> int:
+    """Check everything that can be checked; 1 when a check failed."""
+    console = None if as_json else results()
+    checks = await _checks(config, repair=repair, console=console)
+    if as_json:
+        print_json([check_form(check) for check in checks])
+    return int(any(check.state == "fail" for check in checks))
+
+
+async def _checks(config: Path | None, *, repair: bool, console: Console | None) -> list[Check]:
+    checks: list[Check] = []
+
+    def note(check: Check) -> None:
+        checks.append(check)
+        if console:
+            _show(check, console)
+
+    try:
+        settings = read_settings(config)
+    except ConfigError as error:
+        note(Check(name="settings", state="fail", found=str(error), mend="mend these lines and run doctor again"))
+        return checks
+    note(check_settings(settings))
+    note(check_data_dir(settings.data_dir))
+    for check in check_readers(settings):
+        note(check)
+    if checks[1].state == "fail":
+        return checks
+    try:
+        async with reach(settings, command="doctor") as gateway:
+            async for event in gateway.run(Diagnose(repair=repair)):
+                if isinstance(event, Check):
+                    note(event)
+    except CitebotError as error:
+        note(
+            Check(
+                name="stores",
+                state="fail",
+                found=str(error),
+                mend="see the reason; `citebot doctor --debug` shows where",
+            )
+        )
+    return checks
+
+
+def _show(check: Check, console: Console) -> None:
+    sign, style = _SIGNS[check.state]
+    line = Text(f"{sign} ", style=style)
+    line.append(f"{clean_line(check.name)}: ", "bold default")
+    line.append(clean_line(check.found), "default")
+    console.print(line)
+    if check.mend and check.state != "ok":
+        console.print(Text(f"    → {clean_line(check.mend)}"))

@@ -1,0 +1,257 @@
+"""Every command with its arguments; the work is in the modules beside this one."""
+
+import os
+import sys
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from ragcore.errors import CitebotError
+
+Config = Annotated[
+    Path | None, typer.Option("--config", metavar="FILE", help="The settings. [default: $CITEBOT_CONFIG, citebot.toml]")
+]
+KnowledgeBases = Annotated[
+    list[str] | None, typer.Option("--kb", metavar="NAME", help="Search this knowledge base only; may be repeated.")
+]
+Documents = Annotated[
+    list[str] | None,
+    typer.Option("--doc", metavar="ID", help="Search this document only (SOURCE:NAME); may be repeated."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+app = typer.Typer(
+    name="citebot",
+    help="Answers questions from your own documents, every sentence linked to its source.",
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+evaluations = typer.Typer(help="Measure on a data set with known answers.", rich_markup_mode=None, no_args_is_help=True)
+app.add_typer(evaluations, name="eval")
+
+
+def main() -> NoReturn:
+    """Run the command line: exit 0 done, 1 failed, 2 wrong use, 130 interrupted."""
+    _make_streams_safe()
+    try:
+        app()
+    except CitebotError as error:
+        _leave(f"citebot: {error}", error)
+    except BrokenPipeError:
+        # Whoever read our output has seen enough. Nothing may be written any more, not even at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except OSError as error:
+        _leave(f"citebot: {error}", error)
+    sys.exit(0)
+
+
+def _leave(message: str, error: Exception) -> NoReturn:
+    from bots.rendering.clean import clean
+
+    if _debugging():
+        raise error
+    typer.echo(clean(message), err=True)
+    sys.exit(1)
+
+
+def _debugging() -> bool:
+    return os.environ.get("CITEBOT_DEBUG", "") not in {"", "0"}
+
+
+def _make_streams_safe() -> None:
+    """Let no character that the terminal's encoding lacks end a command."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"citebot {version('citebot')}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    context: typer.Context,
+    config: Config = None,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Log everything, and show where an error arose. [or: CITEBOT_DEBUG=1]")
+    ] = False,
+    _version: Annotated[
+        bool, typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Keep what stands before the command."""
+    if debug:
+        os.environ["CITEBOT_DEBUG"] = "1"
+    context.obj = config
+
+
+def _run(work: Coroutine[Any, Any, int]) -> NoReturn:
+    """Run a command's work and exit with what it returns."""
+    import asyncio
+
+    from bots.cli.output import start_logging
+
+    start_logging(debug=_debugging())
+    raise typer.Exit(asyncio.run(work))
+
+
+@app.command()
+def init(context: typer.Context, config: Config = None) -> None:
+    """Write a commented citebot.toml; a file that is there is left alone."""
+    from bots.cli.setup import write_settings
+
+    raise typer.Exit(write_settings(config or context.obj))
+
+
+@app.command()
+def sync(
+    context: typer.Context,
+    sources: Annotated[list[str] | None, typer.Argument(metavar="[SOURCE]...", help="Which sources; else all.")] = None,
+    full: Annotated[
+        bool, typer.Option("--full", help="Read everything anew, and delete at once what is no longer there.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would be done.")] = False,
+    json: Json = False,
+    config: Config = None,
+) -> None:
+    """Bring the index up to date with the sources, now."""
+    from bots.cli.syncing import run_sync
+    from bots.requests import Sync
+
+    request = Sync(sources=tuple(sources or ()), full=full, dry_run=dry_run)
+    _run(run_sync(config or context.obj, request, as_json=json))
+
+
+@app.command()
+def ask(
+    context: typer.Context,
+    question: Annotated[list[str], typer.Argument(metavar="QUESTION", help="What you want to know.")],
+    kb: KnowledgeBases = None,
+    doc: Documents = None,
+    reader: Annotated[
+        str, typer.Option("--as", metavar="READER", help="Answer as this reader would be answered, e.g. slack:T0123.")
+    ] = "",
+    json: Json = False,
+    config: Config = None,
+) -> None:
+    """Answer one question, without a history."""
+    from bots.cli.asking import run_ask
+    from bots.requests import Ask
+
+    request = Ask(
+        question=" ".join(question), knowledge_bases=tuple(kb or ()), document_ids=tuple(doc or ()), reader=reader
+    )
+    _run(run_ask(config or context.obj, request, as_json=json))
+
+
+@app.command()
+def chat(context: typer.Context, kb: KnowledgeBases = None, config: Config = None) -> None:
+    """Talk in the terminal; without a terminal, answer each line of the input."""
+    from bots.cli.asking import run_chat
+    from bots.cli.output import start_logging
+
+    start_logging(debug=_debugging())
+    raise typer.Exit(run_chat(config or context.obj, tuple(kb or ())))
+
+
+@app.command()
+def search(
+    context: typer.Context,
+    query: Annotated[list[str], typer.Argument(metavar="QUERY", help="What to look for.")],
+    kb: KnowledgeBases = None,
+    doc: Documents = None,
+    limit: Annotated[int, typer.Option("-k", metavar="N", min=1, max=1000, help="How many.")] = 10,
+    json: Json = False,
+    config: Config = None,
+) -> None:
+    """Show the passages that fit best, the matched words marked; no model is asked."""
+    from bots.cli.asking import run_search
+    from bots.requests import Search
+
+    request = Search(query=" ".join(query), knowledge_bases=tuple(kb or ()), document_ids=tuple(doc or ()), limit=limit)
+    _run(run_search(config or context.obj, request, as_json=json))
+
+
+@app.command(name="sources")
+def list_sources(context: typer.Context, json: Json = False, config: Config = None) -> None:
+    """Show each source: documents, chunks, last success, last error, next run."""
+    from bots.cli.syncing import run_sources
+
+    _run(run_sources(config or context.obj, as_json=json))
+
+
+@app.command()
+def doctor(
+    context: typer.Context,
+    json: Json = False,
+    repair: Annotated[bool, typer.Option("--repair", help="Mend what can be mended.")] = False,
+    config: Config = None,
+) -> None:
+    """Check settings, data, model and sources, and say how to mend what is wrong."""
+    from bots.cli.checking import run_doctor
+
+    _run(run_doctor(config or context.obj, repair=repair, as_json=json))
+
+
+@app.command()
+def backup(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write it.")],
+    config: Config = None,
+) -> None:
+    """Write all of the data directory to one file, consistent even while Citebot runs."""
+    from bots.cli.saving import run_backup
+
+    _run(run_backup(config or context.obj, file))
+
+
+@app.command()
+def restore(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="What `backup` wrote.", exists=True, dir_okay=False)],
+    config: Config = None,
+) -> None:
+    """Put the data directory back as a backup holds it."""
+    from bots.cli.saving import run_restore
+
+    _run(run_restore(config or context.obj, file))
+
+
+@evaluations.command("retrieval")
+def eval_retrieval(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A corpus with queries and judgements.", exists=True)],
+    run_file: Annotated[
+        Path | None, typer.Option("--run-file", metavar="FILE", help="Write the ranking as a TREC run.")
+    ] = None,
+    history: Annotated[
+        str, typer.Option("--history", metavar="none|all", help="Ask the last turn alone, or with those before it.")
+    ] = "none",
+    json: Json = False,
+) -> None:
+    """Index DIR apart from your data and measure the search."""
+    from bots.cli.evaluating import run_retrieval
+
+    if history not in {"none", "all"}:
+        raise typer.BadParameter("none or all", param_hint="--history")
+    _run(run_retrieval(folder, run_file, with_history=history == "all", as_json=json))
+
+
+@evaluations.command("citations")
+def eval_citations(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="cases.jsonl", exists=True, dir_okay=False)],
+    json: Json = False,
+) -> None:
+    """Insert citations into the labelled answers of FILE and measure them."""
+    from bots.cli.evaluating import run_citations
+
+    _run(run_citations(file, as_json=json))

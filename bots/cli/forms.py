@@ -1,0 +1,98 @@
+"""The JSON that commands print (design, section 4): names and types are a contract with scripts."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from bots.rendering.markdown import to_markdown
+from bots.requests import Check, SourceReport, SourceState
+from ragcore.links import deep_link
+from ragcore.types import Answer, ScoredChunk
+
+Form = dict[str, object]
+
+
+def answer_form(answer: Answer) -> Form:
+    """Return what ``ask --json`` prints."""
+    return {
+        "question": answer.question,
+        "answer": answer.raw_text,
+        "text": to_markdown(answer),
+        "abstained": answer.abstained,
+        "support": answer.support.value,
+        "citations": [
+            {
+                "number": citation.number,
+                "id": citation.id,
+                "chunk_id": citation.chunk_id,
+                "document_id": citation.document_id,
+                "title": citation.title,
+                "url": citation.url,
+                "location": citation.location,
+                "quote": citation.quote,
+            }
+            for citation in answer.citations
+        ],
+        "chunks": chunk_forms(answer.chunks),
+        "notes": list(answer.notes),
+        "usage": {
+            "calls": answer.usage.calls,
+            "prompt_tokens": answer.usage.prompt_tokens,
+            "completion_tokens": answer.usage.completion_tokens,
+        },
+        "timings_ms": {stage: round(took, 3) for stage, took in answer.timings_ms.items()},
+    }
+
+
+def chunk_forms(chunks: Sequence[ScoredChunk]) -> list[Form]:
+    """Return what ``search --json`` prints; ``id`` is what ``[ID:n]`` in an answer counts."""
+    return [
+        {
+            "id": index,
+            "chunk_id": scored.chunk.id,
+            "document_id": scored.chunk.document_id,
+            "title": scored.chunk.title,
+            "url": deep_link(scored.chunk),
+            "score": round(scored.score, 6),
+            "text": scored.chunk.text,
+            "matched": list(scored.matched),
+        }
+        for index, scored in enumerate(chunks)
+    ]
+
+
+def report_form(report: SourceReport) -> Form:
+    """Return one entry of ``sync --json``."""
+    return {
+        "source": report.source,
+        "added": report.added,
+        "changed": report.changed,
+        "deleted": report.deleted,
+        "unchanged": report.unchanged,
+        "failed": [{"id": failed.id, "reason": failed.reason, "mend": failed.mend} for failed in report.failed],
+        "seconds": round(report.seconds, 3),
+        "error": report.error or None,
+        "warnings": list(report.warnings),
+    }
+
+
+def state_form(state: SourceState) -> Form:
+    """Return one entry of ``sources --json``."""
+    return {
+        "name": state.name,
+        "type": state.type,
+        "knowledge_base": state.knowledge_base,
+        "documents": state.documents,
+        "chunks": state.chunks,
+        "last_success": _time(state.last_success),
+        "last_error": state.last_error or None,
+        "next_run": _time(state.next_run),
+    }
+
+
+def check_form(check: Check) -> Form:
+    """Return one entry of ``doctor --json``."""
+    return {"name": check.name, "state": check.state, "found": check.found, "mend": check.mend or None}
+
+
+def _time(moment: datetime | None) -> str | None:
+    return moment.isoformat() if moment else None

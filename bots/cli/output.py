@@ -1,0 +1,55 @@
+"""Where a command's results and remarks go: results to stdout, everything else to stderr."""
+
+import json
+import logging
+import sys
+from collections.abc import Mapping, Sequence
+
+from rich.console import Console
+
+from bots.rendering.clean import clean
+
+_UNBROKEN = 100_000
+"""Columns of an output that is no terminal: a line there ends where its text ends."""
+
+
+def results() -> Console:
+    """Return the console for results, on stdout."""
+    return _console(sys.stdout.isatty(), stderr=False)
+
+
+def remarks() -> Console:
+    """Return the console for progress and remarks, on stderr."""
+    return _console(sys.stderr.isatty(), stderr=True)
+
+
+def _console(terminal: bool, *, stderr: bool) -> Console:
+    width = None if terminal else _UNBROKEN
+    return Console(stderr=stderr, width=width, highlight=False, markup=False, emoji=False, soft_wrap=False)
+
+
+def say(text: str) -> None:
+    """Print a line to stderr, made safe to show."""
+    sys.stderr.write(f"{clean(text)}\n")
+    sys.stderr.flush()
+
+
+def print_json(value: Mapping[str, object] | Sequence[Mapping[str, object]]) -> None:
+    """Print a value as JSON to stdout."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+    sys.stdout.flush()
+
+
+class _Safe(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return clean(super().format(record))
+
+
+def start_logging(*, debug: bool) -> None:
+    """Send the log to stderr: warnings, and with ``debug`` everything of ours."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Safe("%(asctime)s %(levelname)s %(name)s: %(message)s" if debug else "citebot: %(message)s"))
+    logging.basicConfig(level=logging.INFO if debug else logging.WARNING, handlers=[handler], force=True)
+    if debug:
+        for package in ("bots", "ragcore", "connectors"):
+            logging.getLogger(package).setLevel(logging.DEBUG)

@@ -1,0 +1,39 @@
+"""``init``."""
+
+import sys
+from pathlib import Path
+
+import typer
+
+from bots.cli.output import say
+from bots.settings import FILE_NAME, init_toml, normal_reader
+
+
+def write_settings(config: Path | None) -> int:
+    """Write a commented settings file; 1 when one is there already, which is never overwritten."""
+    path = config or Path(FILE_NAME)
+    if path.exists():
+        say(f"citebot: {path} is there already and stays as it is; remove it first, or name another with --config")
+        return 1
+    readers = _ask_readers() if sys.stdin.isatty() else []
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # "x": what another process wrote in the meantime stays too.
+    with path.open("x", encoding="utf-8") as file:
+        file.write(init_toml(readers))
+    typer.echo(f"Wrote {path}. Name your folder of documents in it, then run `citebot sync` and `citebot chat`.")
+    if not readers:
+        typer.echo("No readers are named: only this terminal is answered until `readers` says who else may be.")
+    return 0
+
+
+def _ask_readers() -> list[str]:
+    typer.echo("Who may be answered in chat? A workspace (slack:T0123), a channel (slack:T0123/C0456), a person")
+    typer.echo(
+        "(email:ann@example.org), or * for anyone who can reach the bot; several with commas. Enter: nobody yet."
+    )
+    while True:
+        answer = str(typer.prompt("readers", default="", show_default=False))
+        try:
+            return [normal_reader(part) for part in answer.split(",") if part.strip()]
+        except ValueError as error:
+            typer.echo(str(error), err=True)

@@ -1,0 +1,164 @@
+"""``sync`` and ``sources``."""
+
+import sys
+from collections.abc import AsyncIterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from bots.cli.forms import report_form, state_form
+from bots.cli.output import print_json, remarks, results, say
+from bots.cli.reach import reach, read_settings
+from bots.rendering.clean import clean_line
+from bots.requests import Event, ListSources, SourceReport, SourceState, Sync, SyncProgress
+from bots.service import Gateway
+from bots.settings import Settings
+
+
+async def run_sync(config: Path | None, request: Sync, *, as_json: bool) -> int:
+    """Run sources and report; 1 when a source or a document failed."""
+    settings = read_settings(config)
+    _check_sources(settings, request)
+    async with reach(settings, command="sync", serving=True) as gateway:
+        if request.full and not request.dry_run and sys.stdin.isatty() and not await _agreed(gateway, request):
+            say("Nothing was changed.")
+            return 1
+        reports = await _follow(gateway.run(request), quiet=as_json)
+    if as_json:
+        print_json([report_form(report) for report in reports])
+    else:
+        for report in reports:
+            _show_report(report, dry_run=request.dry_run)
+    return int(any(report.error or report.failed for report in reports))
+
+
+def _check_sources(settings: Settings, request: Sync) -> None:
+    known = [source.name for source in settings.sources]
+    for name in request.sources:
+        if name not in known:
+            raise typer.BadParameter(
+                f"there is no source {name!r} (there is: {', '.join(known) or 'none'})", param_hint="SOURCE"
+            )
+    if not known:
+        where = settings.file or "citebot.toml (`citebot init` writes one)"
+        say(f"No source is set up. Add a [[sources]] table to {where}.")
+
+
+async def _agreed(gateway: Gateway, request: Sync) -> bool:
+    """Ask before a full run deletes much: what a dry run counts is shown first."""
+    dry = Sync(sources=request.sources, full=True, dry_run=True)
+    doomed = [r for r in await _follow(gateway.run(dry), quiet=True) if r.would_delete]
+    if not doomed:
+        return True
+    for report in doomed:
+        say(f"{report.source}: {report.would_delete} documents are no longer at the source and will be deleted.")
+    return typer.confirm("Delete them?", default=False, err=True)
+
+
+async def _follow(events: AsyncIterator[Event], *, quiet: bool) -> list[SourceReport]:
+    """Show progress on stderr while a sync runs: a bar on a terminal, else a line a source."""
+    reports: list[SourceReport] = []
+    console = remarks()
+    with ExitStack() as stack:
+        progress = stack.enter_context(_bar()) if console.is_terminal and not quiet else None
+        tasks: dict[str, TaskID] = {}
+        async for event in events:
+            if isinstance(event, SourceReport):
+                reports.append(event)
+            elif isinstance(event, SyncProgress) and not quiet:
+                if event.source not in tasks and progress is None:
+                    say(f"Syncing {event.source} ...")
+                    tasks[event.source] = TaskID(0)
+                elif progress is not None:
+                    _advance(progress, tasks, event)
+    return reports
+
+
+def _bar() -> Progress:
+    return Progress(
+        TextColumn("{task.fields[source]}", markup=False),
+        BarColumn(bar_width=30),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}", markup=False, style="dim"),
+        console=remarks(),
+        transient=True,
+    )
+
+
+def _advance(progress: Progress, tasks: dict[str, TaskID], event: SyncProgress) -> None:
+    if event.source not in tasks:
+        tasks[event.source] = progress.add_task("", total=event.total, source=clean_line(event.source))
+    progress.update(
+        tasks[event.source], completed=event.done, total=event.total, description=clean_line(event.document)[-50:]
+    )
+
+
+def _show_report(report: SourceReport, *, dry_run: bool) -> None:
+    console = results()
+    counts = [
+        f"{count} {what}"
+        for count, what in (
+            (report.added, "added"),
+            (report.changed, "changed"),
+            (report.deleted, "deleted"),
+            (report.unchanged, "unchanged"),
+            (len(report.failed), "failed"),
+        )
+        if count or what == "unchanged"
+    ]
+    tense = " (dry run: nothing was changed)" if dry_run else ""
+    head = Text(clean_line(report.source), style="bold")
+    head.append(f": {', '.join(counts)} in {report.seconds:.1f} s{tense}", "not bold")
+    console.print(head)
+    for failed in report.failed:
+        line = Text("  ✗ ", style="red")
+        line.append(f"{clean_line(failed.id)}: {clean_line(failed.reason)}", "default")
+        if failed.mend:
+            line.append(f" → {clean_line(failed.mend)}", "default")
+        console.print(line)
+    for warning in report.warnings:
+        console.print(Text(f"  ! {clean_line(warning)}", style="yellow"))
+    if report.error:
+        console.print(Text(f"  ✗ {clean_line(report.error)}", style="red"))
+
+
+async def run_sources(config: Path | None, *, as_json: bool) -> int:
+    """Show how each source stands."""
+    settings = read_settings(config)
+    async with reach(settings, command="sources") as gateway:
+        states = [event async for event in gateway.run(ListSources()) if isinstance(event, SourceState)]
+    if as_json:
+        print_json([state_form(state) for state in states])
+    elif states:
+        results().print(_table(states))
+    else:
+        say("No source is set up. `citebot init` writes a citebot.toml to begin with.")
+    return 0
+
+
+def _table(states: list[SourceState]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title, justify in (
+        ("source", "left"),
+        ("type", "left"),
+        ("knowledge base", "left"),
+        ("documents", "right"),
+        ("chunks", "right"),
+        ("last success", "left"),
+        ("next run", "left"),
+        ("last error", "left"),
+    ):
+        table.add_column(title, justify=justify, overflow="fold")  # type: ignore[arg-type]
+    for state in states:
+        times = [
+            moment.astimezone().strftime("%Y-%m-%d %H:%M") if moment else "–"
+            for moment in (state.last_success, state.next_run)
+        ]
+        cells = [state.name, state.type, state.knowledge_base, str(state.documents), str(state.chunks)]
+        table.add_row(*(Text(clean_line(cell)) for cell in [*cells, *times, state.last_error or "–"]))
+    return table

@@ -1,0 +1,119 @@
+"""The doctor's checks: each tells what it found and, unless all is well, how to mend it."""
+
+import asyncio
+import os
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+from bots.access import line_to_add, unread
+from bots.requests import Check
+from bots.settings import Settings
+from ragcore.errors import CitebotError, ModelAuthError, ModelError
+from ragcore.models.embeddings import Embedder
+from ragcore.models.llm import ChatModel
+from ragcore.types import Message
+
+_LITTLE_SPACE = 1024**3
+"""Bytes: an index of a few thousand documents, and room for Chroma to rewrite its files."""
+_NO_SPACE = 64 * 1024**2
+_MODEL_SECONDS = 60.0
+
+
+def check_settings(settings: Settings) -> Check:
+    """Tell where the settings came from."""
+    if settings.file is None:
+        return Check(
+            name="settings",
+            state="warn",
+            found="there is no citebot.toml: everything is at its default, and no source is set up",
+            mend="run `citebot init`, then name a folder of documents in citebot.toml",
+        )
+    if not settings.sources:
+        return Check(
+            name="settings",
+            state="warn",
+            found=f"{settings.file} names no source of documents",
+            mend='add [[sources]] with name = "documents", type = "files", path = "./documents"',
+        )
+    return Check(name="settings", state="ok", found=str(settings.file))
+
+
+def check_data_dir(data_dir: Path) -> Check:
+    """Tell whether the data directory can be written, and has room."""
+    standing = next(folder for folder in (data_dir, *data_dir.parents) if folder.exists())
+    if not standing.is_dir() or not _is_writable(standing):
+        return Check(
+            name="data_dir",
+            state="fail",
+            found=f"{standing} cannot be written",
+            mend=f"give this user the right to write there (`chown {os.getuid()} {standing}`), or set another data_dir",
+        )
+    free = shutil.disk_usage(standing).free
+    room = f"{free / 1024**3:.1f} GB free"
+    if free < _LITTLE_SPACE:
+        state = "fail" if free < _NO_SPACE else "warn"
+        mend = "free some disk space, or set another data_dir"
+        return Check(name="data_dir", state=state, found=f"{data_dir}: only {room}", mend=mend)  # type: ignore[arg-type]
+    return Check(name="data_dir", state="ok", found=f"{data_dir}: writable, {room}")
+
+
+def _is_writable(folder: Path) -> bool:
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+def check_readers(settings: Settings) -> Iterator[Check]:
+    """Tell which knowledge bases nobody but the operator can read, with the very line to add."""
+    readers_of = {name: base.readers for name, base in settings.all_knowledge_bases.items()}
+    closed = unread(readers_of)
+    for name in closed:
+        yield Check(
+            name=f"readers of {name}",
+            state="warn",
+            found="nobody but this terminal is answered from it",
+            mend=f"if others should be, add under its table: {line_to_add(name)}",
+        )
+    if readers_of and not closed:
+        yield Check(name="readers", state="ok", found=f"every knowledge base has readers ({len(readers_of)})")
+
+
+async def check_embedder(embedder: Embedder) -> Check:
+    """Tell whether texts can be embedded, by embedding one."""
+    try:
+        vectors = await embedder.embed(["How many days of leave do I have?"])
+    except CitebotError as error:
+        mend = "check [embedding] in the settings: base_url, model and the key"
+        return Check(name="embedder", state="fail", found=f"{embedder.name}: {error}", mend=mend)
+    return Check(name="embedder", state="ok", found=f"{embedder.name}, {vectors.shape[1]} dimensions")
+
+
+async def check_model(model: ChatModel | None) -> Check:
+    """Tell whether the language model answers, by a call of a few tokens."""
+    if model is None:
+        return Check(name="model", state="ok", found="none is set up: answers quote the documents")
+    try:
+        async with asyncio.timeout(_MODEL_SECONDS):
+            _, usage = await model.complete([Message(role="user", text="Reply with: ok")], task="check")
+    except ModelAuthError as error:
+        mend = "set the right OPENAI_API_KEY, or api_key under [llm]"
+        return Check(name="model", state="fail", found=f"{model.name}: {error}", mend=mend)
+    except (ModelError, TimeoutError) as error:
+        mend = "check base_url and model under [llm], and that the server there is up"
+        found = str(error) or f"no answer within {_MODEL_SECONDS:.0f} s"
+        return Check(name="model", state="fail", found=f"{model.name}: {found}", mend=mend)
+    took = usage.prompt_tokens + usage.completion_tokens
+    return Check(
+        name="model", state="ok", found=f"{model.name} answered ({took} tokens, window {model.context_window})"
+    )
+
+
+async def gather(*parts: AsyncIterator[Check]) -> AsyncIterator[Check]:
+    """Yield the checks of several parts, one after another."""
+    for part in parts:
+        async for check in part:
+            yield check

@@ -1,0 +1,116 @@
+import asyncio
+import io
+import re
+from collections.abc import Iterator
+
+import pytest
+from rich.console import Console
+
+from bots.console import Chat, chatting, show_answer, welcome
+from bots.requests import Ask, Forget
+from ragcore.types import Delta
+from tests.fakes.operations import NO_MODEL, Scripted
+
+SHOWN = "You may carry over five days. [1] They lapse in March. [2] 年假可以结转五天。[1]"
+
+
+def paper(*, terminal: bool = False) -> tuple[Console, io.StringIO]:
+    out = io.StringIO()
+    return Console(file=out, width=100, height=20, force_terminal=terminal, highlight=False), out
+
+
+def talk(scripted: Scripted, lines: list[str | type[BaseException]]) -> str:
+    console, out = paper()
+    typed = iter(lines)
+
+    def ask_line() -> str:
+        line = next(typed, EOFError)
+        if isinstance(line, str):
+            return line
+        raise line
+
+    with chatting(scripted.opened) as (backend, loop):
+        Chat(backend, loop, console, ask_line=ask_line).talk()
+    return out.getvalue()
+
+
+def test_a_conversation_shows_answers_with_their_sources() -> None:
+    scripted = Scripted()
+    shown = talk(scripted, ["How many days?", "And then?"])
+    assert shown.startswith("3 documents in handbook.")
+    assert shown.count(SHOWN) == 2
+    assert shown.count("[1] Leave, Carry-over\n[2] Leave, Carry-over\n") == 2
+    # Said once a conversation.
+    assert shown.count(NO_MODEL) == 1
+    first, second = (request for request in scripted.asked if isinstance(request, Ask))
+    assert first.conversation == second.conversation
+
+
+def test_reset_forgets_and_begins_anew() -> None:
+    scripted = Scripted()
+    shown = talk(scripted, ["one", "/reset", "two", "/quit", "never asked"])
+    first, second = (request for request in scripted.asked if isinstance(request, Ask))
+    assert first.conversation != second.conversation
+    assert Forget(conversation=first.conversation) in scripted.asked  # type: ignore[arg-type]
+    assert shown.count(NO_MODEL) == 2
+
+
+def test_commands() -> None:
+    shown = talk(Scripted(), ["/help", "/nonsense", "/sources", "one", "/sources", KeyboardInterrupt])
+    assert "/reset" in shown
+    assert "There is no /nonsense" in shown
+    assert shown.count("handbook: 3 documents, 7 chunks, last synced 2026-01-02") == 2
+    assert "[2] Leave, Carry-over\n    Days lapse in March." in shown
+
+
+def test_a_failure_is_a_sentence_and_the_conversation_goes_on() -> None:
+    shown = talk(Scripted(failing=True), ["one", "/help"])
+    assert "The language model cannot be reached right now. no connection to http://localhost:1" in shown
+    assert "/reset" in shown
+
+
+@pytest.mark.parametrize(("documents", "hint"), [(0, "citebot sync"), (-1, "citebot init"), (1, "1 document in")])
+def test_the_first_lines_say_what_to_do(documents: int, hint: str) -> None:
+    assert hint in talk(Scripted(documents=documents), [])
+
+
+def test_lines_of_an_input_are_answered() -> None:
+    console, out = paper()
+    with chatting(Scripted().opened) as (backend, loop):
+        assert Chat(backend, loop, console).answer_lines(["one", "二"]) == 0
+    assert out.getvalue().startswith(f"› one\n\n{SHOWN}\n\n[1] Leave, Carry-over\n")
+    assert "› 二" in out.getvalue()
+    with chatting(Scripted(failing=True).opened) as (backend, loop):
+        assert Chat(backend, loop, console).answer_lines(["one"]) == 1
+
+
+async def test_on_a_terminal_the_last_thing_shown_is_the_whole_answer() -> None:
+    console, out = paper(terminal=True)
+    await show_answer(Scripted(pause=0.05).run(Ask(question="?")), console)
+    shown = re.sub(r"\x1b\]8;[^\x1b]*\x1b\\|\x1b\[[0-9;?]*[A-Za-z]", "", out.getvalue())
+    last = shown[shown.rindex("You may carry") :]
+    assert last.startswith(SHOWN)
+    assert NO_MODEL in last
+    # No frame showed a marker, or half of one.
+    assert "[ID" not in out.getvalue()
+
+
+async def test_a_cancelled_answer_leaves_what_was_written() -> None:
+    console, out = paper(terminal=True)
+
+    async def forever() -> Iterator[Delta]:  # type: ignore[misc]
+        yield Delta(text="The first words [ID:3]")
+        await asyncio.sleep(3600)
+
+    task = asyncio.create_task(show_answer(forever(), console))  # type: ignore[arg-type]
+    await asyncio.sleep(0.3)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert out.getvalue().rstrip().endswith("[1]\x1b[0m") or "The first words" in out.getvalue().splitlines()[-1]
+    # The cursor is shown again.
+    assert out.getvalue().rindex("\x1b[?25h") > out.getvalue().rindex("\x1b[?25l")
+
+
+def test_welcome_is_safe_to_show() -> None:
+    assert "\x1b" not in welcome([]).plain

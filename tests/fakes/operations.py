@@ -1,0 +1,139 @@
+"""Operations that answer from a script: what the surface is tested against while the index is not the point."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, AsyncIterator
+from datetime import UTC, datetime
+
+from bots.requests import (
+    Ask,
+    BackedUp,
+    Backup,
+    Check,
+    Diagnose,
+    Event,
+    FailedDocument,
+    Forget,
+    Forgotten,
+    Found,
+    ListSources,
+    Request,
+    Search,
+    SourceReport,
+    SourceState,
+    Sync,
+    SyncProgress,
+)
+from ragcore.errors import ModelUnreachable
+from ragcore.types import Answer, Chunk, Citation, Delta, Location, ScoredChunk, Status, Support, Usage
+
+NO_MODEL = "No language model is set up: this quotes the documents."
+TEXT = "You may carry over **five days**. [ID:2] They lapse in *March*. [ID:0] 年假可以结转五天。[ID:2]"
+
+
+def scored(number: int, text: str) -> ScoredChunk:
+    return ScoredChunk(
+        chunk=Chunk(
+            id=f"g-{number}",
+            document_id=f"handbook:leave-{number}.md",
+            knowledge_base="handbook",
+            ordinal=number,
+            text=text,
+            title="Leave",
+            token_count=5,
+            url=f"file:///srv/leave-{number}.md",
+            heading_path=("Carry-over",),
+            location=Location(anchor="carry-over"),
+        ),
+        score=0.9 - number / 10,
+        matched=("carry", "年假"),
+    )
+
+
+CHUNKS = (scored(0, "Days lapse in March."), scored(1, "Nothing."), scored(2, "Carry over five days. 年假可以结转。"))
+
+
+def cited(number: int, identifier: int) -> Citation:
+    chunk = CHUNKS[identifier].chunk
+    return Citation(
+        number=number,
+        id=identifier,
+        chunk_id=chunk.id,
+        document_id=chunk.document_id,
+        title=chunk.title,
+        url=f"{chunk.url}#carry-over",
+        location="Carry-over",
+        quote=chunk.text,
+    )
+
+
+class Scripted:
+    """Answers every request from the script; ``asked`` keeps the requests."""
+
+    def __init__(self, *, documents: int = 3, pause: float = 0.0, failing: bool = False) -> None:
+        self.asked: list[Request] = []
+        self.documents = documents
+        self.pause = pause
+        self.failing = failing
+
+    async def run(self, request: Request) -> AsyncIterator[Event]:
+        self.asked.append(request)
+        match request:
+            case Ask():
+                async for event in self._answer(request):
+                    yield event
+            case Search():
+                yield Found(chunks=CHUNKS[: request.limit])
+            case Sync():
+                for report in self._sync(request):
+                    yield report
+            case ListSources():
+                if self.documents >= 0:
+                    yield SourceState(
+                        name="handbook",
+                        type="files",
+                        knowledge_base="handbook",
+                        documents=self.documents,
+                        chunks=7,
+                        last_success=datetime(2026, 1, 2, 3, 4, tzinfo=UTC),
+                    )
+            case Diagnose():
+                yield Check(name="database", state="ok", found="3 documents")
+                yield Check(name="model", state="fail", found="the key was refused", mend="set another key")
+            case Backup():
+                yield BackedUp(path=request.path, size=10)
+            case Forget():
+                yield Forgotten(turns=1)
+
+    async def _answer(self, request: Ask) -> AsyncIterator[Event]:
+        yield Status(stage="search")
+        await asyncio.sleep(self.pause)
+        if self.failing:
+            raise ModelUnreachable("no connection to http://localhost:1")
+        yield Status(stage="write")
+        for word in TEXT.replace(". [", ".\0[").split(" "):
+            await asyncio.sleep(self.pause / 5)
+            yield Delta(text=word.replace("\0", " ") + " ")
+        yield Answer(
+            question=request.question,
+            raw_text=TEXT,
+            support=Support.CITED,
+            citations=(cited(1, 2), cited(2, 0)),
+            chunks=CHUNKS,
+            notes=(NO_MODEL,),
+            usage=Usage(calls=1, prompt_tokens=10, completion_tokens=5),
+            timings_ms={"search": 1.23456},
+        )
+
+    def _sync(self, request: Sync) -> list[Event]:
+        failed = FailedDocument(id="handbook:x.pdf", reason="it is encrypted", mend="save it without a password")
+        doomed = 12 if request.full and request.dry_run else 0
+        return [
+            SyncProgress(source="handbook", done=1, total=2, document="leave.md"),
+            SyncProgress(source="handbook", done=2, total=2, document="x.pdf"),
+            SourceReport(source="handbook", added=1, failed=(failed,), seconds=0.5, would_delete=doomed),
+        ]
+
+    @contextlib.asynccontextmanager
+    async def opened(self) -> AsyncGenerator["Scripted"]:
+        yield self
