@@ -103,7 +103,7 @@ def _decode(content: bytes, declared: str) -> Decoded:
     for mark, codec in _MARKS:
         if content.startswith(mark):
             return Decoded(text=content.decode(codec, errors="replace").removeprefix("\ufeff"), encoding=codec)
-    wide = _wide_without_mark(content)
+    wide = _wide_without_mark(content) if b"\x00" in content[:SAMPLE_BYTES] else ""
     if wide:
         return Decoded(text=content.decode(wide, errors="replace"), encoding=wide)
     if b"\x1b$" in content and max(content) < 0x80:
@@ -125,7 +125,7 @@ def _known_codec(declared: str) -> str:
 def _wide_without_mark(content: bytes) -> str:
     """Tell UTF-16 and UTF-32 without a mark by where their zero bytes stand."""
     sample = content[: SAMPLE_BYTES - SAMPLE_BYTES % 4]
-    if b"\x00" not in sample or len(content) % 2:
+    if len(content) % 2:
         return ""
     quarter = max(1, len(sample) // 4)
     zeros = [sample[offset::4].count(0) / quarter for offset in range(4)]
@@ -167,7 +167,7 @@ def _best_codec(content: bytes, declared: str) -> str:
         return best
     if declared and declared not in scores and declared != "utf-8" and _reads(sample, declared):
         return declared
-    other = _second_opinion(sample)
+    other = _wide_without_mark(content) or _second_opinion(sample)
     if other:
         return other
     if scores[best] <= 0.05 and _high_share(content) > 0.2:
@@ -215,10 +215,12 @@ def _weight(text: str, position: int, candidate: _Candidate, single_byte: bool) 
         return -1.5
     if candidate.codec == "cp1252":
         return _latin_weight(text, position)
+    if single_byte and any("A" <= beside <= "z" for beside in text[max(0, position - 1) : position + 2]):
+        return -0.5  # no word mixes Cyrillic and Latin letters
     if char in candidate.usual:
         return 1.0
     if single_byte:
-        return 0.3 if char.isalpha() else 0.0
+        return -0.3
     encoded = char.encode(candidate.codec, errors="replace")
     return 0.35 if len(encoded) == 2 and encoded[0] in candidate.leads else 0.0
 

@@ -10,8 +10,8 @@ from lxml.html import HtmlElement
 from ragcore.errors import ParseError
 from ragcore.parsing.encoding import decode
 from ragcore.parsing.grid import table_columns
-from ragcore.parsing.html_cleaning import clean
-from ragcore.parsing.html_tables import cell_text, is_data_table, table_rows
+from ragcore.parsing.html_cleaning import clean, text_of
+from ragcore.parsing.html_tables import broken_text, cell_text, is_data_table, table_rows
 from ragcore.parsing.media import Media
 from ragcore.parsing.options import Job
 from ragcore.parsing.outline import Heading, SectionWriter
@@ -184,7 +184,7 @@ class _Walker:
         self.flush()
         self._close_list()
         language = _LANGUAGE.search(" ".join(element.xpath("descendant-or-self::*/@class")))
-        self._writer.code(_INVISIBLE.sub("", _verbatim(element)), language.group(1) if language else "")
+        self._writer.code(_INVISIBLE.sub("", _lines_of_code(element)), language.group(1) if language else "")
 
     def _table(self, element: HtmlElement) -> None:
         self.flush()
@@ -215,12 +215,16 @@ def _own_anchor(heading: HtmlElement) -> str:
     return heading.get("id") or next(inner, "")
 
 
-def _verbatim(element: HtmlElement) -> str:
-    """Return the text of ``pre`` with its line ends, those written as ``br`` or as one element a line included."""
-    parts = [element.text or ""]
-    for child in element.iterdescendants():
-        if child.tag == "br":
-            parts.append("\n")
-        parts.append(child.text or "")
-        parts.append(child.tail or "")
-    return "".join(parts)
+def _lines_of_code(element: HtmlElement) -> str:
+    """Return the text of ``pre`` with its line ends, those written as ``br`` or as one ``div`` a line included."""
+    for line_break in element.iter("br"):
+        line_break.tail = "\n" + (line_break.tail or "")
+    return (
+        broken_text(element, frozenset(("div", "p", "li")), "\n").replace("\n\n", "\n")
+        if _has_lines(element)
+        else text_of(element)
+    )
+
+
+def _has_lines(element: HtmlElement) -> bool:
+    return element.find(".//div") is not None or element.find(".//li") is not None

@@ -2,6 +2,7 @@
 
 import re
 
+from lxml import etree
 from lxml.html import HtmlElement
 
 from ragcore.parsing.grid import Row, is_number
@@ -20,14 +21,20 @@ _MAX_CELLS = 500_000
 
 def cell_text(element: HtmlElement) -> str:
     """Return an element's text on one line; blocks inside it are set apart by a space."""
-    parts: list[str] = [element.text or ""]
-    for child in element.iterdescendants():
-        if child.tag in _BREAKING:
-            parts.append(" ")
-        parts.append(child.text or "")
-        parts.append(" " if child.tag in _BREAKING else "")
-        parts.append(child.tail or "")
-    return _SPACES.sub(" ", "".join(parts)).strip()
+    return _SPACES.sub(" ", broken_text(element, _BREAKING, " ")).strip()
+
+
+def broken_text(element: HtmlElement, breaking: frozenset[str], mark: str) -> str:
+    """Return an element's text with a mark where one of the breaking tags begins and ends."""
+    parts: list[str] = []
+    for event, child in etree.iterwalk(element, events=("start", "end")):
+        if child.tag in breaking and child is not element:
+            parts.append(mark)
+        if event == "start":
+            parts.append(child.text or "")
+        elif child is not element:
+            parts.append(child.tail or "")
+    return "".join(parts)
 
 
 def is_data_table(table: HtmlElement) -> bool:

@@ -1,4 +1,4 @@
-"""Markdown: headings, tables and long code blocks are found, every line stays as it is written."""
+"""Markdown: headings, tables and long code blocks are found, every line stays, links by their text."""
 
 import re
 from datetime import UTC, datetime
@@ -18,6 +18,11 @@ _ATTRIBUTES = re.compile(r"\s*\{:?\s*(?:#([\w:.-]+))?[^{}]*\}\s*$")
 _NAMED_ANCHOR = re.compile(r"<a\s+(?:id|name)=[\"']?([^\"'\s>]+)[^>]*>", re.IGNORECASE)
 _IMAGE = re.compile(r"!\[([^\]]*)\]\([^)]*\)")
 _LINK = re.compile(r"\[([^\]]+)\](?:\([^)]*\)|\[[^\]]*\])")
+_CODE_OR_LINK = re.compile(
+    r"(?P<code>(?<!`)(`+)(?!`).+?(?<!`)\2(?!`))"
+    r"|!?\[(?P<text>(?:`[^`]*`|\\.|[^\[\]`\\])+)\]\((?!#?\))[^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+[\"'(][^\n]*?[\"')])?\)"
+)
+_FENCE = re.compile(r"^ {0,3}(?:[>*+-] *|\d+[.)] *)*(`{3,}|~{3,})")
 _TAG = re.compile(r"</?[a-zA-Z][^>]*>")
 _EMPHASIS = re.compile(r"(\*\*|__|\*|~~|`+|(?<!\w)_|_(?!\w))")
 _FRONT_VALUE = re.compile(r"^(title|author|date|updated|lastmod)\s*:\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
@@ -29,6 +34,7 @@ def parse_markdown(job: Job) -> ParsedDocument:
     lines = split_lines(text)
     first, front = _front_matter(lines)
     marks = markdown_marks(lines, first)
+    lines = readable_lines(lines, marks)
     title = front.get("title") or _first_title(marks) or title_from_name(job.name)
     return ParsedDocument(
         title=title,
@@ -42,7 +48,8 @@ def parse_markdown(job: Job) -> ParsedDocument:
 def markdown_sections(text: str, title: str = "") -> tuple[Section, ...]:
     """Return the sections of Markdown that stands inside another document (a notebook cell)."""
     lines = split_lines(text)
-    return sections_of_lines(lines, markdown_marks(lines), title)
+    marks = markdown_marks(lines)
+    return sections_of_lines(readable_lines(lines, marks), marks, title)
 
 
 def markdown_marks(lines: list[str], first: int = 0) -> list[Mark]:
@@ -59,6 +66,30 @@ def markdown_marks(lines: list[str], first: int = 0) -> list[Mark]:
     slugs = Slugs()
     found = [_mark(token, following, slugs) for token, following in zip(tokens, [*tokens[1:], None], strict=True)]
     return [mark for mark in found if mark is not None]
+
+
+def readable_lines(lines: list[str], marks: list[Mark]) -> list[str]:
+    """Return the lines with links and images as their text, outside code; the number of lines stays.
+
+    What is left is what the published page shows, so that a quote can be found there.
+    """
+    code = {number for mark in marks if mark.kind is SectionKind.CODE for number in range(mark.start, mark.end)}
+    fence = ""
+    readable: list[str] = []
+    for number, line in enumerate(lines):
+        opening = _FENCE.match(line)
+        if fence:
+            readable.append(line)
+            if opening and opening.group(1).startswith(fence) and not line.strip().strip("`~"):
+                fence = ""
+            continue
+        fence = opening.group(1) if opening else ""
+        readable.append(line if fence or number in code or "](" not in line else _CODE_OR_LINK.sub(_link_text, line))
+    return readable
+
+
+def _link_text(found: re.Match[str]) -> str:
+    return found.group("text") or found.group()
 
 
 def _mark(token: Token, following: Token | None, slugs: Slugs) -> Mark | None:

@@ -10,6 +10,7 @@ from ragcore.parsing.html import parse_html
 from ragcore.parsing.markdown import parse_markdown
 from ragcore.parsing.media import Media
 from ragcore.parsing.options import DEFAULT_OPTIONS, Job, ParseOptions
+from ragcore.parsing.pdf import parse_pdf
 from ragcore.parsing.text import parse_code, parse_text
 from ragcore.parsing.titles import one_line
 from ragcore.types import ParsedDocument
@@ -24,6 +25,7 @@ PARSERS: dict[Media, Callable[[Job], ParsedDocument]] = {
     Media.HTML: parse_html,
     Media.CSV: parse_delimited,
     Media.TSV: parse_delimited,
+    Media.PDF: parse_pdf,
 }
 
 

@@ -1,0 +1,225 @@
+"""PDF: pages in batches, running lines taken out, columns read in order, paragraphs put together again."""
+
+import re
+import threading
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+from ragcore.errors import ParseError
+from ragcore.parsing.media import Media
+from ragcore.parsing.ocr import OCR_MEND, ocr_engine
+from ragcore.parsing.options import Job
+from ragcore.parsing.outline import Heading, SectionWriter
+from ragcore.parsing.pdf_furniture import Furniture
+from ragcore.parsing.pdf_layout import Line, reading_order
+from ragcore.parsing.pdf_paragraphs import blocks_of, heading_level, words_of
+from ragcore.parsing.pdf_runs import page_runs
+from ragcore.parsing.titles import one_line, title_from_name
+from ragcore.types import Location, ParsedDocument
+
+_PDFIUM = threading.Lock()
+"""PDFium may be used by one thread at a time; held for a batch of pages, so that documents take turns."""
+
+_FEW_CHARACTERS = 12
+"""A page with less text than this and an image on it is taken for a scan."""
+_NO_TITLE = re.compile(
+    r"^(?:untitled|microsoft (?:word|powerpoint|excel)|.*\.(?:docx?|pptx?|xlsx?|indd|qxd|tex|dvi|html?|pdf)$)", re.I
+)
+_DATE = re.compile(r"^D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:([+-])(\d\d)'?(\d\d)?|Z)?")
+_TITLE_CHARACTERS = 200
+_MOST_OF_PAGE = 0.4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Page:
+    """One page as lines; ``scanned`` when it has next to no text but an image."""
+
+    number: int
+    height: float
+    lines: tuple[Line, ...]
+    scanned: bool = False
+
+
+def parse_pdf(job: Job) -> ParsedDocument:
+    """Parse a PDF; an empty user password opens it, as it does in every viewer.
+
+    Raises:
+        ParseError: It is damaged, protected by a password, cancelled, or holds only images and OCR is not installed.
+    """
+    document = _open(job.content)
+    try:
+        return _parse(document, job)
+    finally:
+        with _PDFIUM:
+            document.close()
+
+
+def _open(content: bytes) -> Any:
+    import pypdfium2
+
+    try:
+        with _PDFIUM:
+            return pypdfium2.PdfDocument(content)
+    except pypdfium2.PdfiumError as error:
+        if "assword" in str(error):
+            raise ParseError("it is protected with a password", mend="save it without a password") from None
+        raise ParseError("it is damaged or cut off", mend="copy it again, or print it to a new PDF") from None
+
+
+def _parse(document: Any, job: Job) -> ParsedDocument:
+    with _PDFIUM:
+        total = len(document)
+        facts = {str(key): str(value) for key, value in document.get_metadata_dict().items()}
+    if not total:
+        raise ParseError(
+            "it is damaged or cut off: no page can be read", mend="copy it again, or print it to a new PDF"
+        )
+    writer, furniture = SectionWriter(), Furniture(total)
+    sizes: Counter[float] = Counter()
+    scanned: list[int] = []
+    big = ""
+    for batch in _batches(document, total, job):
+        for page in batch:
+            furniture.learn(page.lines, page.height)
+        kept = {page.number: furniture.without(page.lines, page.height) for page in batch}
+        every = [line for lines in kept.values() for line in lines]
+        sizes.update(_sizes(every))
+        words = words_of(every)
+        for page in batch:
+            body = _body_of_page(kept[page.number], sizes)
+            if page.number == 1:
+                big = _biggest(kept[1], body)
+            _write(page.number, kept[page.number], writer, body, words)
+            if page.scanned:
+                scanned.append(page.number)
+    if len(scanned) == total:
+        raise ParseError("its pages are images without text", mend=OCR_MEND)
+    title = _title(facts.get("Title", "")) or big or title_from_name(job.name)
+    return ParsedDocument(
+        title=title,
+        media_type=Media.PDF,
+        sections=writer.sections(title),
+        warnings=_warnings(scanned),
+        author=one_line(facts.get("Author", "")),
+        updated_at=_date(facts.get("ModDate", "") or facts.get("CreationDate", "")),
+    )
+
+
+def _batches(document: Any, total: int, job: Job) -> Iterator[list[_Page]]:
+    """Yield the pages in batches; tells the progress and stops on request at each border."""
+    job.step(0, total)
+    for first in range(0, total, job.options.page_batch):
+        last = min(first + job.options.page_batch, total)
+        with _PDFIUM:
+            batch = [_page(document, index, job) for index in range(first, last)]
+        yield batch
+        job.step(last, total)
+
+
+def _page(document: Any, index: int, job: Job) -> _Page:
+    """Read one page; a page that PDFium cannot load counts as empty."""
+    import pypdfium2
+
+    try:
+        page = document[index]
+    except pypdfium2.PdfiumError:
+        return _Page(number=index + 1, height=1.0, lines=())
+    textpage = None
+    try:
+        textpage = page.get_textpage()
+        runs = page_runs(page, textpage)
+        lines = tuple(reading_order(runs))
+        scanned = sum(len(line.text) for line in lines) < _FEW_CHARACTERS and _has_image(page)
+        if scanned and job.options.ocr:
+            engine = ocr_engine()
+            read = engine.read(page) if engine is not None else None
+            if read is not None and read.runs:
+                return _Page(number=index + 1, height=read.height, lines=tuple(reading_order(read)))
+        return _Page(number=index + 1, height=max(runs.height, 1.0), lines=lines, scanned=scanned)
+    except pypdfium2.PdfiumError:
+        return _Page(number=index + 1, height=1.0, lines=())
+    finally:
+        if textpage is not None:
+            textpage.close()
+        page.close()
+
+
+def _has_image(page: Any) -> bool:
+    import pypdfium2.raw as pdfium
+
+    return any(True for _ in page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_IMAGE], max_depth=4))
+
+
+def _sizes(lines: Sequence[Line]) -> Counter[float]:
+    """Count characters by line height, to a quarter of a point."""
+    counts: Counter[float] = Counter()
+    for line in lines:
+        for cell in line.cells:
+            counts[round(cell.size * 4) / 4] += len(cell.text)
+    return counts
+
+
+def _body_of_page(lines: Sequence[Line], sizes: Counter[float]) -> float:
+    """Return the line height of most running text so far, or of most of this page when that is set larger."""
+    body = max(sizes, key=lambda size: (sizes[size], size), default=12.0)
+    own = _sizes(lines)
+    largest = max(own, key=lambda size: (own[size], size), default=0.0)
+    return max(body, largest) if own[largest] > _MOST_OF_PAGE * own.total() else body
+
+
+def _write(number: int, lines: Sequence[Line], writer: SectionWriter, body: float, words: set[str]) -> None:
+    writer.at(Location(page=number))
+    for block in blocks_of(lines, body, words):
+        if isinstance(block, Heading):
+            writer.heading(block)
+        else:
+            writer.text(block.text)
+
+
+def _biggest(lines: Sequence[Line], body: float) -> str:
+    """Return the biggest heading of the first page: what a reader takes for the title."""
+    levels = [(heading_level(line, body), line.size) for line in lines]
+    sizes = [size for level, size in levels if 0 < level <= 4]
+    if not sizes:
+        return ""
+    first = next(at for at, (level, size) in enumerate(levels) if 0 < level <= 4 and size > 0.97 * max(sizes))
+    words = [lines[first].text]
+    for before, line in zip(lines[first:], lines[first + 1 :], strict=False):
+        if abs(line.size - lines[first].size) > 0.03 * line.size or line.top - before.top > 1.8 * line.size:
+            break
+        words.append(line.text)
+    title = one_line(" ".join(words))
+    return title if len(title) <= _TITLE_CHARACTERS else ""
+
+
+def _title(value: str) -> str:
+    """Return the title property when somebody wrote it, not a program."""
+    title = one_line(value.replace("\x00", ""))
+    wordy = sum(char.isalpha() for char in title) > len(title) / 2 and len(title) > 3
+    return title if wordy and not _NO_TITLE.match(title) and len(title) <= _TITLE_CHARACTERS else ""
+
+
+def _warnings(scanned: Sequence[int]) -> tuple[str, ...]:
+    if not scanned:
+        return ()
+    shown = ", ".join(map(str, scanned[:10])) + (" ..." if len(scanned) > 10 else "")
+    return (f"pages without text, only images: {shown}; {OCR_MEND}",)
+
+
+def _date(value: str) -> datetime | None:
+    """Read a PDF date such as ``D:20230831120000-04'00'``."""
+    found = _DATE.match(value)
+    if found is None:
+        return None
+    year, month, day, hour, minute, second, sign, ahead, ahead_minutes = found.groups()
+    offset = timedelta(hours=int(ahead or 0), minutes=int(ahead_minutes or 0)) * (-1 if sign == "-" else 1)
+    try:
+        zone = timezone(offset) if sign else UTC
+        return datetime(
+            int(year), int(month or 1), int(day or 1), int(hour or 0), int(minute or 0), int(second or 0), tzinfo=zone
+        )
+    except ValueError:
+        return None

@@ -1,0 +1,71 @@
+"""Running headers, footers and page numbers: lines at a page's edge that come back on other pages."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from ragcore.parsing.pdf_layout import Line
+
+_EDGE = 0.09
+"""Share of the page height at its top and bottom where running lines stand (an inch of margin is 0.09 of letter)."""
+_NEAR_EDGE = 0.14
+_NUMBER = re.compile(r"\d+")
+_ROMAN = re.compile(r"^[ivxlcdm]+$", re.IGNORECASE)
+_GRID = 6.0
+"""Points by which a running line may move between pages."""
+
+Pattern = tuple[str, int]
+"""What a running line reads, its numbers masked, and its height on the page in steps of ``_GRID``."""
+
+
+class Furniture:
+    """Counts edge lines over the pages seen so far, and tells which of them run through the document."""
+
+    def __init__(self, pages: int) -> None:
+        self._needed = 2 if pages <= 5 else 3
+        self._seen: Counter[Pattern] = Counter()
+
+    def learn(self, lines: Sequence[Line], height: float) -> None:
+        """Count the edge lines of one page."""
+        patterns = {_pattern(lines[at]) for at in edge_lines(lines, height)}
+        self._seen.update(patterns)
+
+    def without(self, lines: Sequence[Line], height: float) -> list[Line]:
+        """Return a page's lines without those that run through the document."""
+        running = {at for at in edge_lines(lines, height) if self._count(_pattern(lines[at])) >= self._needed}
+        return [line for at, line in enumerate(lines) if at not in running]
+
+    def _count(self, pattern: Pattern) -> int:
+        text, step = pattern
+        return sum(self._seen[(text, near)] for near in (step - 1, step, step + 1))
+
+
+def edge_lines(lines: Sequence[Line], height: float) -> list[int]:
+    """Return the positions of the lines that could run: at the very edge, or near it and set apart from the text."""
+    order = sorted(range(len(lines)), key=lambda at: lines[at].top)
+    found: list[int] = []
+    for sequence, distance in ((order, _from_top), (order[::-1], _from_bottom)):
+        for place, at in enumerate(sequence[:6]):
+            share = distance(lines[at], height) / height
+            inner = sequence[place + 1] if place + 1 < len(sequence) else None
+            apart = inner is None or _gap(lines[at], lines[inner]) > 0.9 * lines[at].size
+            if share < _EDGE or (share < _NEAR_EDGE and (apart or at in found)):
+                found.append(at)
+    return found
+
+
+def _from_top(line: Line, height: float) -> float:
+    return line.bottom
+
+
+def _from_bottom(line: Line, height: float) -> float:
+    return height - line.top
+
+
+def _gap(line: Line, other: Line) -> float:
+    return max(other.top - line.bottom, line.top - other.bottom)
+
+
+def _pattern(line: Line) -> Pattern:
+    text = "#" if _ROMAN.match(line.text.strip()) else _NUMBER.sub("#", "".join(line.text.lower().split()))
+    return text, round(line.top / _GRID)
