@@ -23,7 +23,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from ragcore.stores.database import PAGE, Database, scalar
 from ragcore.stores.registry import KnowledgeBase
 from ragcore.stores.rows import Document, StoredChunk, chunk_record, document_record, insert_new, pages, upsert
-from ragcore.stores.schema import chunks, counters, documents, failures, knowledge_bases, retired, staged
+from ragcore.stores.schema import chunks, counters, documents, failures, knowledge_bases, retired, staged, vector_sums
 from ragcore.stores.sums import VectorSum, add_to_sums, sums_of
 
 
@@ -43,6 +43,17 @@ class Staging:
         """Write to an open database."""
         self._database = database
         self._owner = owner
+
+    async def adopt_embedder(self, base: KnowledgeBase) -> None:
+        """Make a knowledge base one of another embedder: its row, and the sums of the vectors, in one commit."""
+        async with self._database.begin() as connection:
+            await upsert(connection, knowledge_bases, [dataclasses.asdict(base)])
+            await connection.execute(delete(vector_sums).where(vector_sums.c.knowledge_base == base.name))
+            live = select(documents.c.generation).where(
+                documents.c.knowledge_base == base.name, documents.c.generation != ""
+            )
+            for page in pages((await connection.scalars(live)).all(), PAGE):
+                await add_to_sums(connection, await sums_of(connection, page))
 
     async def stage(self, stored: Sequence[StoredChunk]) -> None:
         """Write chunks of generations that are not live, in one commit; done twice it changes nothing."""
@@ -82,6 +93,7 @@ class Staging:
             gained = [d.generation for d in fresh if d.id not in old or old[d.id].generation != d.generation]
             lost = [old[d.id] for d in fresh if d.id in old and old[d.id].generation != d.generation]
             await self._account(connection, revision, gained=gained, lost=lost)
+            await _execute_paged(connection, delete(staged), staged.c.generation, [d.generation for d in fresh])
             await _execute_paged(connection, delete(failures), failures.c.document_id, [d.id for d in fresh])
         return revision
 
@@ -168,7 +180,6 @@ class Staging:
         now = datetime.now(UTC)
         notes = [{**dataclasses.asdict(note), "owner": self._owner, "started_at": now} for note in lost]
         await upsert(connection, staged, notes)
-        await _execute_paged(connection, delete(staged), staged.c.generation, gained)
         if not self._database.is_sqlite:
             gone = [{"generation": note.generation, "revision": revision, "retired_at": now} for note in lost]
             await upsert(connection, retired, gone)

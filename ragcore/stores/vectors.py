@@ -4,12 +4,12 @@ A rebuild fills a fresh collection beside the old one and switches in SQL; what 
 both. Writers must not overlap with a page of a rebuild: the caller holds the library's write lock.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ragcore.errors import EmbedderMismatch, IndexDamaged
+from ragcore.errors import EmbedderMismatch, IndexDamaged, StoreError
 from ragcore.stores.chroma import Chroma
 from ragcore.stores.health import Health, IndexHealth, IndexState
 from ragcore.stores.hits import Hit
@@ -152,17 +152,16 @@ class ChromaIndex:
                 return "it no longer finds what it holds"
         return ""
 
-    async def rebuild(self, knowledge_base: str) -> AsyncIterator[int]:
+    async def rebuild(self, knowledge_base: str) -> AsyncGenerator[int, None]:
         """Fill a fresh collection from SQL and switch to it; yields the chunks done after each page.
 
+        Every live chunk must have its vector in SQL, of this index's embedder (``reembed`` sees to that).
         The write lock must be held whenever this runs, and may be let go between two steps. An old collection that
         still answers goes on answering until the switch.
         """
         base = await self._registry_base(knowledge_base)
         if base is None:
             return
-        if base.embedder != self._embedder:
-            raise EmbedderMismatch(_mismatch(base, self._embedder))
         fresh = await self._create(knowledge_base)
         self._building[knowledge_base] = fresh
         try:
@@ -172,7 +171,10 @@ class ChromaIndex:
                 done, after = done + len(page), page[-1].chunk.id
                 yield done
             switched = self._fresh(knowledge_base, fresh)
-            await self._staging.save_knowledge_base(switched)
+            if base.embedder == self._embedder:
+                await self._staging.save_knowledge_base(switched)
+            else:
+                await self._staging.adopt_embedder(switched)
             self._bases[knowledge_base] = switched
         finally:
             self._building.pop(knowledge_base, None)
@@ -181,6 +183,9 @@ class ChromaIndex:
 
     async def _fill(self, collection: str, page: Sequence[StoredChunk]) -> None:
         known = await self._vectors.get(self._embedder, [stored.vector_key for stored in page])
+        lacking = sum(stored.vector_key not in known for stored in page)
+        if lacking:
+            raise StoreError(f"the database lacks the vectors of {lacking} chunks: run `citebot sync --full`")
         data = np.stack([known[stored.vector_key] for stored in page])
         await self._chroma.add(
             collection, [stored.chunk.id for stored in page], data, [stored.chunk.document_id for stored in page]

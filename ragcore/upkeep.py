@@ -1,0 +1,103 @@
+"""What keeps the indexes in line with the database while everything is well: sweeping, and following its revisions."""
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from datetime import datetime
+
+from ragcore.errors import IndexDamaged
+from ragcore.library import Library, uninterrupted
+from ragcore.stores.health import IndexHealth, IndexState
+from ragcore.stores.staging import Staged
+from ragcore.types import Chunk
+
+KEYWORDS = "keywords"
+"""What the keyword index is called in the library's health."""
+STEP = 200
+"""Documents of one step when the keyword index catches up."""
+
+
+async def sweep(library: Library, *, abandoned_before: datetime | None = None) -> int:
+    """Remove from indexes and rows every generation that is not live.
+
+    Args:
+        library: the stores.
+        abandoned_before: sweep also what other processes of a shared database began before this time.
+
+    Returns:
+        How many generations were swept.
+    """
+    return await uninterrupted(_sweep(library, abandoned_before))
+
+
+async def _sweep(library: Library, abandoned_before: datetime | None) -> int:
+    async with library.writing:
+        garbage = await library.staging.garbage(abandoned_before=abandoned_before)
+        if garbage:
+            await remove_vectors(library, garbage)
+            await write_keywords(library, remove=garbage)
+            await library.staging.forget(garbage)
+    return len(garbage)
+
+
+async def remove_vectors(library: Library, garbage: Sequence[Staged]) -> None:
+    """Remove generations from the vectors; the write lock is held, and their rows are still there."""
+    by_base: dict[str, list[str]] = defaultdict(list)
+    for note in garbage:
+        by_base[note.knowledge_base].append(note.generation)
+    for name, generations in by_base.items():
+        await library.vectors.delete(name, await library.registry.chunk_ids(generations))
+
+
+async def write_keywords(library: Library, *, add: Sequence[Chunk] = (), remove: Sequence[Staged] = ()) -> None:
+    """Add and remove chunks in the keyword index in one commit; the write lock is held.
+
+    The index's revision moves along where this process is the only writer and the index lacks nothing before it. It
+    is the revision before the added chunks become live, so a crash makes the next start look at them again.
+    A damaged index is noted and passed over: SQL has everything.
+    """
+    well = library.health.of(KEYWORDS).state is IndexState.WELL
+    sole = library.database.is_sqlite
+    revision = await library.registry.revision() if well and sole else None
+    try:
+        await library.keywords.write(
+            add=add, remove_generations=[note.generation for note in remove], revision=revision
+        )
+    except IndexDamaged as error:
+        report_keywords(library, IndexState.DAMAGED, str(error))
+
+
+async def follow(library: Library) -> int:
+    """Let the keyword index catch up with the database, a step at a time; returns how many documents it took.
+
+    At a start, for what a crash left behind; in a process that shares its database with others, whenever it asks.
+
+    Raises:
+        IndexDamaged: the index is dead, or ahead of a database that was set back.
+    """
+    taken = 0
+    while step := await uninterrupted(_follow_step(library)):
+        taken += step
+    return taken
+
+
+async def _follow_step(library: Library) -> int:
+    async with library.writing:
+        at = await library.keywords.revision()
+        newest = await library.registry.revision()
+        if at > newest:
+            raise IndexDamaged(f"the keyword index is at revision {at}, the database at {newest}: it was set back")
+        if at == newest:
+            return 0
+        changed = await library.registry.changed_since(at, limit=STEP)
+        gone: Collection[str] = [] if library.database.is_sqlite else await library.registry.retired_since(at)
+        upto = changed[-1].revision if len(changed) >= STEP else newest
+        live = [document.id for document in changed if not document.deleted]
+        await library.keywords.write(
+            add=await library.registry.chunks_of(live), remove_generations=list(gone), revision=upto
+        )
+        return max(1, len(changed))
+
+
+def report_keywords(library: Library, state: IndexState, reason: str = "", *, total: int = 0) -> None:
+    """Note the state of the keyword index."""
+    library.health.report(IndexHealth(index=KEYWORDS, state=state, reason=reason, total=total))
