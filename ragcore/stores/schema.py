@@ -149,8 +149,10 @@ sources = Table(
     Column("last_run_at", DateTime(timezone=True)),
     Column("last_success_at", DateTime(timezone=True)),
     Column("last_error", Text, nullable=False, default=""),
-    # The deletion guard: how many documents a listing missed, and since when it says so.
-    Column("doubted_deletions", Integer, nullable=False, default=0),
+    # What the cursor holds for (knowledge base, parser, chunker): under another it counts for nothing.
+    Column("basis", String(64), nullable=False, default=""),
+    # The deletion guard: which documents a listing missed, and since when it says so.
+    Column("doubted", Text, nullable=False, default="[]"),  # JSON list of ids
     Column("doubted_since", DateTime(timezone=True)),
 )
 
