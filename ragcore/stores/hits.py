@@ -20,9 +20,9 @@ class Hit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alternative:
-    """One way to meet a clause: a term as ``ragcore.terms`` gives it, counted with ``weight`` (> 0)."""
+    """One way to meet a clause: all of these terms, as ``ragcore.terms`` gives them, counted with ``weight`` (> 0)."""
 
-    term: str
+    terms: tuple[str, ...]
     weight: float = 1.0
 
 

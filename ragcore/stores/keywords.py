@@ -12,7 +12,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ragcore.errors import BusyError, IndexDamaged, StoreError
-from ragcore.stores.hits import Hit, KeywordQuery, TermStatistics
+from ragcore.stores.hits import Alternative, Hit, KeywordQuery, TermStatistics
 from ragcore.stores.keyword_document import bag, scope
 from ragcore.types import Chunk
 
@@ -268,12 +268,14 @@ def _query(schema: "tantivy.Schema", prefix: str, query: KeywordQuery) -> "tanti
     """Build an OR over the clauses, each scored by its best alternative."""
     from tantivy import Occur, Query
 
-    def one(term: str, weight: float) -> "tantivy.Query":
-        return Query.boost_query(Query.term_query(schema, "body", prefix + term, "freq"), weight)
+    def one(alternative: Alternative) -> "tantivy.Query":
+        places = [Query.term_query(schema, "body", prefix + term, "freq") for term in alternative.terms]
+        together = places[0] if len(places) == 1 else Query.boolean_query([(Occur.Must, place) for place in places])
+        return Query.boost_query(together, alternative.weight)
 
     clauses: list[Any] = []
     for clause in query.clauses:
-        alternatives = [one(alternative.term, alternative.weight) for alternative in clause]
+        alternatives = [one(alternative) for alternative in clause]
         chosen = alternatives[0] if len(alternatives) == 1 else Query.disjunction_max_query(alternatives)
         clauses.append((Occur.Should, chosen))
     return Query.boolean_query(clauses)
