@@ -1,0 +1,163 @@
+"""A private PostgreSQL server for tests: on a free loopback port, in a folder of its own, gone afterwards.
+
+Use in a test file:
+
+    from tests.fakes.postgres import postgres_server, postgres_url  # noqa: F401  (fixtures)
+
+    async def test_something(postgres_url: str) -> None: ...
+
+``postgres_url`` is a fresh, empty database for each test. Without server binaries the test is skipped with the reason.
+"""
+
+import asyncio
+import contextlib
+import itertools
+import os
+import pathlib
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import pytest
+
+_numbers = itertools.count(1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PostgresServer:
+    """A running server; ``trust`` authentication, so any password will do."""
+
+    port: int
+
+    def url(self, database: str) -> str:
+        """Return SQLAlchemy's address of one of its databases."""
+        return f"postgresql+asyncpg://postgres@127.0.0.1:{self.port}/{database}"
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[PostgresServer]:
+    """Start one server for the whole session, or skip."""
+    binaries = _binaries()
+    if binaries is None:
+        pytest.skip("no PostgreSQL server is installed (initdb and postgres not found)")
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="citebot-pg-"))
+    try:
+        with _running(binaries, folder) as port:
+            yield PostgresServer(port=port)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def postgres_url(postgres_server: PostgresServer) -> Iterator[str]:
+    """Give the address of a new, empty database, and drop it after the test."""
+    name = f"test_{os.getpid()}_{next(_numbers)}"
+    _administer(postgres_server, f"CREATE DATABASE {name}")
+    yield postgres_server.url(name)
+    _administer(postgres_server, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def _binaries() -> pathlib.Path | None:
+    """Return the newest folder that holds a server."""
+    packaged = sorted(
+        pathlib.Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: float(path.parent.name), reverse=True
+    )
+    on_path = [pathlib.Path(found).resolve().parent for found in [shutil.which("initdb")] if found]
+    for folder in [*packaged, *on_path]:
+        if (folder / "initdb").exists() and (folder / "postgres").exists():
+            return folder
+    return None
+
+
+@contextlib.contextmanager
+def _running(binaries: pathlib.Path, folder: pathlib.Path) -> Iterator[int]:
+    data = folder / "data"
+    data.mkdir(mode=0o700)
+    user = _hand_over(folder)
+    initdb: list[str | pathlib.Path] = [binaries / "initdb", "-D", data, "-U", "postgres", "-A", "trust"]
+    initdb += ["-E", "UTF8", "--no-locale", "--no-sync"]
+    made = subprocess.run(initdb, user=user, cwd=folder, capture_output=True, text=True, check=False)
+    if made.returncode:
+        pytest.skip(f"initdb failed: {made.stderr.strip()[-300:]}")
+    port = _free_port()
+    settings = {"listen_addresses": "127.0.0.1", "port": port, "unix_socket_directories": "", "fsync": "off"}
+    command: list[str | pathlib.Path] = [binaries / "postgres", "-D", data]
+    command += [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
+    with (folder / "log").open("wb") as log:
+        server = subprocess.Popen(command, user=user, cwd=folder, stdout=log, stderr=log)
+    try:
+        _wait_until_ready(server, port, folder / "log")
+        yield port
+    finally:
+        server.send_signal(2)  # SIGINT: the fast shutdown, which does not wait for clients
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            server.wait(10)
+        server.kill()
+        server.wait()
+
+
+def _hand_over(folder: pathlib.Path) -> int | None:
+    """PostgreSQL refuses to run as root: give the folder to somebody else, and return whom; None when not root."""
+    if os.geteuid() != 0:
+        return None
+    for name in ("postgres", "nobody"):
+        with contextlib.suppress(KeyError):
+            entry = pwd.getpwnam(name)
+            for path in (folder, *folder.iterdir()):
+                os.chown(path, entry.pw_uid, -1)
+            return entry.pw_uid
+    pytest.skip("PostgreSQL does not run as root, and there is no other user here")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _wait_until_ready(server: "subprocess.Popen[bytes]", port: int, log: pathlib.Path) -> None:
+    async def ready() -> None:
+        import asyncpg  # type: ignore[import-untyped]
+
+        async with asyncio.timeout(30):
+            while server.poll() is None:
+                try:
+                    connection = await asyncpg.connect(
+                        host="127.0.0.1", port=port, user="postgres", database="postgres", password="x"
+                    )
+                except (OSError, asyncpg.CannotConnectNowError):
+                    await asyncio.sleep(0.05)
+                else:
+                    await connection.close()
+                    return
+
+    _run(ready())
+    if server.poll() is not None:
+        pytest.skip(f"the PostgreSQL server did not start: {log.read_text(errors='replace')[-300:]}")
+
+
+def _administer(server: PostgresServer, statement: str) -> None:
+    async def run() -> None:
+        import asyncpg
+
+        connection = await asyncpg.connect(
+            host="127.0.0.1", port=server.port, user="postgres", database="postgres", password="x"
+        )
+        try:
+            await connection.execute(statement)
+        finally:
+            await connection.close()
+
+    _run(run())
+
+
+def _run(work: Coroutine[object, object, None]) -> None:
+    """Run to the end in a loop of its own: the one of pytest-asyncio belongs to the tests."""
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, work).result()
