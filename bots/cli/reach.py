@@ -17,13 +17,14 @@ def read_settings(config: Path | None) -> Settings:
     return load_settings(config, source_model=options_model)
 
 
+def open_data(settings: Settings) -> AbstractAsyncContextManager[Backend]:
+    """Open the data itself."""
+    # The operations bring all the heavy packages with them; whoever is answered over the socket needs none.
+    from bots.app import open_operations
+
+    return open_operations(settings)
+
+
 def reach(settings: Settings, *, command: str, serving: bool = False, wait: float = WAIT) -> Gateway:
     """Return the way to the operations, an async context."""
-
-    def open_backend() -> AbstractAsyncContextManager[Backend]:
-        # The operations bring all the heavy packages with them; whoever is answered over the socket needs none.
-        from bots.app import open_operations
-
-        return open_operations(settings)
-
-    return Gateway(settings.data_dir, open_backend, command=command, serving=serving, wait=wait)
+    return Gateway(settings.data_dir, lambda: open_data(settings), command=command, serving=serving, wait=wait)

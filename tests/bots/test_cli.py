@@ -1,0 +1,276 @@
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+
+import bots.cli.reach
+from bots.cli import main
+from bots.requests import Ask, Search, Sync
+from tests.fakes.operations import TEXT, Scripted
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SETTINGS = """
+[knowledge_bases.handbook]
+readers = ["slack:T1"]
+[knowledge_bases.closed]
+[[sources]]
+name = "handbook"
+type = "files"
+path = "."
+"""
+
+
+@dataclass
+class Ran:
+    code: int
+    out: str
+    err: str
+
+
+Cli = Callable[..., Ran]
+
+
+@pytest.fixture
+def scripted() -> Scripted:
+    return Scripted()
+
+
+@pytest.fixture
+def cli(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], scripted: Scripted
+) -> Cli:
+    (tmp_path / "citebot.toml").write_text(SETTINGS)
+    monkeypatch.chdir(tmp_path)
+    for name in [name for name in os.environ if name.startswith("CITEBOT_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setattr(bots.cli.reach, "open_data", lambda settings: scripted.opened())
+
+    def run(*args: str) -> Ran:
+        monkeypatch.setattr(sys, "argv", ["citebot", *args])
+        with pytest.raises(SystemExit) as left:
+            main()
+        shown = capsys.readouterr()
+        return Ran(int(left.value.code or 0), shown.out, shown.err)
+
+    return run
+
+
+def test_ask_prints_the_answer_and_its_sources(cli: Cli, scripted: Scripted) -> None:
+    ran = cli("ask", "How", "many?", "--kb", "handbook", "--doc", "handbook:a.md", "--as", "slack:T1/@U1")
+    assert ran.code == 0
+    assert "five days. [1]" in ran.out
+    assert "\n[1] Leave, Carry-over\n[2] Leave, Carry-over\n" in ran.out
+    assert "\x1b" not in ran.out
+    assert scripted.asked == [
+        Ask(
+            question="How many?",
+            knowledge_bases=("handbook",),
+            document_ids=("handbook:a.md",),
+            reader="slack:T1/@U1",
+        )
+    ]
+
+
+def test_ask_json_has_its_fields(cli: Cli) -> None:
+    form = json.loads(cli("ask", "--json", "?").out)
+    assert form["question"] == "?"
+    assert form["answer"] == TEXT
+    assert "[[1]](file:///srv/leave-2.md#carry-over)" in form["text"]
+    assert form["abstained"] is False
+    assert [c["number"] for c in form["citations"]] == [1, 2]
+    assert set(form["citations"][0]) == {
+        "number",
+        "id",
+        "chunk_id",
+        "document_id",
+        "title",
+        "url",
+        "location",
+        "quote",
+    }
+    assert {"id", "chunk_id", "document_id", "title", "url", "score", "text"} <= set(form["chunks"][0])
+    assert [chunk["id"] for chunk in form["chunks"]] == [0, 1, 2]
+    assert form["usage"] == {"calls": 1, "prompt_tokens": 10, "completion_tokens": 5}
+    assert form["timings_ms"] == {"search": 1.235}
+
+
+def test_search_marks_the_matched_words(cli: Cli, scripted: Scripted) -> None:
+    ran = cli("search", "carry over", "-k", "3")
+    assert ran.code == 0
+    assert "**Carry** over five days. **年假**可以结转。" in ran.out
+    assert ran.out.startswith("1. Leave, Carry-over  0.90  handbook:leave-0.md\n   Days lapse in March.\n")
+    assert scripted.asked == [Search(query="carry over", limit=3)]
+    forms = json.loads(cli("search", "x", "-k", "2", "--json").out)
+    assert len(forms) == 2
+    assert forms[0]["text"] == "Days lapse in March."
+
+
+def test_sync_reports_each_failed_file(cli: Cli, scripted: Scripted) -> None:
+    ran = cli("sync", "handbook")
+    assert ran.code == 1
+    assert "handbook: 1 added, 0 unchanged, 1 failed in 0.5 s" in ran.out
+    assert "✗ handbook:x.pdf: it is encrypted → save it without a password" in ran.out
+    assert "Syncing handbook" in ran.err
+    assert scripted.asked == [Sync(sources=("handbook",))]
+    ran = cli("sync", "--json", "--dry-run", "--full")
+    (form,) = json.loads(ran.out)
+    assert form["failed"] == [
+        {"id": "handbook:x.pdf", "reason": "it is encrypted", "mend": "save it without a password"}
+    ]
+    assert {"source", "added", "changed", "deleted", "unchanged", "failed", "seconds"} <= set(form)
+    assert ran.err == ""
+
+
+def test_sources(cli: Cli) -> None:
+    assert "handbook" in cli("sources").out
+    (form,) = json.loads(cli("sources", "--json").out)
+    assert form == {
+        "name": "handbook",
+        "type": "files",
+        "knowledge_base": "handbook",
+        "documents": 3,
+        "chunks": 7,
+        "last_success": "2026-01-02T03:04:00+00:00",
+        "last_error": None,
+        "next_run": None,
+    }
+
+
+def test_doctor_says_how_to_mend(cli: Cli) -> None:
+    ran = cli("doctor")
+    assert ran.code == 1
+    assert "✗ model: the key was refused\n    → set another key" in ran.out
+    assert '[knowledge_bases.closed] readers = ["slack:T0123"]' in ran.out
+    states = {check["name"]: check["state"] for check in json.loads(cli("doctor", "--json").out)}
+    assert states["settings"] == "ok"
+    assert states["data_dir"] == "ok"
+    assert states["readers of closed"] == "warn"
+
+
+def test_config_stands_before_or_after_the_command(cli: Cli, tmp_path: pathlib.Path) -> None:
+    other = tmp_path / "elsewhere"
+    other.mkdir()
+    (other / "c.toml").write_text('[knowledge_bases.other]\n[[sources]]\nname="other"\ntype="files"\npath="."\n')
+    for args in (("--config", str(other / "c.toml"), "ask", "?"), ("ask", "?", "--config", str(other / "c.toml"))):
+        assert cli(*args, "--kb", "other").code == 0
+    assert cli("ask", "?", "--kb", "other").code == 2
+    assert (other / ".citebot").is_dir()
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("nonsense",),
+        ("ask",),
+        ("ask", " "),
+        ("ask", "?", "--kb", "nonsense"),
+        ("ask", "?", "--as", "nobody"),
+        ("--config", "missing.toml", "ask", "?"),
+        ("search", "x", "-k", "0"),
+        ("sync", "nonsense"),
+        ("eval", "retrieval", "missing"),
+        ("restore", "missing"),
+    ],
+)
+def test_wrong_use_exits_2(cli: Cli, args: tuple[str, ...]) -> None:
+    ran = cli(*args)
+    assert ran.code == 2
+    assert ran.err
+    assert not ran.out
+    assert "Traceback" not in ran.err
+
+
+def test_an_error_is_a_line(cli: Cli, scripted: Scripted, tmp_path: pathlib.Path) -> None:
+    scripted.failing = True
+    ran = cli("ask", "?")
+    assert (ran.code, ran.out, ran.err) == (1, "", "citebot: no connection to http://localhost:1\n")
+    (tmp_path / "citebot.toml").write_text("unknown_key = 1\x0b\n")
+    ran = cli("ask", "?")
+    assert ran.code == 1
+    assert ran.err.startswith("citebot: ")
+
+
+def test_debug_shows_where(
+    cli: Cli, scripted: Scripted, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scripted.failing = True
+    monkeypatch.setenv("CITEBOT_DEBUG", "0")
+    monkeypatch.setattr(sys, "argv", ["citebot", "--debug", "ask", "?"])
+    with pytest.raises(Exception, match="no connection"):
+        main()
+
+
+def test_init_never_overwrites(cli: Cli, tmp_path: pathlib.Path) -> None:
+    assert cli("init").code == 1
+    assert (tmp_path / "citebot.toml").read_text() == SETTINGS
+    ran = cli("init", "--config", "new/citebot.toml")
+    assert ran.code == 0
+    assert "readers = []" in (tmp_path / "new" / "citebot.toml").read_text()
+
+
+def command(*args: str, folder: pathlib.Path, **more: object) -> "subprocess.Popen[str]":
+    env = {name: value for name, value in os.environ.items() if not name.startswith("CITEBOT_")}
+    return subprocess.Popen(
+        [sys.executable, "-m", "bots", *args],
+        cwd=folder,
+        env={**env, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **more,  # type: ignore[call-overload]
+    )
+
+
+def test_help_imports_nothing_heavy(tmp_path: pathlib.Path) -> None:
+    code = (
+        "import sys; sys.argv = ['citebot', 'ask', '--help']\n"
+        "from bots.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "heavy = {'chromadb', 'openai', 'onnxruntime', 'sqlalchemy', 'tantivy', 'jieba', 'numpy', 'pydantic_settings',\n"
+        "         'markdown_it', 'asyncio', 'rich', 'filelock', 'tokenizers', 'tiktoken', 'lxml'} & set(sys.modules)\n"
+        "print(sorted(heavy), file=sys.stderr)\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60)
+    assert "QUESTION" in ran.stdout
+    assert ran.stderr.strip() == "[]"
+
+
+def test_a_reader_that_leaves_is_no_error(tmp_path: pathlib.Path) -> None:
+    process = command("--help", folder=tmp_path)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    process.stderr.close()
+    assert process.wait() in {0, 1}
+
+
+def test_interrupted_quietly(tmp_path: pathlib.Path) -> None:
+    (tmp_path / ".citebot").mkdir()
+    # Another process holds the lock, so the command waits until somebody loses patience.
+    hold = (
+        "import asyncio, pathlib, sys\nfrom ragcore.stores.lock import hold\n"
+        "async def main():\n"
+        "    async with hold(pathlib.Path(sys.argv[1]), command='test'):\n"
+        "        print('held', flush=True); await asyncio.sleep(60)\n"
+        "asyncio.run(main())"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", hold, str(tmp_path / ".citebot")], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        process = command("ask", "?", folder=tmp_path)
+        time.sleep(2.5)
+        process.send_signal(2)
+        out, err = process.communicate(timeout=20)
+        holder.kill()
+    assert (process.returncode, out) == (130, "")
+    assert "Traceback" not in err
