@@ -104,6 +104,7 @@ class _GridWriter:
         self._sheet = sheet
         self._path = path
         self._notes: list[Row] = []
+        self._waiting: list[Row] = []
         self._sections: list[Section] = []
 
     def block(self, rows: list[Row]) -> None:
@@ -115,15 +116,38 @@ class _GridWriter:
             self._lone_cells(rows)
             return
         self._lone_cells(rows[:start])
-        self._table(rows[start:end])
+        table = rows[start:end]
+        if start == 0 and self._belongs(table):
+            header, self._waiting = self._waiting, []
+            self._table(header + table, len(header))
+        elif _is_header_alone(table) and end == len(rows):
+            self._release()
+            self._flush()
+            self._waiting = table
+        else:
+            self._table(table, header_rows(table))
         self._lone_cells(rows[end:])
 
     def close(self) -> list[Section]:
         """Return all sections."""
+        self._release()
         self._flush()
         return self._sections
 
+    def _belongs(self, table: list[Row]) -> bool:
+        """Tell whether a table goes under the header that waits: an empty row between them, none of its own."""
+        near = bool(self._waiting) and table[0].number - self._waiting[-1].number <= 2
+        return near and header_rows(table) == 0
+
+    def _release(self) -> None:
+        """Write a header that no table followed as the small table that it is."""
+        waiting, self._waiting = self._waiting, []
+        if waiting:
+            self._table(waiting, header_rows(waiting))
+
     def _lone_cells(self, rows: list[Row]) -> None:
+        if rows:
+            self._release()
         for row in rows:
             if self._notes and row.number != self._notes[-1].number + 1:
                 self._flush()
@@ -137,10 +161,10 @@ class _GridWriter:
             self._add(text, SectionKind.TEXT, self._notes)
         self._notes = []
 
-    def _table(self, rows: list[Row]) -> None:
+    def _table(self, rows: list[Row], count: int) -> None:
+        self._release()
         self._flush()
         columns = used_columns(rows)
-        count = header_rows(rows)
         header = markdown_header([_column_name(rows[:count], column) for column in columns])
         body = rows[count:]
         lines: list[str] = []
@@ -172,9 +196,18 @@ def used_columns(rows: Sequence[Row]) -> list[int]:
     return sorted({column for row in rows for column in row.filled})
 
 
+def _is_header_alone(rows: Sequence[Row]) -> bool:
+    """Tell a header that an empty row sets apart from its table: a few rows, no quantity in any."""
+    return len(rows) <= _HEADER_ROWS and not any(_is_quantity(cell) for row in rows for cell in row.cells)
+
+
+def _is_quantity(cell: str) -> bool:
+    return is_number(cell) or cell.strip() in ("-", "–", "—")
+
+
 def header_rows(rows: Sequence[Row]) -> int:
     """Return how many rows name the columns: 0 when the first already holds quantities."""
-    if any(is_number(rows[0].cells[column]) for column in rows[0].filled):
+    if any(_is_quantity(rows[0].cells[column]) for column in rows[0].filled):
         return 0
     widest = max(len(row.filled) for row in rows)
     count = 1

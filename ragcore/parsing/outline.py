@@ -77,6 +77,7 @@ class SectionWriter:
     _path: HeadingPath = field(default_factory=HeadingPath)
     _blocks: list[str] = field(default_factory=list)
     _bare: bool = True
+    _listing: bool = False
     _done: list[Section] = field(default_factory=list)
 
     def at(self, place: Location) -> None:
@@ -89,6 +90,7 @@ class SectionWriter:
         if not (self._bare and heading.level > self._path.level):
             self._flush()
         self._path.enter(heading)
+        self._listing = False
         if heading.text:
             self._blocks.append(f"{'#' * min(heading.level, 6)} {heading.text}")
 
@@ -101,7 +103,15 @@ class SectionWriter:
         """Add a paragraph or a list."""
         if block.strip():
             self._blocks.append(block)
-            self._bare = False
+            self._bare = self._listing = False
+
+    def item(self, line: str) -> None:
+        """Add one item of a list; items that follow each other form one list."""
+        if self._listing and self._blocks:
+            self._blocks[-1] += f"\n{line}"
+            return
+        self.text(line)
+        self._listing = True
 
     def code(self, block: str, language: str = "") -> None:
         """Add a code block, its lines as they are."""
@@ -130,6 +140,7 @@ class SectionWriter:
             self._add("\n\n".join(self._blocks), SectionKind.TEXT)
         self._blocks = []
         self._bare = True
+        self._listing = False
 
     def sections(self, title: str = "") -> tuple[Section, ...]:
         """Return all sections; the title is left out of their heading paths."""

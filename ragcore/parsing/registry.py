@@ -6,13 +6,16 @@ from dataclasses import replace
 from ragcore.errors import ParseError
 from ragcore.parsing.delimited import parse_delimited
 from ragcore.parsing.detect import detect
+from ragcore.parsing.docx import parse_docx
 from ragcore.parsing.html import parse_html
 from ragcore.parsing.markdown import parse_markdown
 from ragcore.parsing.media import Media
 from ragcore.parsing.options import DEFAULT_OPTIONS, Job, ParseOptions
 from ragcore.parsing.pdf import parse_pdf
+from ragcore.parsing.pptx import parse_pptx
 from ragcore.parsing.text import parse_code, parse_text
 from ragcore.parsing.titles import one_line
+from ragcore.parsing.xlsx import parse_xlsx
 from ragcore.types import ParsedDocument
 
 PARSER_VERSION = "1"
@@ -26,6 +29,9 @@ PARSERS: dict[Media, Callable[[Job], ParsedDocument]] = {
     Media.CSV: parse_delimited,
     Media.TSV: parse_delimited,
     Media.PDF: parse_pdf,
+    Media.DOCX: parse_docx,
+    Media.XLSX: parse_xlsx,
+    Media.PPTX: parse_pptx,
 }
 
 

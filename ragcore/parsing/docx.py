@@ -1,0 +1,212 @@
+"""Word documents: headings by style, lists with their numbers, tables, footnotes, text boxes; the accepted text."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from lxml import etree
+
+from ragcore.parsing.container import Container
+from ragcore.parsing.docx_styles import Numbering, Styles
+from ragcore.parsing.grid import Row, table_columns
+from ragcore.parsing.media import Media
+from ragcore.parsing.ooxml import attribute, child, children, name_of, number, open_package
+from ragcore.parsing.options import Job
+from ragcore.parsing.outline import Heading, SectionWriter
+from ragcore.parsing.titles import one_line, title_from_name
+from ragcore.types import ParsedDocument
+
+_SKIPPED = frozenset(
+    ("del", "moveFrom", "instrText", "delText", "Fallback", "txbxContent", "pPr", "rPr", "sdtPr", "fldData")
+)
+"""What is not, or not any more, part of the running text; text boxes are written after their paragraph."""
+_INLINE = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "ptab": "\t"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Word:
+    """What walking the body needs."""
+
+    styles: Styles
+    numbering: Numbering
+    notes: dict[str, str]
+    writer: SectionWriter = field(default_factory=SectionWriter)
+
+
+def parse_docx(job: Job) -> ParsedDocument:
+    """Parse a Word document.
+
+    Raises:
+        ParseError: A part is damaged.
+    """
+    package = open_package(job, "word/document.xml")
+    root = package.parts.xml(package.main)
+    body = child(root, "body")
+    word = _Word(
+        styles=Styles(_part(package.parts, package.main, "styles")),
+        numbering=Numbering(_part(package.parts, package.main, "numbering")),
+        notes=_notes(package.parts, package.main),
+    )
+    if body is not None:
+        _write_blocks(body, word)
+    title = package.title or _first_title(body, word.styles) or title_from_name(job.name)
+    return ParsedDocument(
+        title=title,
+        media_type=Media.DOCX,
+        sections=word.writer.sections(title),
+        author=package.author,
+        updated_at=package.modified,
+    )
+
+
+def _part(parts: Container, main: str, kind: str) -> etree._Element | None:
+    name = next(iter(parts.related(main, kind)), "")
+    return parts.xml(name) if name else None
+
+
+def _notes(parts: Container, main: str) -> dict[str, str]:
+    """Return footnotes and endnotes by kind and id."""
+    found: dict[str, str] = {}
+    for kind in ("footnote", "endnote"):
+        root = _part(parts, main, f"{kind}s")
+        for note in children(root, kind) if root is not None else []:
+            text = one_line(
+                " ".join(paragraph_text(paragraph) for paragraph in note.iter() if name_of(paragraph) == "p")
+            )
+            if attribute(note, "type") not in ("separator", "continuationSeparator") and text:
+                found[kind + attribute(note, "id")] = text
+    return found
+
+
+def _first_title(body: etree._Element | None, styles: Styles) -> str:
+    """Return the first paragraph of style Title, else the first outermost heading."""
+    first = ""
+    for paragraph in body.iter() if body is not None else ():
+        if name_of(paragraph) != "p":
+            continue
+        level = styles.level(paragraph)
+        text = one_line(paragraph_text(paragraph)) if level else ""
+        if text and styles.is_title(paragraph):
+            return text
+        first = first or (text if level == 1 else "")
+    return first
+
+
+def _write_blocks(parent: etree._Element, word: _Word) -> None:
+    """Write paragraphs and tables in order, whatever content controls and custom XML wrap them."""
+    stack = list(reversed(parent))
+    while stack:
+        element = stack.pop()
+        name = name_of(element)
+        if name == "p":
+            _paragraph(element, word)
+        elif name == "tbl":
+            _table(element, word)
+        elif name not in _SKIPPED:
+            stack.extend(reversed(element))
+
+
+def _paragraph(paragraph: etree._Element, word: _Word) -> None:
+    text = paragraph_text(paragraph).strip()
+    marker = word.numbering.marker(paragraph, word.styles) if text else ""
+    level = word.styles.level(paragraph)
+    line = f"{marker}{text}" if marker else text
+    if level and text:
+        word.writer.heading(Heading(level=level, text=one_line(line.removeprefix("- "))))
+    elif text and marker:
+        word.writer.item(line)
+    elif text:
+        word.writer.text(line)
+    for box in _text_boxes(paragraph):
+        _write_blocks(box, word)
+    for reference in paragraph.iter():
+        if name_of(reference) in ("footnoteReference", "endnoteReference"):
+            word.writer.text(
+                word.notes.get(name_of(reference).removesuffix("Reference") + attribute(reference, "id"), "")
+            )
+
+
+def _text_boxes(paragraph: etree._Element) -> Iterator[etree._Element]:
+    for box in paragraph.iter():
+        if name_of(box) == "txbxContent" and not any(name_of(above) == "Fallback" for above in box.iterancestors()):
+            yield box
+
+
+def paragraph_text(paragraph: etree._Element) -> str:
+    """Return a paragraph's text as it reads with all tracked changes accepted."""
+    parts: list[str] = []
+    stack = list(reversed(paragraph))
+    while stack:
+        element = stack.pop()
+        name = name_of(element)
+        if name == "t":
+            parts.append(element.text or "")
+        elif name in _INLINE:
+            parts.append(_INLINE[name])
+        elif name == "r" and _is_hidden(element):
+            continue
+        elif name not in _SKIPPED:
+            stack.extend(reversed(element))
+    return "".join(parts)
+
+
+def _is_hidden(run: etree._Element) -> bool:
+    vanish = child(run, "rPr", "vanish")
+    return vanish is not None and attribute(vanish, "val") not in ("0", "false")
+
+
+def _table(table: etree._Element, word: _Word) -> None:
+    rows = _table_rows(table)
+    if not rows:
+        return
+    if max(len(row.filled) for row in rows) == 1:
+        for cell in (cell for row in rows for cell in row.cells if cell.strip()):
+            word.writer.text(cell)
+        return
+    word.writer.table(*table_columns(rows))
+
+
+def _table_rows(table: etree._Element) -> list[Row]:
+    """Lay a table out as a grid; merged cells are repeated, marked as spans."""
+    rows: list[Row] = []
+    above: tuple[str, ...] = ()
+    for element in _rows_of(table):
+        cells: list[str] = []
+        spans: set[int] = set()
+        for cell in _cells_of(element):
+            across = max(1, min(number(_property(cell, "gridSpan"), 1), 100))
+            merged = child(cell, "tcPr", "vMerge")
+            continues = merged is not None and attribute(merged, "val") != "restart"
+            text = above[len(cells)] if continues and len(cells) < len(above) else _cell_text(cell)
+            spans.update(range(len(cells) + (0 if continues else 1), len(cells) + across))
+            cells += [text] * across
+        above = tuple(cells)
+        row = Row(number=len(rows) + 1, cells=above, spans=frozenset(spans))
+        if any(cell.strip() for cell in cells):
+            rows.append(row)
+    return rows
+
+
+def _rows_of(table: etree._Element) -> Iterator[etree._Element]:
+    for element in table:
+        if name_of(element) == "tr":
+            yield element
+        elif name_of(element) in ("sdt", "customXml"):
+            yield from (inner for inner in element.iter() if name_of(inner) == "tr")
+
+
+def _cells_of(row: etree._Element) -> Iterator[etree._Element]:
+    for element in row:
+        if name_of(element) == "tc":
+            yield element
+        elif name_of(element) in ("sdt", "customXml"):
+            yield from (inner for inner in element.iter() if name_of(inner) == "tc")
+
+
+def _property(cell: etree._Element, name: str) -> str:
+    found = child(cell, "tcPr", name)
+    return attribute(found, "val") if found is not None else ""
+
+
+def _cell_text(cell: etree._Element) -> str:
+    """Return a cell's paragraphs on one line; those of a table inside it follow in reading order."""
+    return one_line(" ".join(paragraph_text(inner) for inner in cell.iter() if name_of(inner) == "p"))

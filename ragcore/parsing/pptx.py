@@ -1,0 +1,164 @@
+"""PowerPoint: one part a slide, its title as heading; tables, charts, diagrams, picture descriptions and notes."""
+
+from collections.abc import Iterator
+
+from lxml import etree
+
+from ragcore.parsing.container import Container
+from ragcore.parsing.grid import Row, table_columns
+from ragcore.parsing.media import Media
+from ragcore.parsing.ooxml import (
+    attribute,
+    chart_table,
+    child,
+    children,
+    name_of,
+    number,
+    open_package,
+    relation_id,
+)
+from ragcore.parsing.options import Job
+from ragcore.parsing.outline import Heading, SectionWriter
+from ragcore.parsing.titles import one_line, title_from_name
+from ragcore.types import Location, ParsedDocument
+
+_TITLES = frozenset(("title", "ctrTitle"))
+_FURNITURE = frozenset(("sldNum", "dt", "ftr", "hdr", "sldImg"))
+_NO_TITLE = frozenset(("powerpoint presentation", "presentation", "slide 1", "untitled"))
+
+
+def parse_pptx(job: Job) -> ParsedDocument:
+    """Parse a presentation.
+
+    Raises:
+        ParseError: A part is damaged.
+    """
+    package = open_package(job, "ppt/presentation.xml")
+    listed = child(package.parts.xml(package.main), "sldIdLst")
+    targets = package.parts.relations(package.main)
+    slides = [targets.get(relation_id(slide), "") for slide in children(listed, "sldId")] if listed is not None else []
+    writer = SectionWriter()
+    first = ""
+    for place, part in enumerate(slides, start=1):
+        job.step(place - 1, len(slides))
+        if part in package.parts.names:
+            heading = _slide(package.parts, part, place, writer)
+            first = first or heading
+    job.step(len(slides), len(slides))
+    named = package.title if package.title.lower() not in _NO_TITLE else ""
+    title = named or first or title_from_name(job.name)
+    return ParsedDocument(
+        title=title,
+        media_type=Media.PPTX,
+        sections=writer.sections(title),
+        author=package.author,
+        updated_at=package.modified,
+    )
+
+
+def _slide(parts: Container, part: str, place: int, writer: SectionWriter) -> str:
+    """Write one slide and return its title."""
+    root = parts.xml(part)
+    shapes = list(_shapes(child(root, "cSld", "spTree")))
+    titles = [shape for shape in shapes if _placeholder(shape) in _TITLES]
+    title = one_line(" ".join(" ".join(_paragraphs(shape)) for shape in titles))
+    writer.at(Location(slide=place))
+    writer.heading(Heading(level=1, text=title))
+    for shape in shapes:
+        if shape not in titles and _placeholder(shape) not in _FURNITURE:
+            _shape(parts, part, shape, writer)
+    for notes in parts.related(part, "notesSlide"):
+        writer.at(Location(slide=place))
+        for shape in _shapes(child(parts.xml(notes), "cSld", "spTree")):
+            if _placeholder(shape) not in _FURNITURE:
+                writer.text("\n".join(_paragraphs(shape)))
+    return title
+
+
+def _shapes(tree: etree._Element | None) -> Iterator[etree._Element]:
+    """Yield the shapes of a tree in its order, those of groups included."""
+    stack = list(reversed(tree)) if tree is not None else []
+    while stack:
+        element = stack.pop()
+        name = name_of(element)
+        if name in ("sp", "pic", "graphicFrame", "cxnSp"):
+            yield element
+        elif name in ("grpSp", "AlternateContent", "Choice"):
+            stack.extend(reversed(element))
+
+
+def _placeholder(shape: etree._Element) -> str:
+    """Return the placeholder type of a shape; "" for none."""
+    for kind in ("nvSpPr", "nvPicPr", "nvGraphicFramePr"):
+        found = child(shape, kind, "nvPr", "ph")
+        if found is not None:
+            return attribute(found, "type") or "body"
+    return ""
+
+
+def _paragraphs(shape: etree._Element) -> list[str]:
+    body = child(shape, "txBody")
+    lines = [_paragraph(paragraph) for paragraph in children(body, "p")] if body is not None else []
+    return [line for line in lines if line.strip()]
+
+
+def _paragraph(paragraph: etree._Element) -> str:
+    """Return a paragraph's text; deeper levels of a list are indented."""
+    parts: list[str] = []
+    for element in paragraph.iter():
+        if name_of(element) == "t":
+            parts.append(element.text or "")
+        elif name_of(element) == "br":
+            parts.append("\n")
+    properties = child(paragraph, "pPr")
+    depth = min(number(attribute(properties, "lvl")), 8) if properties is not None else 0
+    text = "".join(parts).strip()
+    return f"{'  ' * depth}- {text}" if depth > 0 and text else text
+
+
+def _shape(parts: Container, part: str, shape: etree._Element, writer: SectionWriter) -> None:
+    if name_of(shape) == "pic":
+        described = child(shape, "nvPicPr", "cNvPr")
+        writer.text(attribute(described, "descr") if described is not None else "")
+    elif name_of(shape) == "graphicFrame":
+        _frame(parts, part, shape, writer)
+    else:
+        writer.text("\n".join(_paragraphs(shape)))
+
+
+def _frame(parts: Container, part: str, frame: etree._Element, writer: SectionWriter) -> None:
+    data = child(frame, "graphic", "graphicData")
+    targets = parts.relations(part)
+    for element in data if data is not None else ():
+        if name_of(element) == "tbl":
+            rows = _table_rows(element)
+            if rows:
+                writer.table(*table_columns(rows))
+        elif name_of(element) == "chart" and targets.get(relation_id(element), "") in parts.names:
+            title, names, rows_of_values = chart_table(parts.xml(targets[relation_id(element)]))
+            writer.text(title)
+            if rows_of_values:
+                writer.table(names, rows_of_values)
+        elif name_of(element) == "relIds" and targets.get(attribute(element, "dm"), "") in parts.names:
+            diagram = parts.xml(targets[attribute(element, "dm")])
+            lines = [_paragraph(paragraph) for paragraph in diagram.iter() if name_of(paragraph) == "p"]
+            writer.text("\n".join(line for line in lines if line))
+
+
+def _table_rows(table: etree._Element) -> list[Row]:
+    rows: list[Row] = []
+    for element in children(table, "tr"):
+        cells: list[str] = []
+        spans: set[int] = set()
+        for cell in children(element, "tc"):
+            if attribute(cell, "hMerge") in ("1", "true"):
+                spans.add(len(cells))
+                cells.append(cells[-1] if cells else "")
+            elif attribute(cell, "vMerge") in ("1", "true") and rows and len(cells) < len(rows[-1].cells):
+                spans.add(len(cells))
+                cells.append(rows[-1].cells[len(cells)])
+            else:
+                cells.append(" ".join(_paragraphs(cell)))
+        if any(cell.strip() for cell in cells):
+            rows.append(Row(number=len(rows) + 1, cells=tuple(cells), spans=frozenset(spans)))
+    return rows
