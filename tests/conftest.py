@@ -5,7 +5,10 @@ import pathlib
 import pytest
 from hypothesis import settings
 
+from tests.fakes.postgres import postgres_server, postgres_url
 from tests.soak import scaled
+
+__all__ = ["bench", "postgres_server", "postgres_url"]
 
 BENCH = pathlib.Path(__file__).resolve().parents[2] / "shared" / "bench"
 

@@ -1,12 +1,7 @@
 """A private PostgreSQL server for tests: on a free loopback port, in a folder of its own, gone afterwards.
 
-Use in a test file:
-
-    from tests.fakes.postgres import postgres_server, postgres_url  # noqa: F401  (fixtures)
-
-    async def test_something(postgres_url: str) -> None: ...
-
-``postgres_url`` is a fresh, empty database for each test. Without server binaries the test is skipped with the reason.
+``postgres_url``, which every test can ask for, is the address of a fresh, empty database for each test. Without server
+binaries the test is skipped with the reason.
 """
 
 import asyncio

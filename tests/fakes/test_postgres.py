@@ -3,10 +3,6 @@
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from tests.fakes.postgres import postgres_server, postgres_url
-
-__all__ = ["postgres_server", "postgres_url"]
-
 
 async def test_a_database_of_its_own(postgres_url: str) -> None:
     engine = create_async_engine(postgres_url)
