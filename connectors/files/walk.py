@@ -111,7 +111,7 @@ class Walk:
     def _file(self, path: Path, relative: str, status: os.stat_result) -> Found | Blocked:
         if relative in self._seen:
             reason = "another file's name differs from its name only in the Unicode form"
-            return Blocked(native_id=relative, reason=reason, mend="rename one of them")
+            return Blocked(native_id=f"{relative} (the second)", reason=reason, mend="rename one of them")
         self._seen.add(relative)
         return Found(path=path, native_id=relative, status=status)
 

@@ -1,0 +1,20 @@
+"""The sync run: one source, from what changed to what the index holds."""
+
+from connectors.sync.guard import WAIT, Verdict, is_doubtful, judge
+from connectors.sync.report import FailedDocument, SyncProgress, SyncReport
+from connectors.sync.run import Confirm, SyncJob, forget_source, orphans, sync
+
+__all__ = [
+    "WAIT",
+    "Confirm",
+    "FailedDocument",
+    "SyncJob",
+    "SyncProgress",
+    "SyncReport",
+    "Verdict",
+    "forget_source",
+    "is_doubtful",
+    "judge",
+    "orphans",
+    "sync",
+]

@@ -1,0 +1,77 @@
+"""What a run of a source tells: progress while it runs, and a report at its end."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncProgress:
+    """So many documents are done, of about ``total`` (None: not known); ``document_id`` was the last of them."""
+
+    source: str
+    done: int
+    failed: int = 0
+    total: int | None = None
+    document_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedDocument:
+    """A document that could not be read, why, and what its owner can do. Its old version, if any, stays live."""
+
+    id: str
+    reason: str
+    mend: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncReport:
+    """What a run did, or with ``dry_run`` would have done.
+
+    ``failed`` names every document of the source that fails at present, also those not tried again in this run.
+    ``warnings`` are remarks in words (deletions held back). ``error`` is why the run as a whole ended early, "" when it
+    did not. ``added_ids`` and the like are filled in a dry run alone.
+    """
+
+    source: str
+    added: int = 0
+    changed: int = 0
+    deleted: int = 0
+    unchanged: int = 0
+    failed: tuple[FailedDocument, ...] = ()
+    seconds: float = 0.0
+    warnings: tuple[str, ...] = ()
+    error: str = ""
+    dry_run: bool = False
+    added_ids: tuple[str, ...] = ()
+    changed_ids: tuple[str, ...] = ()
+    deleted_ids: tuple[str, ...] = ()
+
+    @property
+    def is_success(self) -> bool:
+        """Tell whether the run ended well and every document could be read."""
+        return not self.error and not self.failed
+
+    def as_json(self) -> dict[str, object]:
+        """Return the object of ``citebot sync --json``; a run that broke off is a failure named like its source."""
+        failed = [{"id": one.id, "reason": one.reason, "mend": one.mend} for one in self.failed]
+        if self.error:
+            failed.insert(0, {"id": self.source, "reason": self.error, "mend": "mend it, then sync again"})
+        told: dict[str, object] = {
+            "source": self.source,
+            "added": self.added,
+            "changed": self.changed,
+            "deleted": self.deleted,
+            "unchanged": self.unchanged,
+            "failed": failed,
+            "seconds": round(self.seconds, 3),
+        }
+        if self.warnings:
+            told["warnings"] = list(self.warnings)
+        if self.dry_run:
+            told |= {
+                "dry_run": True,
+                "added_ids": list(self.added_ids),
+                "changed_ids": list(self.changed_ids),
+                "deleted_ids": list(self.deleted_ids),
+            }
+        return told
