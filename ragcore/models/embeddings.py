@@ -1,5 +1,6 @@
-"""What every embedder does, and the client for OpenAI-compatible endpoints."""
+"""What every embedder does, and the key under which a vector is remembered."""
 
+import hashlib
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -11,8 +12,7 @@ class Embedder(Protocol):
     """Turns texts into unit vectors.
 
     ``name`` identifies the model and everything that changes its vectors: vectors of two names never meet.
-    ``max_tokens`` is how much of one text the model reads in one piece, in its own tokens; what is longer is embedded
-    in windows and pooled, never cut unseen.
+    A text longer than the model reads in one piece is embedded in windows and pooled, never cut unseen.
     """
 
     @property
@@ -28,3 +28,10 @@ class Embedder(Protocol):
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return float32 ``(len(texts), dimension)``, L2-normalised, row i for texts[i]; ModelError if it fails."""
         ...
+
+
+def vector_key(embedder_name: str, text: str) -> str:
+    """Return the key of a text's vector: SHA-256 over the embedder's name and the text embedded, 64 hex digits."""
+    digest = hashlib.sha256(f"{len(embedder_name)}:{embedder_name}:".encode())
+    digest.update(text.encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()

@@ -1,0 +1,14 @@
+"""What is embedded of a chunk: its place in the document, then its text."""
+
+from collections.abc import Sequence
+
+
+def embedding_text(title: str, heading_path: Sequence[str], text: str) -> str:
+    """Return the text to embed: a line with title and headings, then the chunk's text; the quoted text stays bare.
+
+    A heading that repeats the title, and a repeated blank, is left out of the line.
+    """
+    names = [" ".join(name.split()) for name in (title, *heading_path)]
+    named = [name for index, name in enumerate(names) if name and name not in names[:index]]
+    line = " > ".join(named)
+    return f"{line}\n{text.strip()}" if line else text.strip()

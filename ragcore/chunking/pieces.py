@@ -1,0 +1,56 @@
+"""What chunking takes and gives: the options, the pieces."""
+
+import re
+from dataclasses import dataclass
+
+from ragcore.errors import ConfigError
+from ragcore.types import Location, SectionKind
+
+MIN_CHUNK_TOKENS = 16
+"""Below this not even one visible character, such as a family emoji, is sure to fit beside an overlap."""
+
+_DELIMITER = re.compile(r"`([^`]+)`|(.)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkOptions:
+    r"""How a document is cut; part of the document hash, so a change re-chunks.
+
+    ``chunk_tokens`` is the most that a chunk holds, in the tokenizer's tokens, overlap and repeated header included.
+    ``delimiters`` lists the characters after which text may be cut, several characters as one between backticks:
+    ``"\n!?。；！？"``, ``"`##`\n"``. Empty, the default, means paragraphs, lines and sentences, in that order.
+    ``overlap`` is the share of ``chunk_tokens`` that a chunk may repeat of the one before it, 0 <= overlap < 1.
+
+    Raises:
+        ConfigError: A value is out of its range.
+    """
+
+    method: str = "naive"
+    chunk_tokens: int = 160
+    delimiters: str = ""
+    overlap: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot work."""
+        if self.chunk_tokens < MIN_CHUNK_TOKENS:
+            raise ConfigError(f"chunk_tokens is {self.chunk_tokens}, and must be at least {MIN_CHUNK_TOKENS}")
+        if not 0 <= self.overlap < 1:
+            raise ConfigError(f"overlap is {self.overlap}, and must be a share from 0 to less than 1")
+
+    @property
+    def delimiter_strings(self) -> tuple[str, ...]:
+        """Return the delimiters one by one, longest first."""
+        found = {quoted or single for quoted, single in _DELIMITER.findall(self.delimiters)}
+        return tuple(sorted(found, key=lambda delimiter: (-len(delimiter), delimiter)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """A chunk before it has an identity; the fields are those of ``Chunk``."""
+
+    text: str
+    token_count: int
+    overlap: int = 0
+    kind: SectionKind = SectionKind.TEXT
+    heading_path: tuple[str, ...] = ()
+    location: Location = Location()
