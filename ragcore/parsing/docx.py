@@ -19,6 +19,8 @@ _SKIPPED = frozenset(
     ("del", "moveFrom", "instrText", "delText", "Fallback", "txbxContent", "pPr", "rPr", "sdtPr", "fldData")
 )
 """What is not, or not any more, part of the running text; text boxes are written after their paragraph."""
+_HEADING_CHARACTERS = 90
+_GUESSED_LEVEL = 5
 _INLINE = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "ptab": "\t"}
 
 
@@ -29,6 +31,7 @@ class _Word:
     styles: Styles
     numbering: Numbering
     notes: dict[str, str]
+    guess_headings: bool
     writer: SectionWriter = field(default_factory=SectionWriter)
 
 
@@ -41,10 +44,13 @@ def parse_docx(job: Job) -> ParsedDocument:
     package = open_package(job, "word/document.xml")
     root = package.parts.xml(package.main)
     body = child(root, "body")
+    styles = Styles(_part(package.parts, package.main, "styles"))
     word = _Word(
-        styles=Styles(_part(package.parts, package.main, "styles")),
+        styles=styles,
         numbering=Numbering(_part(package.parts, package.main, "numbering")),
         notes=_notes(package.parts, package.main),
+        guess_headings=body is not None
+        and not any(styles.level(element) for element in body.iter() if name_of(element) == "p"),
     )
     if body is not None:
         _write_blocks(body, word)
@@ -108,7 +114,7 @@ def _write_blocks(parent: etree._Element, word: _Word) -> None:
 def _paragraph(paragraph: etree._Element, word: _Word) -> None:
     text = paragraph_text(paragraph).strip()
     marker = word.numbering.marker(paragraph, word.styles) if text else ""
-    level = word.styles.level(paragraph)
+    level = word.styles.level(paragraph) or (word.guess_headings and _guessed_level(paragraph, text, marker))
     line = f"{marker}{text}" if marker else text
     if level and text:
         word.writer.heading(Heading(level=level, text=one_line(line.removeprefix("- "))))
@@ -123,6 +129,21 @@ def _paragraph(paragraph: etree._Element, word: _Word) -> None:
             word.writer.text(
                 word.notes.get(name_of(reference).removesuffix("Reference") + attribute(reference, "id"), "")
             )
+
+
+def _guessed_level(paragraph: etree._Element, text: str, marker: str) -> int:
+    """Return the level of a short bold or upper-case line, for documents that have no heading styles at all."""
+    if not 2 < len(text) <= _HEADING_CHARACTERS or text[-1] in ".,;:" or "\n" in text or marker == "- ":
+        return 0
+    letters = [char for char in text if char.isalpha()]
+    runs = [run for run in paragraph.iter() if name_of(run) == "r" and any(name_of(part) == "t" for part in run)]
+    bold = bool(runs) and all(_is_on(child(run, "rPr", "b")) for run in runs)
+    capitals = len(letters) > 3 and all(char.isupper() for char in letters)
+    return _GUESSED_LEVEL if letters and (bold or capitals) else 0
+
+
+def _is_on(toggle: etree._Element | None) -> bool:
+    return toggle is not None and attribute(toggle, "val") not in ("0", "false")
 
 
 def _text_boxes(paragraph: etree._Element) -> Iterator[etree._Element]:
@@ -150,8 +171,7 @@ def paragraph_text(paragraph: etree._Element) -> str:
 
 
 def _is_hidden(run: etree._Element) -> bool:
-    vanish = child(run, "rPr", "vanish")
-    return vanish is not None and attribute(vanish, "val") not in ("0", "false")
+    return _is_on(child(run, "rPr", "vanish"))
 
 
 def _table(table: etree._Element, word: _Word) -> None:

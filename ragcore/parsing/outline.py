@@ -130,6 +130,12 @@ class SectionWriter:
         header, text = markdown_table(columns, rows)
         self._add(text if rows else header.rstrip("\n"), SectionKind.TABLE, header if rows else "", place)
 
+    def markdown_table(self, lines: Sequence[str]) -> None:
+        """Add a table that is Markdown already: two header lines, then the rows."""
+        self._flush()
+        header = "".join(f"{line}\n" for line in lines[:2])
+        self._add("\n".join(lines), SectionKind.TABLE, header if len(lines) > 2 else "")
+
     def _add(self, text: str, kind: SectionKind, header: str = "", place: Location | None = None) -> None:
         location = replace(place or self.place, anchor=self._path.anchor or self.place.anchor)
         section = Section(text=text, kind=kind, heading_path=self._path.texts, location=location, header=header)

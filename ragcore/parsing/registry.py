@@ -7,12 +7,17 @@ from ragcore.errors import ParseError
 from ragcore.parsing.delimited import parse_delimited
 from ragcore.parsing.detect import detect
 from ragcore.parsing.docx import parse_docx
+from ragcore.parsing.epub import parse_epub
 from ragcore.parsing.html import parse_html
+from ragcore.parsing.json_data import parse_json, parse_jsonl
+from ragcore.parsing.mail import parse_mail
 from ragcore.parsing.markdown import parse_markdown
 from ragcore.parsing.media import Media
+from ragcore.parsing.notebook import parse_notebook
 from ragcore.parsing.options import DEFAULT_OPTIONS, Job, ParseOptions
 from ragcore.parsing.pdf import parse_pdf
 from ragcore.parsing.pptx import parse_pptx
+from ragcore.parsing.rst import parse_rst
 from ragcore.parsing.text import parse_code, parse_text
 from ragcore.parsing.titles import one_line
 from ragcore.parsing.xlsx import parse_xlsx
@@ -28,6 +33,12 @@ PARSERS: dict[Media, Callable[[Job], ParsedDocument]] = {
     Media.HTML: parse_html,
     Media.CSV: parse_delimited,
     Media.TSV: parse_delimited,
+    Media.RST: parse_rst,
+    Media.JSON: parse_json,
+    Media.JSONL: parse_jsonl,
+    Media.NOTEBOOK: parse_notebook,
+    Media.MAIL: parse_mail,
+    Media.EPUB: parse_epub,
     Media.PDF: parse_pdf,
     Media.DOCX: parse_docx,
     Media.XLSX: parse_xlsx,

@@ -1,0 +1,153 @@
+"""Mails: the header lines that people read, the body, and what is attached."""
+
+import email
+import email.policy
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from email.errors import MessageError
+from email.message import EmailMessage
+from email.utils import parsedate_to_datetime
+
+from ragcore.errors import ParseError
+from ragcore.parsing.encoding import decode
+from ragcore.parsing.html import html_tree, write_html
+from ragcore.parsing.html_cleaning import clean
+from ragcore.parsing.media import Media
+from ragcore.parsing.options import Job
+from ragcore.parsing.outline import SectionWriter
+from ragcore.parsing.titles import one_line, title_from_name
+from ragcore.types import ParsedDocument, Section
+
+_SHOWN = ("Subject", "From", "To", "Cc", "Date")
+_HEADER_ERRORS = (MessageError, ValueError, LookupError, AttributeError, TypeError, IndexError)
+"""What the standard library's mail parser raises on malformed headers and encodings."""
+
+
+def parse_mail(job: Job) -> ParsedDocument:
+    """Parse a mail; attachments that can be read become sections of their own under their file name.
+
+    Raises:
+        ParseError: It is no mail at all.
+    """
+    try:
+        message = email.message_from_bytes(job.content, policy=email.policy.default)
+    except _HEADER_ERRORS:
+        raise ParseError("it cannot be read as a mail", mend="export it again as eml") from None
+    writer = SectionWriter()
+    facts = {name: _header(message, name) for name in _SHOWN}
+    writer.text("\n".join(f"{name}: {value}" for name, value in facts.items() if value))
+    _write_body(message, writer)
+    title = facts["Subject"] or title_from_name(job.name)
+    attached: list[Section] = []
+    warnings: list[str] = []
+    for part in _attachments(message):
+        _read_attachment(part, job, attached, warnings)
+    return ParsedDocument(
+        title=title,
+        media_type=Media.MAIL,
+        sections=(*writer.sections(title), *attached),
+        warnings=tuple(warnings),
+        author=facts["From"],
+        updated_at=_date(facts["Date"]),
+    )
+
+
+def _header(message: EmailMessage, name: str) -> str:
+    try:
+        return one_line(str(message.get(name, "")))
+    except _HEADER_ERRORS:
+        return ""
+
+
+def _write_body(message: EmailMessage, writer: SectionWriter) -> None:
+    """Write the plain body, or the HTML one when there is no plain text to speak of."""
+    plain = [text for part in _parts(message, "text/plain") if (text := _text(part)).strip()]
+    pages = [text for part in _parts(message, "text/html") if (text := _text(part)).strip()]
+    if plain:
+        for text in plain:
+            for block in text.replace("\r\n", "\n").strip().split("\n\n"):
+                writer.text(block.strip("\n"))
+        return
+    for page in pages:
+        write_html(clean(html_tree(page)), writer)
+
+
+def _parts(message: EmailMessage, kind: str) -> Iterator[EmailMessage]:
+    for part in _leaves(message):
+        if part.get_content_type() == kind and not _is_attachment(part):
+            yield part
+
+
+def _leaves(message: EmailMessage) -> Iterator[EmailMessage]:
+    """Yield the parts that hold content; a forwarded mail counts as one."""
+    stack: list[EmailMessage] = [message]
+    while stack:
+        part = stack.pop()
+        payload = part.get_payload()
+        if part.get_content_maintype() == "multipart" and isinstance(payload, list):
+            stack.extend(reversed([inner for inner in payload if isinstance(inner, EmailMessage)]))
+        else:
+            yield part
+
+
+def _is_attachment(part: EmailMessage) -> bool:
+    try:
+        return part.get_content_disposition() == "attachment" or part.get_content_type() == "message/rfc822"
+    except _HEADER_ERRORS:
+        return False
+
+
+def _text(part: EmailMessage) -> str:
+    payload = _bytes(part)
+    try:
+        charset = part.get_content_charset() or ""
+    except _HEADER_ERRORS:
+        charset = ""
+    return decode(payload, declared=charset).text if payload.strip() else ""
+
+
+def _bytes(part: EmailMessage) -> bytes:
+    try:
+        if part.get_content_type() == "message/rfc822":
+            inner = part.get_payload()
+            return inner[0].as_bytes() if isinstance(inner, list) and inner else b""
+        payload = part.get_payload(decode=True)
+    except _HEADER_ERRORS:
+        return b""
+    return payload if isinstance(payload, bytes) else b""
+
+
+def _attachments(message: EmailMessage) -> Iterator[EmailMessage]:
+    for part in _leaves(message):
+        if part is not message and _is_attachment(part):
+            yield part
+
+
+def _read_attachment(part: EmailMessage, job: Job, attached: list[Section], warnings: list[str]) -> None:
+    """Parse one attachment; what cannot be read is a warning, not the end of the mail."""
+    from ragcore.parsing.registry import parse_job
+
+    try:
+        name = part.get_filename() or "attached mail"
+    except _HEADER_ERRORS:
+        name = "attachment"
+    if job.depth >= job.options.max_depth:
+        warnings.append(f"attachment {name} left out: nested too deep")
+        return
+    try:
+        parsed = parse_job(
+            replace(job, content=_bytes(part), name=name, media_type=part.get_content_type(), depth=job.depth + 1)
+        )
+    except ParseError as error:
+        warnings.append(f"attachment {name}: {error.reason}")
+        return
+    attached += [replace(section, heading_path=(name, *section.heading_path)) for section in parsed.sections]
+
+
+def _date(value: str) -> datetime | None:
+    try:
+        found = parsedate_to_datetime(value)
+    except _HEADER_ERRORS:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
