@@ -7,7 +7,7 @@ Names of collections are drawn at random and kept in SQL: Chroma takes 3-512 of 
 
 import asyncio
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,11 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragcore.errors import ConfigError, IndexDamaged, StoreError
+from ragcore.stores.chroma_probe import dead_collections
 from ragcore.stores.hits import Hit
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
-    from chromadb.api.models.Collection import Collection
+    from chromadb.api.models.Collection import Collection as ChromaCollection
 
 MAX_BATCH = 5_461
 """Most rows that Chroma takes in one call."""
@@ -51,13 +52,16 @@ T = TypeVar("T")
 class Chroma:
     """A Chroma client and the collections of one database in it."""
 
-    def __init__(self, client: "ClientAPI", *, embedded: bool, instance: str) -> None:
-        """Wrap a client; use Chroma.open."""
+    def __init__(
+        self, client: "ClientAPI", *, instance: str, marker: Path | None = None, dead: Collection[str] = ()
+    ) -> None:
+        """Wrap a client; use Chroma.open. ``marker`` is the file that tells of an open embedded Chroma."""
         self._client = client
-        self._embedded = embedded
+        self._marker = marker
+        self._dead = set(dead)
         self._instance = instance
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="chroma")
-        self._collections: dict[str, Collection] = {}
+        self._collections: dict[str, ChromaCollection] = {}
 
     @classmethod
     async def open(cls, where: Path | str, *, instance: str) -> "Chroma":
@@ -71,16 +75,23 @@ class Chroma:
             IndexDamaged: the folder cannot be opened; it must be emptied, and everything in it built anew.
             StoreError: the server cannot be reached, or the disk is at fault.
         """
-        embedded = isinstance(where, Path)
+        marker = where.with_name(f"{where.name}.open") if isinstance(where, Path) else None
+        dead: set[str] = set()
+        if isinstance(where, Path) and marker is not None and await asyncio.to_thread(_was_left_open, where, marker):
+            dead = await dead_collections(where)
         opening = asyncio.get_running_loop().run_in_executor(None, _client, where)
-        client = await _outcome(opening, embedded=embedded)
-        return cls(client, embedded=embedded, instance=instance)
+        client = await _outcome(opening, embedded=marker is not None)
+        if marker is not None:
+            await asyncio.to_thread(marker.touch)
+        return cls(client, marker=marker, instance=instance, dead=dead)
 
     async def close(self) -> None:
         """Release the client and its files."""
         await self._run(self._client.close)  # type: ignore[attr-defined]
         self._collections.clear()
         self._threads.shutdown(wait=False)
+        if self._marker is not None and not self._dead:
+            await asyncio.to_thread(self._marker.unlink, missing_ok=True)
 
     async def create(self, *, embedder: str, dimension: int, knowledge_base: str) -> str:
         """Create an empty collection for vectors of one embedder and return its name."""
@@ -92,7 +103,7 @@ class Chroma:
             "dimension": dimension,
         }
 
-        def call() -> "Collection":
+        def call() -> "ChromaCollection":
             return self._client.create_collection(
                 name, metadata=metadata, configuration=self._configuration(), embedding_function=None
             )
@@ -187,10 +198,13 @@ class Chroma:
     async def drop(self, name: str) -> None:
         """Delete a collection through the client, a dead one too; one that is not there is passed over."""
         self._collections.pop(name, None)
+        self._dead.discard(name)
         if name in await self.names():
             await self._run(self._client.delete_collection, name)
 
-    async def _collection(self, name: str) -> "Collection":
+    async def _collection(self, name: str) -> "ChromaCollection":
+        if name in self._dead:  # touching it could crash this process
+            raise IndexDamaged(f"the Chroma collection {name} was left damaged")
         if name not in self._collections:
             self._collections[name] = await self._run(self._client.get_collection, name, embedding_function=None)
         return self._collections[name]
@@ -198,7 +212,11 @@ class Chroma:
     async def _run(self, call: Callable[..., T], *args: Any, **kwargs: Any) -> T:
         loop = asyncio.get_running_loop()
         running = loop.run_in_executor(self._threads, lambda: call(*args, **kwargs))
-        return await _outcome(running, embedded=self._embedded)
+        return await _outcome(running, embedded=self._marker is not None)
+
+
+def _was_left_open(folder: Path, marker: Path) -> bool:
+    return marker.exists() and (folder / "chroma.sqlite3").exists()
 
 
 def _client(where: Path | str) -> "ClientAPI":

@@ -235,7 +235,7 @@ class Registry:
         group = query.selected_columns[0]
         async with self.database.connect() as connection:
             rows = await connection.execute(query.where(documents.c.deleted == false()).group_by(group).order_by(group))
-            return {name: Counts(documents=number, chunks=int(total or 0)) for name, number, total in rows.tuples()}
+            return {row[0]: Counts(documents=row[1], chunks=int(row[2] or 0)) for row in rows}
 
     async def knowledge_bases(self) -> dict[str, KnowledgeBase]:
         """Return every knowledge base that has been indexed, by name."""

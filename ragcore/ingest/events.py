@@ -1,0 +1,59 @@
+"""What an ingest takes as options, and what it tells of each document."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from ragcore.chunking import CHUNKER_VERSION, ChunkOptions
+from ragcore.parsing import PARSER_VERSION, ParseOptions
+from ragcore.stores.rows import digest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IngestOptions:
+    """How documents become chunks.
+
+    ``seconds_per_document`` is how long reading one may take before it counts as failed.
+    """
+
+    parse: ParseOptions = field(default_factory=ParseOptions)
+    chunk: ChunkOptions = field(default_factory=ChunkOptions)
+    seconds_per_document: float = 900.0
+
+
+def pipeline_of(options: IngestOptions, *, tokenizer: str) -> str:
+    """Return the fingerprint of parser, chunker and their options: part of every document's hash.
+
+    ``registry.known_versions`` wants it too: under another pipeline every document is due.
+    """
+    return digest(PARSER_VERSION, CHUNKER_VERSION, repr(options.parse), repr(options.chunk), tokenizer)
+
+
+class Change(StrEnum):
+    """What became of a document."""
+
+    ADDED = "added"
+    CHANGED = "changed"
+    UNCHANGED = "unchanged"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Indexed:
+    """A document is live; ``embedded`` counts those of its chunks whose text no one had embedded before."""
+
+    document_id: str
+    change: Change
+    chunks: int = 0
+    embedded: int = 0
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed:
+    """A document could not be indexed; its old version, if there was one, stays live."""
+
+    document_id: str
+    reason: str
+    mend: str
+
+
+IngestEvent = Indexed | Failed

@@ -1,0 +1,18 @@
+"""The same tests on SQLite and, where a server can be started, on PostgreSQL."""
+
+import pathlib
+from collections.abc import AsyncIterator
+
+import pytest
+
+from ragcore.stores.database import Database
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+async def database(request: pytest.FixtureRequest, tmp_path: pathlib.Path) -> AsyncIterator[Database]:
+    if request.param == "sqlite":
+        opened = await Database.open(tmp_path / "test.sqlite")
+    else:
+        opened = await Database.open(request.getfixturevalue("postgres_url"))
+    yield opened
+    await opened.close()

@@ -1,0 +1,98 @@
+import asyncio
+import pathlib
+import sqlite3
+import time
+
+import pytest
+from sqlalchemy import text
+
+from ragcore.errors import ConfigError, StoreError
+from ragcore.stores.database import Database
+
+
+async def test_it_is_created_once_and_opened_quickly(tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "deep" / "er" / "x.sqlite"
+    await (await Database.open(file)).close()
+    started = time.perf_counter()
+    database = await Database.open(file)
+    assert time.perf_counter() - started < 0.5
+    assert database.path == file
+    async with database.connect() as connection:
+        assert await connection.scalar(text("PRAGMA journal_mode")) == "wal"
+        assert await connection.scalar(text("PRAGMA foreign_keys")) == 1
+    await database.close()
+
+
+async def test_a_file_that_is_no_database_is_refused_in_words(tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "x.sqlite"
+    file.write_bytes(b"hello" * 1000)
+    with pytest.raises(StoreError, match=r"x\.sqlite cannot be opened as a database"):
+        await Database.open(file)
+    assert file.read_bytes() == b"hello" * 1000
+
+
+async def test_somebody_elses_database_is_refused(tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "x.sqlite"
+    with sqlite3.connect(file) as connection:
+        connection.execute("CREATE TABLE documents (id INTEGER)")
+    connection.close()
+    with pytest.raises(StoreError, match="is it Citebot's"):
+        await Database.open(file)
+
+
+async def test_a_newer_database_is_refused(tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "x.sqlite"
+    database = await Database.open(file)
+    async with database.begin() as connection:
+        await connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    await database.close()
+    with pytest.raises(StoreError, match="newer Citebot"):
+        await Database.open(file)
+
+
+@pytest.mark.parametrize("url", ["mysql://localhost/x", "oracle://x"])
+async def test_other_databases_are_a_matter_of_settings(url: str) -> None:
+    with pytest.raises(ConfigError, match="not supported"):
+        await Database.open(url)
+
+
+async def test_a_password_stays_out_of_the_error() -> None:
+    with pytest.raises(StoreError) as caught:
+        await Database.open("postgresql://someone:hunter2@127.0.0.1:9/none")
+    assert "hunter2" not in str(caught.value)
+
+
+async def test_writers_queue_and_readers_do_not_wait(database: Database) -> None:
+    async with database.begin() as connection:
+        await connection.execute(text("INSERT INTO counters (name, value) VALUES ('n', 0)"))
+
+    async def add() -> None:
+        async with database.begin() as connection:
+            value = await connection.scalar(
+                text(
+                    "SELECT value FROM counters WHERE name = 'n' FOR UPDATE" * (not database.is_sqlite)
+                    or "SELECT value FROM counters WHERE name = 'n'"
+                )
+            )
+            await asyncio.sleep(0)
+            await connection.execute(
+                text("UPDATE counters SET value = :v WHERE name = 'n'"), {"v": int(value or 0) + 1}
+            )
+
+    await asyncio.gather(*(add() for _ in range(30)))
+    async with database.begin() as writer:
+        await writer.execute(text("UPDATE counters SET value = -1 WHERE name = 'n'"))
+        async with database.connect() as reader:
+            assert await reader.scalar(text("SELECT value FROM counters WHERE name = 'n'")) == 30
+
+
+async def test_a_failed_transaction_leaves_nothing(database: Database) -> None:
+    async def fail() -> None:
+        async with database.begin() as connection:
+            await connection.execute(text("INSERT INTO counters (name, value) VALUES ('n', 1)"))
+            raise LookupError
+
+    with pytest.raises(LookupError):
+        await fail()
+    async with database.connect() as connection:
+        assert await connection.scalar(text("SELECT count(*) FROM counters WHERE name = 'n'")) == 0

@@ -1,0 +1,225 @@
+import asyncio
+import pathlib
+from collections.abc import AsyncIterator
+
+import numpy as np
+import pytest
+
+from ragcore.errors import ConfigError, EmbedderMismatch, IndexDamaged, StoreError
+from ragcore.stores.chroma import Chroma
+from ragcore.stores.database import Database
+from ragcore.stores.health import Health, IndexState
+from ragcore.stores.registry import Registry
+from ragcore.stores.staging import Staging
+from ragcore.stores.sums import Vectors
+from ragcore.stores.vectors import INDEX, ChromaIndex
+from tests.fakes.embedding import HashEmbedder
+from tests.fakes.stored import EMBEDDER, made
+
+
+class Stores:
+    """The vectors' part of a library."""
+
+    def __init__(self, database: Database, chroma: Chroma, embedder: HashEmbedder = EMBEDDER) -> None:
+        self.database = database
+        self.chroma = chroma
+        self.registry = Registry(database)
+        self.staging = Staging(database)
+        self.rows = Vectors(database)
+        self.health = Health()
+        self.index = ChromaIndex(
+            chroma, self.registry, self.staging, self.rows, embedder=embedder.name, dimension=embedder.dimension,
+            health=self.health,
+        )  # fmt: skip
+
+    async def put(self, document_id: str, texts: list[str], *, base: str = "kb") -> list[str]:
+        document, chunks = made(document_id, texts, base=base)
+        data = np.stack([EMBEDDER.vector(text) for text in texts])
+        ids = [c.chunk.id for c in chunks]
+        await self.index.prepare(base)
+        await self.rows.put("hash", [c.vector_key for c in chunks], data)
+        await self.staging.stage(chunks)
+        await self.index.add(base, ids, data, [document_id] * len(ids))
+        await self.staging.switch([document])
+        return ids
+
+    async def rebuild(self, base: str = "kb") -> None:
+        async for _ in self.index.rebuild(base):
+            pass
+
+
+@pytest.fixture
+async def stores(tmp_path: pathlib.Path) -> AsyncIterator[Stores]:
+    database = await Database.open(tmp_path / "x.sqlite")
+    opened = Stores(database, await Chroma.open(tmp_path / "chroma", instance="i"))
+    yield opened
+    await opened.index.close()
+    await database.close()
+
+
+@pytest.mark.parametrize("base", ["hr", "文档库", "a b/c?", "x" * 200, "Ω" * 200])
+async def test_a_knowledge_base_may_have_any_name(stores: Stores, base: str) -> None:
+    ids = await stores.put("s:a", ["one", "two"], base=base)
+    hits = await stores.index.query(base, EMBEDDER.vector("two"), 5)
+    assert [hit.chunk_id for hit in hits] == [ids[1], ids[0]]
+    assert hits[0].score == pytest.approx(1.0, abs=1e-5)
+    cosine = float(EMBEDDER.vector("one") @ EMBEDDER.vector("two"))
+    assert hits[1].score == pytest.approx(cosine, abs=1e-5)
+    assert await stores.index.query("never heard of", EMBEDDER.vector("two"), 5) == []
+
+
+async def test_a_search_can_be_narrowed_to_many_documents(stores: Stores) -> None:
+    for n in range(3):
+        await stores.put(f"s:{n}", [f"text {n}", f"more {n}"])
+    vector = EMBEDDER.vector("text 0")
+    asked = tuple(f"s:{n}" for n in range(1, 1200))
+    hits = await stores.index.query("kb", vector, 10, asked)
+    assert len(hits) == 4
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    assert await stores.index.query("kb", vector, 10, ("s:nowhere",)) == []
+
+
+async def test_more_than_a_batch(stores: Stores) -> None:
+    count = 5_600
+    name = await stores.chroma.create(embedder="e", dimension=4, knowledge_base="kb")
+    data = np.random.default_rng(count).standard_normal((count, 4)).astype(np.float32)
+    data /= np.linalg.norm(data, axis=1, keepdims=True)
+    ids = [f"id-{n}" for n in range(count)]
+    await stores.chroma.add(name, ids, data, ids)
+    assert await stores.chroma.count(name) == count
+    assert await stores.chroma.ids(name) == set(ids)
+    kept = await stores.chroma.vectors(name, ids)
+    assert all(np.allclose(kept[i], v, atol=1e-6) for i, v in zip(ids, data, strict=True))
+    await stores.chroma.delete(name, [*ids[:-2], "never there"])
+    assert await stores.chroma.ids(name) == set(ids[-2:])
+
+
+async def test_another_embedder_is_refused_and_then_adopted(stores: Stores) -> None:
+    await stores.put("s:a", ["one", "two"])
+    other = HashEmbedder(name="other", dimension=8)
+    theirs = Stores(stores.database, stores.chroma, other)
+    with pytest.raises(EmbedderMismatch, match=r"'hash'.*'other'.*sync --full"):
+        await theirs.index.query("kb", other.vector("one"), 3)
+    with pytest.raises(EmbedderMismatch):
+        await theirs.index.prepare("kb")
+    assert (await theirs.index.probe("kb")).state is IndexState.MISMATCHED
+    page = await theirs.registry.live_page("kb")
+    await theirs.rows.put("other", [c.vector_key for c in page], np.stack([other.vector(c.chunk.text) for c in page]))
+    await theirs.rebuild()
+    hits = await theirs.index.query("kb", other.vector("one"), 3)
+    assert hits[0].score == pytest.approx(1.0, abs=1e-5)
+    assert (await theirs.rows.sums("kb"))["en"].units.shape == (8,)
+    assert len(await stores.chroma.names()) == 1, "the old collection is gone"
+
+
+async def test_a_deleted_collection_is_damage_and_is_refilled(stores: Stores) -> None:
+    ids = await stores.put("s:a", ["one", "two"])
+    for name in await stores.chroma.names():
+        await stores.chroma.drop(name)
+    with pytest.raises(IndexDamaged):
+        await stores.index.query("kb", EMBEDDER.vector("one"), 3)
+    assert stores.health.of(INDEX, "kb").state is IndexState.DAMAGED
+    await stores.put("s:b", ["three"])  # goes on: SQL has it
+    await stores.rebuild()
+    assert (await stores.index.probe("kb")).state is IndexState.WELL
+    hits = await stores.index.query("kb", EMBEDDER.vector("three"), 3)
+    assert len(hits) == 3
+    assert {hit.chunk_id for hit in hits} > set(ids)
+
+
+@pytest.mark.parametrize("file", ["header.bin", "data_level0.bin", "index_metadata.pickle", "*"])
+async def test_damaged_files_are_found_and_mended(tmp_path: pathlib.Path, file: str) -> None:
+    """As a killed process leaves them; a cut data file makes Chroma's native part crash the process that searches."""
+    database = await Database.open(tmp_path / "x.sqlite")
+    stores = Stores(database, await Chroma.open(tmp_path / "chroma", instance="i"))
+    await stores.put("s:a", [f"text {n}" for n in range(1_100)])
+    await stores.index.close()
+    _damage(tmp_path, file)
+    stores = Stores(database, await Chroma.open(tmp_path / "chroma", instance="i"))
+    health = await stores.index.probe("kb")
+    assert health.state is IndexState.DAMAGED
+    assert health.reason
+    await stores.rebuild()
+    assert (await stores.index.probe("kb")).state is IndexState.WELL
+    assert await stores.index.ids("kb") == {c.chunk.id for c in await _all(stores)}
+    await stores.index.close()
+    assert not (tmp_path / "chroma.open").exists()
+    await database.close()
+
+
+def _damage(folder: pathlib.Path, name: str) -> None:
+    files = [path for path in folder.glob(f"chroma/*/{name}") if path.is_file()]
+    assert files, "1,100 vectors are past the first write of the files"
+    for path in files:
+        path.unlink() if name == "*" else path.write_bytes(b"xx")
+    (folder / "chroma.open").touch()
+
+
+async def _all(stores: Stores) -> list:  # type: ignore[type-arg]
+    found, after = [], ""
+    while page := await stores.registry.live_page("kb", after=after):
+        found += page
+        after = page[-1].chunk.id
+    return found
+
+
+async def test_what_comes_and_goes_during_a_rebuild_is_in_it(stores: Stores) -> None:
+    first = await stores.put("s:a", [f"text {n}" for n in range(1_200)])
+    steps = stores.index.rebuild("kb")
+    await anext(steps)
+    late = await stores.put("s:b", ["late"])
+    await stores.staging.tombstone(["s:a"])
+    await stores.index.delete("kb", first)
+    await stores.staging.forget(await stores.staging.garbage())
+    async for _ in steps:
+        pass
+    assert await stores.index.ids("kb") == set(late)
+    assert (await stores.index.probe("kb")).state is IndexState.WELL
+
+
+async def test_an_interrupted_rebuild_leaves_a_stray_that_goes(stores: Stores) -> None:
+    await stores.put("s:a", [f"text {n}" for n in range(600)])
+    steps = stores.index.rebuild("kb")
+    await anext(steps)
+    await steps.aclose()
+    neighbour = Chroma(stores.chroma._client, instance="j")
+    theirs = await neighbour.create(embedder="e", dimension=3, knowledge_base="kb")
+    assert len(await stores.chroma.names()) == 2
+    await stores.index.drop_strays()
+    assert len(await stores.chroma.names()) == 1
+    assert await neighbour.names() == [theirs]
+    assert (await stores.index.probe("kb")).state is IndexState.WELL
+
+
+async def test_a_worn_collection_is_named(stores: Stores) -> None:
+    texts = [f"text {n}" for n in range(1_100)]
+    for turn in range(3):
+        await stores.put("s:a", [f"{text} {turn}" for text in texts])
+        garbage = await stores.staging.garbage()
+        await stores.index.delete("kb", await stores.registry.chunk_ids([n.generation for n in garbage]))
+        await stores.staging.forget(garbage)
+    assert await stores.index.worn() == ["kb"]
+    await stores.rebuild()
+    assert await stores.index.worn() == []
+
+
+async def test_a_server_that_is_not_there_is_a_plain_error() -> None:
+    with pytest.raises(StoreError, match="Chroma"):
+        await Chroma.open("http://127.0.0.1:9", instance="i")
+    with pytest.raises(ConfigError, match=r"chroma\.url"):
+        await Chroma.open("localhost:8000", instance="i")
+
+
+async def test_the_loop_goes_on_while_chroma_works(stores: Stores) -> None:
+    ticks = 0
+
+    async def tick() -> None:
+        nonlocal ticks
+        while True:
+            await asyncio.sleep(0.005)
+            ticks += 1
+
+    ticking = asyncio.create_task(tick())
+    await stores.put("s:a", [f"text {n}" for n in range(1_500)])
+    ticking.cancel()
+    assert ticks > 5
