@@ -11,6 +11,10 @@ Phrase = Literal[
     "model_down",
     "rate_limited",
     "not_allowed",
+    "small_talk",
+    "withheld",
+    "quoted",
+    "index_rebuilding",
 ]
 """``rate_limited`` takes ``seconds``; the others take nothing."""
 
@@ -26,6 +30,10 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "model_down": "The language model cannot be reached right now. Please try again later.",
         "rate_limited": "The language model is busy. Please try again in about {seconds} s.",
         "not_allowed": "There are no documents here that you may read. Please ask an administrator.",
+        "small_talk": "Hello! Ask me something about the documents, and I will answer with links to where it stands.",
+        "withheld": "No document supports what the model answered, so the answer is withheld.",
+        "quoted": "These are sentences quoted from the documents.",
+        "index_rebuilding": "The search index is being rebuilt, so this answer may miss documents.",
     },
     "zh": {
         "empty_response": "文档中没有找到相关内容。",
@@ -36,6 +44,10 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "model_down": "暂时无法连接语言模型，请稍后再试。",
         "rate_limited": "语言模型繁忙，请在约 {seconds} 秒后再试。",
         "not_allowed": "这里没有您可以阅读的文档，请联系管理员。",
+        "small_talk": "您好！请就文档内容向我提问，我会回答并附上出处链接。",
+        "withheld": "模型的回答没有任何文档支持，因此不予显示。",
+        "quoted": "以下是文档原文的摘录。",
+        "index_rebuilding": "检索索引正在重建，本回答可能遗漏部分文档。",
     },
     "de": {
         "empty_response": "Dazu habe ich in den Dokumenten nichts gefunden.",
@@ -46,6 +58,10 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "model_down": "Das Sprachmodell ist gerade nicht erreichbar. Bitte versuch es später noch einmal.",
         "rate_limited": "Das Sprachmodell ist ausgelastet. Bitte versuch es in etwa {seconds} s noch einmal.",
         "not_allowed": "Hier gibt es keine Dokumente, die du lesen darfst. Bitte wende dich an die Administration.",
+        "small_talk": "Hallo! Frag mich etwas zu den Dokumenten; ich antworte mit Links zu den Fundstellen.",
+        "withheld": "Kein Dokument belegt, was das Modell geantwortet hat; die Antwort wird daher nicht gezeigt.",
+        "quoted": "Dies sind Sätze aus den Dokumenten.",
+        "index_rebuilding": "Der Suchindex wird gerade neu aufgebaut; dieser Antwort können Dokumente fehlen.",
     },
     "fr": {
         "empty_response": "Je n’ai rien trouvé à ce sujet dans les documents.",
@@ -56,6 +72,10 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "model_down": "Le modèle de langage est injoignable pour le moment. Veuillez réessayer plus tard.",
         "rate_limited": "Le modèle de langage est très sollicité. Veuillez réessayer dans environ {seconds} s.",
         "not_allowed": "Il n’y a ici aucun document que vous puissiez lire. Veuillez vous adresser à l’administration.",
+        "small_talk": "Bonjour ! Posez-moi une question sur les documents ; je réponds avec des liens.",
+        "withheld": "Aucun document n’étaye la réponse du modèle ; elle n’est donc pas affichée.",
+        "quoted": "Voici des phrases citées des documents.",
+        "index_rebuilding": "L’index de recherche est en reconstruction ; des documents peuvent manquer ici.",
     },
     "es": {
         "empty_response": "No he encontrado nada sobre esto en los documentos.",
@@ -66,6 +86,10 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "model_down": "Ahora mismo no se puede contactar con el modelo de lenguaje. Inténtelo más tarde.",
         "rate_limited": "El modelo de lenguaje está ocupado. Inténtelo de nuevo en unos {seconds} s.",
         "not_allowed": "Aquí no hay documentos que pueda leer. Por favor, consulte a un administrador.",
+        "small_talk": "¡Hola! Pregúnteme algo sobre los documentos y responderé con enlaces a los pasajes.",
+        "withheld": "Ningún documento respalda lo que respondió el modelo, por lo que no se muestra.",
+        "quoted": "Estas son frases citadas de los documentos.",
+        "index_rebuilding": "El índice de búsqueda se está reconstruyendo; aquí pueden faltar documentos.",
     },
     "ja": {
         "empty_response": "文書の中に該当する内容は見つかりませんでした。",
@@ -76,6 +100,10 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "model_down": "現在、言語モデルに接続できません。しばらくしてからお試しください。",
         "rate_limited": "言語モデルが混み合っています。約 {seconds} 秒後にもう一度お試しください。",
         "not_allowed": "ここには閲覧できる文書がありません。管理者にお問い合わせください。",
+        "small_talk": "こんにちは。文書についてご質問ください。出典へのリンクを付けてお答えします。",
+        "withheld": "モデルの回答を裏付ける文書がないため、表示を控えました。",
+        "quoted": "文書からの抜粋を示します。",
+        "index_rebuilding": "検索索引を再構築中のため、一部の文書が反映されていない可能性があります。",
     },
     "ko": {
         "empty_response": "문서에서 관련 내용을 찾지 못했습니다.",
@@ -86,6 +114,10 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "model_down": "지금은 언어 모델에 연결할 수 없습니다. 잠시 후 다시 시도해 주세요.",
         "rate_limited": "언어 모델이 혼잡합니다. 약 {seconds}초 후에 다시 시도해 주세요.",
         "not_allowed": "여기에는 읽을 수 있는 문서가 없습니다. 관리자에게 문의해 주세요.",
+        "small_talk": "안녕하세요! 문서에 대해 질문하시면 출처 링크와 함께 답해 드립니다.",
+        "withheld": "모델의 답변을 뒷받침하는 문서가 없어 표시하지 않습니다.",
+        "quoted": "문서에서 인용한 문장을 보여 드립니다.",
+        "index_rebuilding": "검색 색인을 다시 만드는 중이라 일부 문서가 빠졌을 수 있습니다.",
     },
     "pt": {
         "empty_response": "Não encontrei nada sobre isto nos documentos.",
@@ -96,6 +128,10 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "model_down": "De momento não é possível contactar o modelo de linguagem. Tente mais tarde.",
         "rate_limited": "O modelo de linguagem está ocupado. Tente de novo dentro de cerca de {seconds} s.",
         "not_allowed": "Não há aqui documentos que possa ler. Por favor, contacte um administrador.",
+        "small_talk": "Olá! Pergunte-me algo sobre os documentos e responderei com ligações para as passagens.",
+        "withheld": "Nenhum documento sustenta o que o modelo respondeu, por isso a resposta não é mostrada.",
+        "quoted": "Estas são frases citadas dos documentos.",
+        "index_rebuilding": "O índice de pesquisa está a ser reconstruído; podem faltar documentos a esta resposta.",
     },
     "ru": {
         "empty_response": "В документах об этом ничего не найдено.",
@@ -106,6 +142,10 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "model_down": "Языковая модель сейчас недоступна. Пожалуйста, попробуйте позже.",
         "rate_limited": "Языковая модель занята. Попробуйте снова примерно через {seconds} с.",
         "not_allowed": "Здесь нет документов, доступных вам для чтения. Обратитесь к администратору.",
+        "small_talk": "Здравствуйте! Спросите меня о документах, и я отвечу со ссылками на источники.",
+        "withheld": "Ни один документ не подтверждает ответ модели, поэтому он не показан.",
+        "quoted": "Это предложения, процитированные из документов.",
+        "index_rebuilding": "Поисковый индекс перестраивается, поэтому в ответе могут быть учтены не все документы.",
     },
 }
 

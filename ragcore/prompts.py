@@ -95,3 +95,8 @@ def _own() -> Prompts:
 def render(name: str, /, **inputs: object) -> str:
     """Return the text of one of the package's own templates; see ``Prompts.render``."""
     return _own().render(name, **inputs)
+
+
+def render_file(path: Path, /, **inputs: object) -> str:
+    """Return the text of a template somewhere else; see ``Prompts.render_file``."""
+    return _own().render_file(path, **inputs)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ragcore.citations import markers
 from ragcore.extractive.units import Unit, units_of
 from ragcore.models.embeddings import Embedder
 from ragcore.terms import Kind, is_stop_word, language_of, terms
@@ -235,6 +236,6 @@ def _gap(before: Unit, unit: Unit) -> str:
 
 def _cited(unit: Unit) -> str:
     stop = _SENTENCE_STOP.search(unit.text)
-    if stop is None:
-        return f"{unit.text} [ID:{unit.chunk}]"
-    return f"{unit.text[: stop.start()].rstrip()} [ID:{unit.chunk}]{stop.group()}"
+    end = stop.start() if stop else len(unit.text)
+    said = unit.text[:end].rstrip()
+    return said + markers.spaced(said + ".", len(said), markers.marker(unit.chunk)) + unit.text[end:]

@@ -40,7 +40,7 @@ async def test_a_table_row_reads_as_a_sentence() -> None:
 
 async def test_chinese_sentences_join_without_spaces() -> None:
     answer = await extract("年休假几天，其余部分什么时候使用？", [scored(RULES)], None)
-    assert answer == "年休假为12天 [ID:0]。其余部分须在次年6月30日之前使用 [ID:0]。"
+    assert answer == "年休假为12天[ID:0]。其余部分须在次年6月30日之前使用[ID:0]。"
 
 
 async def test_nothing_to_quote_is_no_answer() -> None:
@@ -62,7 +62,7 @@ TEXT = st.lists(SENTENCE, min_size=1, max_size=8).map(" ".join)
 async def test_every_quoted_sentence_stands_whole_in_the_chunk_it_cites(texts: list[str], question: str) -> None:
     chunks = [scored(text, score=1 - i / 10) for i, text in enumerate(texts)]
     answer = await extract(question, chunks, None)
-    quoted = re.findall(r"(.+?) \[ID:(\d+)\]([.。])\s*", answer)
+    quoted = re.findall(r"(.+?) ?\[ID:(\d+)\]([.。])\s*", answer)
     assert len(quoted) == answer.count("[ID:")
     assert len(quoted) <= ExtractOptions().sentences
     assert len({text for text, _, _ in quoted}) == len(quoted)

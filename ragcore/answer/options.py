@@ -1,0 +1,23 @@
+"""What an operator may decide about answers."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerOptions:
+    """How answers are written and shown; the settings' ``[answer]`` table.
+
+    ``language`` is that of the fixed sentences, "" for the asker's. ``hosts`` are those whose addresses may become
+    links when they stand in a retrieved chunk. ``prompt_file`` is a template that takes the place of
+    ``answer_system``, with the same input.
+    """
+
+    empty_response: str = ""
+    unsupported: Literal["mark", "withhold"] = "mark"
+    language: str = ""
+    quote: bool = True
+    citation_plus: bool = False
+    hosts: frozenset[str] = frozenset()
+    prompt_file: Path | None = None

@@ -1,0 +1,202 @@
+"""The one way from a question to an answer: search, write, cite."""
+
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Protocol
+
+from ragcore.answer.options import AnswerOptions
+from ragcore.answer.stages import Stages
+from ragcore.answer.writing import Draft, ExtractiveWriter, ModelWriter
+from ragcore.blocks import block
+from ragcore.citations import markers
+from ragcore.citations.cite import CitedText, cite
+from ragcore.context import default_budget, fit_prompt
+from ragcore.errors import ContextTooSmall, ModelError, ModelRateLimited, ModelRefused
+from ragcore.links import allowed_urls
+from ragcore.models.embeddings import Embedder
+from ragcore.models.llm import ChatModel
+from ragcore.phrases import phrase
+from ragcore.prompts import render
+from ragcore.small_talk import is_small_talk
+from ragcore.terms import language_of
+from ragcore.tokens import Tokenizer
+from ragcore.types import Answer, AnswerEvent, Delta, Message, Question, ScoredChunk, Status, Support, Usage
+
+log = logging.getLogger(__name__)
+
+
+class Found(Protocol):
+    """What a search gave: the chunks that passed the gate, best first."""
+
+    @property
+    def chunks(self) -> tuple[ScoredChunk, ...]:
+        """Return the chunks for the prompt."""
+        ...
+
+    @property
+    def degraded(self) -> bool:
+        """Return whether an index could not be searched, so that documents may be missing."""
+        ...
+
+
+class Searcher(Protocol):
+    """Finds the chunks for a question."""
+
+    async def retrieve(self, question: Question) -> Found:
+        """Return the relevant chunks, none when nothing is relevant."""
+        ...
+
+
+class Answerer:
+    """Answers questions; safe to share between conversations."""
+
+    def __init__(
+        self,
+        *,
+        retriever: Searcher,
+        embedder: Embedder | None,
+        tokenizer: Tokenizer,
+        chat_model: ChatModel | None = None,
+        options: AnswerOptions = AnswerOptions(),
+    ) -> None:
+        """Compose; without a chat model the answers quote the documents."""
+        self._retriever = retriever
+        self._embedder = embedder
+        self._options = options
+        self._model = chat_model
+        self._tokenizer = tokenizer
+        self._extractive = ExtractiveWriter(embedder)
+        self._writer = ModelWriter(chat_model, tokenizer, options) if chat_model else None
+
+    async def answer(self, question: Question) -> AsyncGenerator[AnswerEvent]:
+        """Yield Status and Delta as the work goes on, and end in exactly one Answer.
+
+        Raises:
+            ModelRefused: If the endpoint's policy stopped the answer.
+            StoreError: If neither index could be searched.
+        """
+        stages = Stages()
+        language = self._options.language or language_of(question.text)
+        if is_small_talk(question.text):
+            yield _fixed(question, phrase("small_talk", language), Support.EXEMPT, stages)
+            return
+        yield Status(stage="search")
+        with stages.stage("search"):
+            found = await self._retriever.retrieve(question)
+        if not found.chunks:
+            yield self._nothing_found(question, language, found, stages)
+            return
+        yield Status(stage="write", detail=str(len(found.chunks)))
+        draft = Draft(text="", chunks=found.chunks)
+        with stages.stage("write"):
+            async with aclosing(self._write(question, found.chunks, language)) as pieces:
+                async for piece in pieces:
+                    if isinstance(piece, Draft):
+                        draft = piece
+                    else:
+                        stages.first("first_words")
+                        yield piece
+        if not draft.text.strip():
+            yield self._nothing_found(question, language, found, stages)
+            return
+        yield Status(stage="cite")
+        with stages.stage("cite"):
+            draft = await self._with_citation_pass(draft)
+            cited = await self._cite(draft)
+        draft = replace(draft, notes=(*draft.notes, *_notes(found, language)))
+        yield self._finish(question, draft, cited, language, stages)
+
+    async def _write(
+        self, question: Question, chunks: tuple[ScoredChunk, ...], language: str
+    ) -> AsyncGenerator[Delta | Draft]:
+        """Write by the model, or quote when there is none or it fails before its first word."""
+        notes: tuple[str, ...] = (phrase("no_model", language),)
+        if self._writer is not None:
+            try:
+                async with aclosing(self._writer.write(question, chunks, language)) as pieces:
+                    async for piece in pieces:
+                        yield piece
+                return
+            except ModelRefused:
+                raise
+            except (ModelError, ContextTooSmall) as error:
+                log.warning("quoting the documents instead: %s: %s", type(error).__name__, error)
+                notes = (_reason(error, language), phrase("quoted", language))
+        async for piece in self._extractive.write(question, chunks, language):
+            yield replace(piece, notes=notes) if isinstance(piece, Draft) else piece
+
+    async def _with_citation_pass(self, draft: Draft) -> Draft:
+        """Let the model add citations to a bare answer; a text that differs in anything else is dropped."""
+        wanted = self._options.citation_plus and self._options.quote and self._model is not None
+        if not wanted or self._model is None or markers.find(markers.repair(draft.text, len(draft.chunks))):
+            return draft
+        try:
+            text, usage = await self._model.complete(self._citation_prompt(self._model, draft), task="cite")
+        except (ModelError, ContextTooSmall) as error:
+            log.warning("no citation pass: %s: %s", type(error).__name__, error)
+            return draft
+        marked = markers.repair(text, len(draft.chunks))
+        same = _plain(marked) == _plain(draft.text)
+        return replace(draft, text=marked if same else draft.text, usage=draft.usage + usage)
+
+    def _citation_prompt(self, model: ChatModel, draft: Draft) -> tuple[Message, ...]:
+        reserve = 2 * self._tokenizer.count(draft.text)
+        fitted = fit_prompt(
+            [Message(role="system", text=render("citation_plus")), Message(role="user", text=draft.text)],
+            default_budget(model.context_window),
+            knowledge=[block(index, scored.chunk) for index, scored in enumerate(draft.chunks)],
+            reserve=reserve,
+            tokenizer=self._tokenizer,
+        )
+        return fitted.messages
+
+    async def _cite(self, draft: Draft) -> CitedText:
+        chunks = [scored.chunk for scored in draft.chunks]
+        return await cite(draft.text, chunks, self._embedder)
+
+    def _finish(self, question: Question, draft: Draft, cited: CitedText, language: str, stages: Stages) -> Answer:
+        text, citations = cited.text, cited.citations
+        if not self._options.quote:
+            text, citations = markers.strip(text), ()
+        if cited.support is Support.UNSUPPORTED:
+            warning = phrase("unsupported", language)
+            withheld = phrase("withheld", language)
+            text = f"{warning}\n\n{text}" if self._options.unsupported == "mark" else withheld
+        return Answer(
+            question=question.text,
+            raw_text=text,
+            support=cited.support,
+            citations=citations,
+            chunks=draft.chunks,
+            notes=draft.notes,
+            reasoning=draft.reasoning,
+            usage=draft.usage,
+            timings_ms=stages.milliseconds(),
+            allowed_urls=allowed_urls((scored.chunk for scored in draft.chunks), self._options.hosts),
+        )
+
+    def _nothing_found(self, question: Question, language: str, found: Found, stages: Stages) -> Answer:
+        text = self._options.empty_response or phrase("empty_response", language)
+        return replace(_fixed(question, text, Support.ABSTAINED, stages), notes=_notes(found, language))
+
+
+def _fixed(question: Question, text: str, support: Support, stages: Stages) -> Answer:
+    return Answer(
+        question=question.text, raw_text=text, support=support, usage=Usage(), timings_ms=stages.milliseconds()
+    )
+
+
+def _notes(found: Found, language: str) -> tuple[str, ...]:
+    return (phrase("index_rebuilding", language),) if found.degraded else ()
+
+
+def _reason(error: ModelError | ContextTooSmall, language: str) -> str:
+    if isinstance(error, ModelRateLimited) and error.retry_after is not None:
+        return phrase("rate_limited", language, seconds=round(error.retry_after))
+    return phrase("model_down", language)
+
+
+def _plain(text: str) -> str:
+    return " ".join(markers.strip(text).split())

@@ -1,0 +1,144 @@
+"""Two ways to write an answer from retrieved chunks: by a chat model, or by quoting their best sentences."""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Protocol
+
+from ragcore.answer.options import AnswerOptions
+from ragcore.blocks import block
+from ragcore.citations.stream import HoldBack
+from ragcore.context import Fitted, default_budget, fit_prompt
+from ragcore.errors import ContextTooSmall, ModelContextTooLong, ModelInterrupted
+from ragcore.extractive import extract
+from ragcore.models.embeddings import Embedder
+from ragcore.models.llm import ChatModel, Finish, ReasoningPiece, TextPiece
+from ragcore.phrases import phrase
+from ragcore.prompts import render, render_file
+from ragcore.tokens import Tokenizer
+from ragcore.types import Delta, Message, Question, ScoredChunk, Usage
+
+log = logging.getLogger(__name__)
+
+_SMALLER = 0.6
+"""The share of the budget for the second try, after an endpoint counted more tokens than we did."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A written answer before its citations are checked; ``chunks`` are those the prompt held, in prompt order."""
+
+    text: str
+    chunks: tuple[ScoredChunk, ...]
+    notes: tuple[str, ...] = ()
+    reasoning: str = ""
+    usage: Usage = Usage()
+
+
+class Writer(Protocol):
+    """Writes an answer."""
+
+    def write(
+        self, question: Question, chunks: tuple[ScoredChunk, ...], language: str
+    ) -> AsyncGenerator[Delta | Draft]:
+        """Yield the text as it is written, then the Draft; raise ModelError only before the first Delta."""
+        ...
+
+
+class ExtractiveWriter:
+    """Quotes the best-supported sentences: what answers when no model is configured, or none can be reached."""
+
+    def __init__(self, embedder: Embedder | None) -> None:
+        self._embedder = embedder
+
+    async def write(
+        self, question: Question, chunks: tuple[ScoredChunk, ...], language: str
+    ) -> AsyncGenerator[Delta | Draft]:
+        """Yield the whole text at once; an empty Draft when no sentence speaks of what was asked."""
+        text = await extract(question.text, chunks, self._embedder)
+        if text:
+            yield Delta(text=text)
+        yield Draft(text=text, chunks=chunks)
+
+
+class ModelWriter:
+    """Asks a chat model, with rules, knowledge and history fitted into its window."""
+
+    def __init__(self, model: ChatModel, tokenizer: Tokenizer, options: AnswerOptions) -> None:
+        self._model = model
+        self._tokenizer = tokenizer
+        self._options = options
+
+    async def write(
+        self, question: Question, chunks: tuple[ScoredChunk, ...], language: str
+    ) -> AsyncGenerator[Delta | Draft]:
+        """Yield the text as it comes; a prompt that the endpoint finds too long is fitted tighter, once."""
+        budget = default_budget(self._model.context_window)
+        try:
+            async with aclosing(self._stream(question, chunks, language, budget)) as pieces:
+                async for piece in pieces:
+                    yield piece
+            return
+        except ModelContextTooLong:
+            log.warning("%s takes fewer tokens than expected: fitting the prompt tighter", self._model.name)
+        async with aclosing(self._stream(question, chunks, language, int(budget * _SMALLER))) as pieces:
+            async for piece in pieces:
+                yield piece
+
+    async def _stream(
+        self, question: Question, chunks: tuple[ScoredChunk, ...], language: str, budget: int
+    ) -> AsyncGenerator[Delta | Draft]:
+        fitted = await asyncio.to_thread(self._fit, question, chunks, budget)
+        if chunks and not fitted.blocks:
+            raise ContextTooSmall(f"no passage fits beside the question in {budget} tokens: raise llm.context_window")
+        hold, notes, usage = HoldBack(), list[str](), Usage(calls=1)
+        text, reasoning = list[str](), list[str]()
+        try:
+            async with aclosing(self._model.stream(fitted.messages, task="answer")) as pieces:  # type: ignore[type-var]
+                async for piece in pieces:
+                    if isinstance(piece, TextPiece):
+                        text.append(piece.text)
+                        if shown := hold.feed(piece.text):
+                            yield Delta(text=shown)
+                    elif isinstance(piece, ReasoningPiece):
+                        reasoning.append(piece.text)
+                    else:
+                        usage = piece.usage
+                        notes.extend(_notes(piece, language))
+        except ModelInterrupted:
+            if not text:
+                raise
+            log.warning("%s broke off after %d characters", self._model.name, sum(map(len, text)))
+            notes.append(phrase("interrupted", language))
+        if rest := hold.close():
+            yield Delta(text=rest)
+        yield Draft(
+            text="".join(text),
+            chunks=chunks[: fitted.blocks],
+            notes=tuple(notes),
+            reasoning="".join(reasoning),
+            usage=usage,
+        )
+
+    def _fit(self, question: Question, chunks: tuple[ScoredChunk, ...], budget: int) -> Fitted:
+        prompt = self._options.prompt_file
+        quote = self._options.quote
+        rules = render_file(prompt, quote=quote) if prompt else render("answer_system", quote=quote)
+        messages = [
+            Message(role="system", text=rules),
+            *question.history,
+            Message(role="user", text=question.text),
+        ]
+        return fit_prompt(
+            messages,
+            budget,
+            knowledge=[block(index, scored.chunk) for index, scored in enumerate(chunks)],
+            reserve=self._model.max_tokens,
+            tokenizer=self._tokenizer,
+        )
+
+
+def _notes(finish: Finish, language: str) -> list[str]:
+    return [phrase("length_cut", language)] if finish.reason == "length" else []

@@ -1,0 +1,251 @@
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+
+import pytest
+
+from ragcore.answer import Answerer, AnswerOptions
+from ragcore.errors import (
+    ModelAuthError,
+    ModelContextTooLong,
+    ModelError,
+    ModelInterrupted,
+    ModelRateLimited,
+    ModelRefused,
+    ModelUnreachable,
+)  # fmt: skip
+from ragcore.models.llm import Finish, Piece, ReasoningPiece, TextPiece
+from ragcore.phrases import phrase
+from ragcore.tokens import offline_tokenizer
+from ragcore.types import (
+    Answer,
+    AnswerEvent,
+    Chunk,
+    Delta,
+    Location,
+    Message,
+    Question,
+    ScoredChunk,
+    Status,
+    Support,
+    Usage,
+)
+
+TEXTS = (
+    "Up to five unused days may be carried into the next year. They must be taken by 31 March.",
+    "The hotel limit is £140 a night in London.",
+)
+
+
+def scored(number: int) -> ScoredChunk:
+    chunk = Chunk(
+        id=f"g-{number}", document_id=f"handbook:{number}.md", knowledge_base="handbook", ordinal=0, text=TEXTS[number],
+        title=f"Document {number}", url=f"https://wiki.example/{number}", token_count=20, heading_path=("Rules",),
+        location=Location(anchor="rules"),
+    )  # fmt: skip
+    return ScoredChunk(chunk=chunk, score=0.9 - number / 10)
+
+
+@dataclass(frozen=True)
+class Found:
+    chunks: tuple[ScoredChunk, ...] = (scored(0), scored(1))
+    degraded: bool = False
+
+
+@dataclass
+class FakeRetriever:
+    found: Found = Found()
+    asked: list[Question] = field(default_factory=list)
+
+    async def retrieve(self, question: Question) -> Found:
+        self.asked.append(question)
+        return self.found
+
+
+@dataclass
+class FakeModel:
+    """Plays one script a call: pieces, and errors to raise at their place."""
+
+    scripts: list[list[Piece | ModelError]]
+    completion: str = ""
+    context_window: int = 8192
+    max_tokens: int = 500
+    name: str = "fake"
+    prompts: list[Sequence[Message]] = field(default_factory=list)
+
+    async def stream(self, messages: Sequence[Message], *, task: str = "answer") -> AsyncIterator[Piece]:
+        self.prompts.append(messages)
+        for piece in self.scripts.pop(0):
+            if isinstance(piece, ModelError):
+                raise piece
+            yield piece
+
+    async def complete(self, messages: Sequence[Message], *, task: str) -> tuple[str, Usage]:
+        self.prompts.append(messages)
+        return self.completion, Usage(calls=1)
+
+
+def answerer(model: FakeModel | None = None, found: Found = Found(), **options: object) -> Answerer:
+    return Answerer(
+        retriever=FakeRetriever(found), embedder=None, tokenizer=offline_tokenizer(), chat_model=model,
+        options=AnswerOptions(**options),  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+async def ask(
+    answerer: Answerer, text: str = "How many unused days may be carried over?"
+) -> tuple[list[AnswerEvent], Answer]:
+    events = [event async for event in answerer.answer(Question(text=text, knowledge_bases=("handbook",)))]
+    answers = [event for event in events if isinstance(event, Answer)]
+    assert len(answers) == 1
+    assert events[-1] is answers[0]
+    return events, answers[0]
+
+
+def done(reason: str = "stop") -> Finish:
+    return Finish(reason=reason, usage=Usage(calls=1, prompt_tokens=10, completion_tokens=5))  # type: ignore[arg-type]
+
+
+def say(text: str) -> list[Piece | ModelError]:
+    return [*(TextPiece(text=letter) for letter in text), done()]
+
+
+async def test_without_a_model_the_documents_are_quoted() -> None:
+    events, answer = await ask(answerer())
+    assert answer.support is Support.CITED
+    assert answer.raw_text.startswith("Up to five unused days may be carried into the next year [ID:0].")
+    assert [(c.number, c.id, c.document_id, c.url, c.location) for c in answer.citations] == [
+        (1, 0, "handbook:0.md", "https://wiki.example/0#rules", "Rules")
+    ]
+    assert answer.citations[0].quote in TEXTS[0]
+    assert answer.notes == (phrase("no_model", "en"),)
+    assert [event.stage for event in events if isinstance(event, Status)] == ["search", "write", "cite"]
+    assert {"search", "write", "cite", "first_words", "total"} <= set(answer.timings_ms)
+
+
+async def test_a_model_is_streamed_and_its_bare_sentence_cited() -> None:
+    model = FakeModel([[ReasoningPiece(text="hm"), *say("Up to five unused days may be carried into the next year.")]])
+    events, answer = await ask(answerer(model))
+    assert "".join(event.text for event in events if isinstance(event, Delta)).startswith("Up to five")
+    assert "[ID:0]" in answer.raw_text
+    assert answer.reasoning == "hm"
+    assert answer.usage.prompt_tokens == 10
+    assert not answer.notes
+
+
+async def test_the_prompt_holds_rules_blocks_history_and_the_question_verbatim() -> None:
+    model = FakeModel([say("Five days [ID:0].")])
+    question = Question(
+        text="And until when?", knowledge_bases=("handbook",),
+        history=(Message(role="user", text="How many days?"), Message(role="assistant", text="Five.")),
+    )  # fmt: skip
+    async for _ in answerer(model).answer(question):
+        pass
+    prompt = model.prompts[0]
+    assert [message.role for message in prompt] == ["system", "user", "assistant", "user"]
+    assert prompt[-1].text == "And until when?"
+    assert "ID: 0\nTitle: Document 0" in prompt[0].text
+    assert "\n------\nID: 1\n" in prompt[0].text
+
+
+async def test_a_marker_is_never_shown_in_halves() -> None:
+    model = FakeModel([say("Up to five unused days may be carried into the next year [ID:0]. Done.")])
+    events, _ = await ask(answerer(model))
+    for event in events:
+        if isinstance(event, Delta):
+            assert event.text.count("[") == event.text.count("]")
+
+
+async def test_nothing_relevant_is_told_without_a_call() -> None:
+    model = FakeModel([])
+    _, answer = await ask(answerer(model, Found(chunks=())))
+    assert answer.abstained
+    assert answer.raw_text == phrase("empty_response", "en")
+    assert not model.prompts
+    _, answer = await ask(answerer(None, Found(chunks=()), empty_response="Ask Ann."))
+    assert answer.raw_text == "Ask Ann."
+
+
+@pytest.mark.parametrize("greeting", ["Hello!", "谢谢"])
+async def test_small_talk_is_exempt(greeting: str) -> None:
+    _, answer = await ask(answerer(), greeting)
+    assert answer.support is Support.EXEMPT
+    assert not answer.citations
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ModelUnreachable("down"),
+        ModelAuthError("key"),
+        ModelRateLimited("busy", retry_after=40.0),
+        ModelContextTooLong("long"),
+    ],
+)
+async def test_a_model_that_fails_before_its_first_word_is_replaced_by_quotes(error: ModelError) -> None:
+    _, answer = await ask(answerer(FakeModel([[error], [error]])))
+    assert answer.support is Support.CITED
+    assert answer.notes[1:] == (phrase("quoted", "en"),)
+    assert ("40" in answer.notes[0]) == isinstance(error, ModelRateLimited)
+
+
+async def test_a_refusal_is_an_error() -> None:
+    with pytest.raises(ModelRefused):
+        await ask(answerer(FakeModel([[ModelRefused("policy")]])))
+
+
+async def test_a_prompt_found_too_long_is_fitted_tighter_once() -> None:
+    model = FakeModel([[ModelContextTooLong("long")], say("Up to five unused days may be carried into the next year.")])
+    _, answer = await ask(answerer(model))
+    assert answer.support is Support.CITED
+    assert len(model.prompts) == 2
+
+
+async def test_a_broken_or_cut_stream_keeps_what_was_written_and_says_so() -> None:
+    start = TextPiece(text="Up to five unused days may be carried into the next year. ")
+    _, answer = await ask(answerer(FakeModel([[start, ModelInterrupted("cut")]])))
+    assert answer.raw_text.startswith("Up to five")
+    assert answer.notes == (phrase("interrupted", "en"),)
+    _, answer = await ask(answerer(FakeModel([[start, done("length")]])))
+    assert answer.notes == (phrase("length_cut", "en"),)
+
+
+async def test_an_unsupported_answer_is_marked_or_withheld() -> None:
+    claim = "Penguins inherited the lighthouse of Alexandria in 1973 from Napoleon."
+    _, answer = await ask(answerer(FakeModel([say(claim)])))
+    assert answer.support is Support.UNSUPPORTED
+    assert answer.raw_text == f"{phrase('unsupported', 'en')}\n\n{claim}"
+    _, answer = await ask(answerer(FakeModel([say(claim)]), unsupported="withhold"))
+    assert claim not in answer.raw_text
+
+
+@pytest.mark.parametrize(
+    ("completion", "kept"),
+    [
+        ("Carrying over: five [ID:0].", True),
+        ("Carrying over: six [ID:0].", False),
+    ],
+)
+async def test_the_citation_pass_may_add_citations_and_nothing_else(completion: str, kept: bool) -> None:
+    model = FakeModel([say("Carrying over: five.")], completion=completion)
+    _, answer = await ask(answerer(model, citation_plus=True))
+    assert "six" not in answer.raw_text
+    assert "five" in answer.raw_text
+    assert len(model.prompts) == 2
+    assert ("[ID:0]" in answer.raw_text) >= kept
+
+
+async def test_an_index_that_is_being_rebuilt_is_told() -> None:
+    _, answer = await ask(answerer(None, Found(degraded=True)))
+    assert phrase("index_rebuilding", "en") in answer.notes
+
+
+async def test_without_quotes_nothing_is_cited_but_all_is_checked() -> None:
+    _, answer = await ask(answerer(None, quote=False))
+    assert "[ID:" not in answer.raw_text
+    assert not answer.citations
+    assert answer.support is Support.CITED
+
+
+async def test_only_known_addresses_may_become_links() -> None:
+    _, answer = await ask(answerer())
+    assert answer.allowed_urls == {"https://wiki.example/0", "https://wiki.example/1"}
