@@ -1,0 +1,139 @@
+"""The whole way of an answer's citations: repair, verify, insert, number, quote."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ragcore.citations import markers
+from ragcore.citations.attribution import Judge, Statement, insert, verify
+from ragcore.citations.evidence import Claim, Source
+from ragcore.citations.quotes import best_quote
+from ragcore.citations.scoring import CitationPolicy, own_odds
+from ragcore.errors import ModelError
+from ragcore.links import deep_link
+from ragcore.links import place as place_in_words
+from ragcore.models.embeddings import Embedder
+from ragcore.types import Chunk, Citation, Support
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CitedText:
+    """An answer with its markers checked; ``citations`` are numbered in the order in which the text first uses them."""
+
+    text: str
+    support: Support
+    citations: tuple[Citation, ...]
+
+
+async def cite(
+    raw: str,
+    chunks: Sequence[Chunk],
+    embedder: Embedder | None = None,
+    *,
+    policy: CitationPolicy = CitationPolicy(),  # noqa: B008  (frozen)
+    link: Callable[[Chunk, str], str] = deep_link,
+    place: Callable[[Chunk], str] = place_in_words,
+) -> CitedText:
+    """Repair the markers of an answer, drop those that do not hold, and attribute the sentences left bare.
+
+    Args:
+        raw: What the model wrote; ``[ID:n]`` is ``chunks[n]``.
+        chunks: The chunks of the prompt, in prompt order.
+        embedder: Asked only where the terms leave it open; without it, or when it fails, terms decide.
+        policy: The thresholds.
+        link: The address of a chunk and the passage quoted from it.
+        place: Where a chunk stands, in words.
+
+    Returns:
+        The text, in which nothing but markers differs from ``raw``, and what it cites.
+    """
+    judge = await asyncio.to_thread(_judge, chunks, policy)
+    text = await asyncio.to_thread(markers.repair, raw, len(chunks))
+    await _look_closer(judge, text, embedder)
+    return await asyncio.to_thread(_cited, text, judge, link, place)
+
+
+async def attribute(
+    answer: str,
+    chunks: Sequence[Chunk],
+    embedder: Embedder | None = None,
+    *,
+    policy: CitationPolicy = CitationPolicy(),  # noqa: B008  (frozen)
+) -> str:
+    """Return an answer without markers with those that its chunks bear out; nothing is repaired or removed."""
+    judge = await asyncio.to_thread(_judge, chunks, policy)
+    await _look_closer(judge, answer, embedder)
+    return await asyncio.to_thread(insert, answer, judge)
+
+
+def _judge(chunks: Sequence[Chunk], policy: CitationPolicy) -> Judge:
+    return Judge([Source(chunk) for chunk in chunks], policy)
+
+
+async def _look_closer(judge: Judge, text: str, embedder: Embedder | None) -> None:
+    """Have the embedder compare what the terms leave open; without it the terms decide."""
+    if embedder is None:
+        return
+    asked = await asyncio.to_thread(judge.open_questions, text)
+    texts = list(dict.fromkeys(one for question in asked for one in (question.claim, *question.passages)))
+    if not texts:
+        return
+    try:
+        vectors = await embedder.embed(texts)
+    except ModelError as error:
+        logger.warning("citations are checked by terms alone: %s", error)
+        return
+    row = {one: index for index, one in enumerate(texts)}
+    judge.similarities = {
+        (question.claim, question.chunk): float(
+            np.max(vectors[[row[passage] for passage in question.passages]] @ vectors[row[question.claim]])
+        )
+        for question in asked
+    }
+
+
+def _cited(repaired: str, judge: Judge, link: Callable[[Chunk, str], str], place: Callable[[Chunk], str]) -> CitedText:
+    text = insert(verify(repaired, judge), judge)
+    statements = judge.read(text)
+    citations = tuple(
+        _citation(number, chunk, statements, judge, link, place)
+        for number, chunk in enumerate(dict.fromkeys(found.id for found in markers.find(text)), start=1)
+    )
+    return CitedText(text=text, support=_support(statements, judge, cited=bool(citations)), citations=citations)
+
+
+def _citation(
+    number: int,
+    index: int,
+    statements: Sequence[Statement],
+    judge: Judge,
+    link: Callable[[Chunk, str], str],
+    place: Callable[[Chunk], str],
+) -> Citation:
+    source = judge.sources[index]
+    citing = [one.claim for one in statements if any(marker.id == index for marker in one.cited)]
+    best = max(citing, key=lambda claim: own_odds(judge.evidence(claim)[index]), default=None)
+    quote = best_quote(best or Claim(""), source, judge.weights)
+    chunk = source.chunk
+    return Citation(
+        number=number,
+        id=index,
+        chunk_id=chunk.id,
+        document_id=chunk.document_id,
+        title=chunk.title,
+        url=link(chunk, quote),
+        location=place(chunk),
+        quote=quote,
+    )
+
+
+def _support(statements: Sequence[Statement], judge: Judge, *, cited: bool) -> Support:
+    if cited:
+        return Support.CITED
+    unsupported = any(judge.judged_unsupported(statement.claim) for statement in statements)
+    return Support.UNSUPPORTED if unsupported else Support.EXEMPT

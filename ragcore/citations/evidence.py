@@ -1,0 +1,221 @@
+"""How much of what a sentence claims stands in a chunk, counted in terms.
+
+A term weighs by how rare it is among the sentences of all candidate chunks: what every chunk says tells none apart.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from ragcore.citations import markers
+from ragcore.citations.facts import missing_numbers, squeezed
+from ragcore.citations.sentences import split_sentences
+from ragcore.terms import Kind, Term, is_stop_word, language_of, terms
+from ragcore.types import Chunk
+
+LONG_RUN = 8
+"""A run of this many content terms in the same order is a quotation; longer ones prove nothing more."""
+_UNSAID = re.compile(r"\[\d{1,3}(?:[,\s\-–]+\d{1,3})*\]|(?<=\])\([^()\s]*\)|https?://[!#-;=?-_a-~]+")
+"""Reference numbers, addresses and the targets of links: what a sentence writes without saying it."""
+_MIN_VERBATIM = 12
+"""A quotation is told by its characters from this length on; shorter ones by their terms."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Word:
+    """A content term of a claim; ``is_name`` when it is written as names are."""
+
+    text: str
+    is_name: bool
+
+
+class Claim:
+    """A sentence of an answer, analysed once."""
+
+    def __init__(self, written: str) -> None:
+        """Analyse a sentence as written; markers and reference numbers in it say nothing."""
+        self.text = markers.strip(written).strip()
+        said = _UNSAID.sub(lambda found: " " * len(found[0]), self.text)
+        self.said = said
+        self.language = language_of(said)
+        found = content_terms(said)
+        opening = found[0].start if found else 0
+        self.sequence = [term.text for term in found]
+        self.words = tuple(
+            {
+                term.text: Word(text=term.text, is_name=term.start > opening and said[term.start].isupper())
+                for term in found
+            }.values()
+        )
+
+    @property
+    def says_something(self) -> bool:
+        """Whether there is a word in it that could be looked for."""
+        return any(any(c.isalpha() for c in word.text) for word in self.words)
+
+    @cached_property
+    def verbatim(self) -> str:
+        """Return the sentence as ``squeezed`` has it, "" when it is too short to be told by it."""
+        whole = squeezed(_bare(self.said)).strip(".。!！?？…|")
+        return whole if len(whole) >= _MIN_VERBATIM else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A sentence of a chunk, ``chunk.text[start:end]``, with its content terms in order."""
+
+    start: int
+    end: int
+    sequence: tuple[str, ...]
+
+
+class Source:
+    """A chunk, analysed once."""
+
+    def __init__(self, chunk: Chunk) -> None:
+        """Analyse the chunk's sentences; its title and headings are known to whoever reads it."""
+        self.chunk = chunk
+        self.language = language_of(chunk.text)
+        self.passages = [
+            Passage(
+                start=s.body,
+                end=s.body_end,
+                sequence=tuple(t.text for t in content_terms(chunk.text[s.body : s.body_end])),
+            )
+            for s in split_sentences(chunk.text)
+            if s.body_end > s.body
+        ]
+        self.sequence = [term for passage in self.passages for term in passage.sequence]
+        self.context = frozenset(
+            term.text for line in (chunk.title, *chunk.heading_path) for term in content_terms(line)
+        )
+        self.terms = frozenset(self.sequence) | self.context
+        self.windows = [
+            frozenset(passage.sequence).union(*(after.sequence for after in self.passages[index + 1 : index + 2]))
+            for index, passage in enumerate(self.passages)
+        ]
+
+    @cached_property
+    def full_text(self) -> str:
+        """Return the text with the title and headings above it."""
+        return "\n".join((self.chunk.title, *self.chunk.heading_path, self.chunk.text))
+
+    @cached_property
+    def verbatim(self) -> str:
+        """Return the text as ``squeezed`` has it."""
+        return squeezed(_bare(self.chunk.text))
+
+    @cached_property
+    def places(self) -> Mapping[str, Sequence[int]]:
+        """Return where in ``sequence`` each term stands."""
+        places: dict[str, list[int]] = {}
+        for index, term in enumerate(self.sequence):
+            places.setdefault(term, []).append(index)
+        return places
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What one chunk has to say for one sentence. All but ``lead`` are shares, 0 to 1.
+
+    ``cover``: of the sentence's terms, by weight, those in the chunk, its title or headings. ``passage``: the same in
+    its best two neighbouring sentences, whose first is number ``best``. ``run``: the longest run of terms in the same
+    order, 1 from ``LONG_RUN`` on. ``missing_numbers`` and ``missing_names``: shares of what is absent.
+    ``lead``: by how much ``passage`` falls short of the best candidate's, 0 or less. ``similarity``: the best cosine
+    of the sentence and the chunk's likeliest sentences, None where the embedder was not asked or knows nothing.
+    """
+
+    cover: float
+    passage: float
+    best: int
+    run: float
+    missing_numbers: float
+    missing_names: float
+    verbatim: bool
+    lead: float = 0.0
+    similarity: float | None = None
+
+
+class Weights:
+    """How much a term tells: log(1 + (sentences + 1) / (1 + sentences with it)), over all candidate chunks."""
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        """Count the terms of all chunks."""
+        self._count = Counter(
+            term for source in sources for passage in source.passages for term in set(passage.sequence)
+        )
+        self._sentences = sum(len(source.passages) for source in sources)
+
+    def of(self, term: str) -> float:
+        """Return the weight of a term, above 0; most for what no chunk holds."""
+        return math.log(1 + (self._sentences + 1) / (1 + self._count[term]))
+
+
+def weigh(claim: Claim, sources: Sequence[Source], weights: Weights) -> list[Evidence]:
+    """Return the evidence of each source for one claim, in order, without similarity."""
+    found = [_weigh_one(claim, source, weights) for source in sources]
+    top = max((evidence.passage for evidence in found), default=0.0)
+    return [replace(evidence, lead=evidence.passage - top) for evidence in found]
+
+
+def content_terms(text: str) -> list[Term]:
+    """Return the terms that say what a text is about, in order: no stop words, unspaced scripts by pairs.
+
+    Of a hyphenated word the parts count and not the whole; of a code both.
+    """
+    found = [term for term in terms(text) if term.kind is not Kind.CHARACTER and not is_stop_word(term)]
+    return [term for index, term in enumerate(found) if _counts(term, found[index + 1 : index + 2])]
+
+
+def _counts(term: Term, following: Sequence[Term]) -> bool:
+    if len(term.text) == 1 and not term.text.isdigit():
+        return False
+    whole = any(part.end <= term.end for part in following)
+    return term.kind is Kind.IDENTIFIER or not whole
+
+
+def _weigh_one(claim: Claim, source: Source, weights: Weights) -> Evidence:
+    by_term = {word.text: weights.of(word.text) for word in claim.words}
+    total = sum(by_term.values()) or 1.0
+    shares = [
+        sum(w for term, w in by_term.items() if term in window or term in source.context) for window in source.windows
+    ]
+    best = max(range(len(shares)), key=shares.__getitem__, default=0)
+    names = {word.text: by_term[word.text] for word in claim.words if word.is_name}
+    absent, numbers = missing_numbers(claim.said, source.full_text)
+    return Evidence(
+        cover=sum(weight for term, weight in by_term.items() if term in source.terms) / total,
+        passage=shares[best] / total if shares else 0.0,
+        best=best,
+        run=min(_longest_run(claim.sequence, source), LONG_RUN) / LONG_RUN,
+        missing_numbers=absent / numbers if numbers else 0.0,
+        missing_names=sum(w for t, w in names.items() if t not in source.terms) / (sum(names.values()) or 1.0),
+        verbatim=bool(claim.verbatim) and claim.verbatim in source.verbatim,
+    )
+
+
+def _longest_run(sequence: Sequence[str], source: Source) -> int:
+    """Return the longest run of terms that both have in the same order; ``LONG_RUN`` at most."""
+    longest = 0
+    for start, term in enumerate(sequence):
+        for place in source.places.get(term, ()):
+            length = 1
+            while (
+                length < LONG_RUN
+                and start + length < len(sequence)
+                and place + length < len(source.sequence)
+                and sequence[start + length] == source.sequence[place + length]
+            ):
+                length += 1
+            longest = max(longest, length)
+            if longest == LONG_RUN:
+                return longest
+    return longest
+
+
+def _bare(text: str) -> str:
+    """Drop what Markdown adds to words, so that a quotation is one with and without it."""
+    return re.sub(r"[*_`#>|]+", " ", text)
