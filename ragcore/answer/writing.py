@@ -14,7 +14,7 @@ from ragcore.context import Fitted, default_budget, fit_prompt
 from ragcore.errors import ContextTooSmall, ModelContextTooLong, ModelInterrupted
 from ragcore.extractive import extract
 from ragcore.models.embeddings import Embedder
-from ragcore.models.llm import ChatModel, Finish, ReasoningPiece, TextPiece
+from ragcore.models.llm import ChatModel, Discard, Finish, ReasoningPiece, TextPiece
 from ragcore.phrases import phrase
 from ragcore.prompts import render, render_file
 from ragcore.tokens import Tokenizer
@@ -104,6 +104,10 @@ class ModelWriter:
                             yield Delta(text=shown)
                     elif isinstance(piece, ReasoningPiece):
                         reasoning.append(piece.text)
+                    elif isinstance(piece, Discard):
+                        # What was shown stays on the screen until the final answer takes its place.
+                        reasoning.append("".join(text))
+                        text, hold = [], HoldBack()
                     else:
                         usage = piece.usage
                         notes.extend(_notes(piece, language))

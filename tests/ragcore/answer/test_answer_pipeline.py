@@ -13,7 +13,7 @@ from ragcore.errors import (
     ModelRefused,
     ModelUnreachable,
 )  # fmt: skip
-from ragcore.models.llm import Finish, Piece, ReasoningPiece, TextPiece
+from ragcore.models.llm import Discard, Finish, Piece, ReasoningPiece, TextPiece
 from ragcore.phrases import phrase
 from ragcore.tokens import offline_tokenizer
 from ragcore.types import (
@@ -145,6 +145,14 @@ async def test_the_prompt_holds_rules_blocks_history_and_the_question_verbatim()
     assert prompt[-1].text == "And until when?"
     assert "ID: 0\nTitle: Document 0" in prompt[0].text
     assert "\n------\nID: 1\n" in prompt[0].text
+
+
+async def test_thoughts_that_looked_like_text_are_not_the_answer() -> None:
+    thought = TextPiece(text="Let me think. ")
+    model = FakeModel([[thought, Discard(text=thought.text), *say("Up to five unused days may be carried over.")]])
+    _, answer = await ask(answerer(model))
+    assert answer.raw_text.startswith("Up to five")
+    assert answer.reasoning == thought.text
 
 
 async def test_a_marker_is_never_shown_in_halves() -> None:
