@@ -1,4 +1,4 @@
-"""What every chat model does, and the client for OpenAI-compatible endpoints."""
+"""What every chat model does; ragcore/models/openai_chat.py holds the client for OpenAI-compatible endpoints."""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
@@ -22,6 +22,16 @@ class ReasoningPiece:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Discard:
+    """All text so far was thought aloud, by a model whose template leaves the opening tag out: show none of it.
+
+    Comes at most once in the life of a client, which from then on waits for the closing tag; ``text`` is what it was.
+    """
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Finish:
     """The end of the output: ``length`` when the limit cut it."""
 
@@ -29,7 +39,7 @@ class Finish:
     usage: Usage
 
 
-Piece = TextPiece | ReasoningPiece | Finish
+Piece = TextPiece | ReasoningPiece | Discard | Finish
 
 
 class ChatModel(Protocol):

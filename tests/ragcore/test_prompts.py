@@ -33,15 +33,15 @@ def test_every_template_renders_clean(name: str) -> None:
     assert "\n\n\n" not in text
 
 
-def test_citation_rules_stand_in_the_system_prompt_only_where_they_apply() -> None:
-    assert render("citation_rules") in render("answer_system", quote=True)
-    assert "[ID:" not in render("answer_system", quote=False)
+def test_the_marker_is_spoken_of_in_the_citation_rules_alone() -> None:
+    assert "[ID:" not in render("answer_system")
     assert render("citation_rules") in render("citation_plus")
 
 
-def test_a_missing_input_is_refused() -> None:
-    with pytest.raises(ConfigError, match="quote"):
-        render("answer_system")
+def test_a_missing_input_is_refused(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "greet.j2").write_text("{# inputs: name -#}\nHello {{ name }}", encoding="utf-8")
+    with pytest.raises(ConfigError, match="name"):
+        Prompts(tmp_path).render("greet")
 
 
 def test_an_unknown_template_is_refused() -> None:
@@ -58,8 +58,8 @@ def test_a_folder_overrides_one_template_and_leaves_the_others(tmp_path: pathlib
     (tmp_path / "citation_rules.j2").write_text("{# inputs: none -#}\n像这样标注：[ID:0]", encoding="utf-8")
     prompts = Prompts(tmp_path)
     assert prompts.render("citation_rules") == "像这样标注：[ID:0]"
-    assert prompts.render("answer_system", quote=True).endswith("像这样标注：[ID:0]")
-    assert prompts.render("answer_system", quote=False) == render("answer_system", quote=False)
+    assert prompts.render("citation_plus").endswith("像这样标注：[ID:0]")
+    assert prompts.render("answer_system") == render("answer_system")
 
 
 def test_a_file_elsewhere_may_include_the_others(tmp_path: pathlib.Path) -> None:
