@@ -4,7 +4,7 @@ import asyncio
 import os
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from bots.access import line_to_add, unread
@@ -13,6 +13,7 @@ from bots.settings import Settings
 from ragcore.errors import CitebotError, ModelAuthError, ModelError
 from ragcore.models.embeddings import Embedder
 from ragcore.models.llm import ChatModel
+from ragcore.prompts import render
 from ragcore.types import Message
 
 _LITTLE_SPACE = 1024**3
@@ -98,7 +99,7 @@ async def check_model(model: ChatModel | None) -> Check:
         return Check(name="model", state="ok", found="none is set up: answers quote the documents")
     try:
         async with asyncio.timeout(_MODEL_SECONDS):
-            _, usage = await model.complete([Message(role="user", text="Reply with: ok")], task="check")
+            _, usage = await model.complete([Message(role="user", text=render("check_model"))], task="check")
     except ModelAuthError as error:
         mend = "set the right OPENAI_API_KEY, or api_key under [llm]"
         return Check(name="model", state="fail", found=f"{model.name}: {error}", mend=mend)
@@ -110,10 +111,3 @@ async def check_model(model: ChatModel | None) -> Check:
     return Check(
         name="model", state="ok", found=f"{model.name} answered ({took} tokens, window {model.context_window})"
     )
-
-
-async def gather(*parts: AsyncIterator[Check]) -> AsyncIterator[Check]:
-    """Yield the checks of several parts, one after another."""
-    for part in parts:
-        async for check in part:
-            yield check

@@ -41,13 +41,22 @@ class Search:
 class Sync:
     """Run sources, all of them when none is named.
 
-    ``full`` reads everything anew and deletes whatever is missing without waiting for a second run to agree;
-    ``dry_run`` only tells what would be done.
+    ``full`` reads everything anew and deletes whatever is missing without waiting for a second run to agree; with
+    ``ask_first`` a ``Doubt`` comes before it deletes much, and waits for a ``Decide``. ``dry_run`` changes nothing.
     """
 
     sources: tuple[str, ...] = ()
     full: bool = False
     dry_run: bool = False
+    ask_first: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decide:
+    """Answer a ``Doubt``."""
+
+    doubt: str
+    agreed: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +85,7 @@ class Forget:
     conversation: ConversationKey
 
 
-Request = Ask | Search | Sync | ListSources | Diagnose | Backup | Forget
+Request = Ask | Search | Sync | Decide | ListSources | Diagnose | Backup | Forget
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +106,15 @@ class SyncProgress:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Doubt:
+    """A full run is about to delete so many documents of a source; ``id`` is what a ``Decide`` names."""
+
+    id: str
+    source: str
+    documents: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FailedDocument:
     """One document that could not be taken in."""
 
@@ -107,10 +125,10 @@ class FailedDocument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceReport:
-    """What one sync run of a source did.
+    """What one sync run of a source did, or with ``dry_run`` would have done.
 
-    ``error`` says why the source itself could not be read, ``warnings`` what its owner should know (deletions held
-    back); both are whole sentences. ``would_delete`` counts the deletions held back.
+    ``error`` says why the run as a whole ended early, ``warnings`` what the operator should know (deletions held
+    back). The ids are told in a dry run alone.
     """
 
     source: str
@@ -122,7 +140,10 @@ class SourceReport:
     seconds: float = 0.0
     error: str = ""
     warnings: tuple[str, ...] = ()
-    would_delete: int = 0
+    dry_run: bool = False
+    added_ids: tuple[str, ...] = ()
+    changed_ids: tuple[str, ...] = ()
+    deleted_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,4 +188,6 @@ class Forgotten:
     turns: int
 
 
-Event = Status | Delta | Answer | Found | SyncProgress | SourceReport | SourceState | Check | BackedUp | Forgotten
+Event = (
+    Status | Delta | Answer | Found | SyncProgress | Doubt | SourceReport | SourceState | Check | BackedUp | Forgotten
+)

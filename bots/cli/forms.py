@@ -61,18 +61,26 @@ def chunk_forms(chunks: Sequence[ScoredChunk]) -> list[Form]:
 
 
 def report_form(report: SourceReport) -> Form:
-    """Return one entry of ``sync --json``."""
-    return {
+    """Return one entry of ``sync --json``; a run that broke off is a failure named like its source."""
+    failed = [{"id": failed.id, "reason": failed.reason, "mend": failed.mend} for failed in report.failed]
+    if report.error:
+        failed.insert(0, {"id": report.source, "reason": report.error, "mend": "mend it, then sync again"})
+    form: Form = {
         "source": report.source,
         "added": report.added,
         "changed": report.changed,
         "deleted": report.deleted,
         "unchanged": report.unchanged,
-        "failed": [{"id": failed.id, "reason": failed.reason, "mend": failed.mend} for failed in report.failed],
+        "failed": failed,
         "seconds": round(report.seconds, 3),
-        "error": report.error or None,
         "warnings": list(report.warnings),
     }
+    if report.dry_run:
+        form["dry_run"] = True
+        form["added_ids"] = list(report.added_ids)
+        form["changed_ids"] = list(report.changed_ids)
+        form["deleted_ids"] = list(report.deleted_ids)
+    return form
 
 
 def state_form(state: SourceState) -> Form:

@@ -1,11 +1,13 @@
 """``sync`` and ``sources``."""
 
+import asyncio
 import sys
-from collections.abc import AsyncIterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import typer
+from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
@@ -14,7 +16,7 @@ from bots.cli.forms import report_form, state_form
 from bots.cli.output import print_json, remarks, results, say
 from bots.cli.reach import reach, read_settings
 from bots.rendering.clean import clean_line
-from bots.requests import Event, ListSources, SourceReport, SourceState, Sync, SyncProgress
+from bots.requests import Decide, Doubt, ListSources, SourceReport, SourceState, Sync, SyncProgress
 from bots.service import Gateway
 from bots.settings import Settings
 
@@ -24,15 +26,12 @@ async def run_sync(config: Path | None, request: Sync, *, as_json: bool) -> int:
     settings = read_settings(config)
     _check_sources(settings, request)
     async with reach(settings, command="sync", serving=True) as gateway:
-        if request.full and not request.dry_run and sys.stdin.isatty() and not await _agreed(gateway, request):
-            say("Nothing was changed.")
-            return 1
-        reports = await _follow(gateway.run(request), quiet=as_json)
+        reports = await _follow(gateway, replace(request, ask_first=sys.stdin.isatty()), quiet=as_json)
     if as_json:
         print_json([report_form(report) for report in reports])
     else:
         for report in reports:
-            _show_report(report, dry_run=request.dry_run)
+            _show_report(report)
     return int(any(report.error or report.failed for report in reports))
 
 
@@ -48,44 +47,46 @@ def _check_sources(settings: Settings, request: Sync) -> None:
         say(f"No source is set up. Add a [[sources]] table to {where}.")
 
 
-async def _agreed(gateway: Gateway, request: Sync) -> bool:
-    """Ask before a full run deletes much: what a dry run counts is shown first."""
-    dry = Sync(sources=request.sources, full=True, dry_run=True)
-    doomed = [r for r in await _follow(gateway.run(dry), quiet=True) if r.would_delete]
-    if not doomed:
-        return True
-    for report in doomed:
-        say(f"{report.source}: {report.would_delete} documents are no longer at the source and will be deleted.")
-    return typer.confirm("Delete them?", default=False, err=True)
-
-
-async def _follow(events: AsyncIterator[Event], *, quiet: bool) -> list[SourceReport]:
+async def _follow(gateway: Gateway, request: Sync, *, quiet: bool) -> list[SourceReport]:
     """Show progress on stderr while a sync runs: a bar on a terminal, else a line a source."""
     reports: list[SourceReport] = []
     console = remarks()
     with ExitStack() as stack:
-        progress = stack.enter_context(_bar()) if console.is_terminal and not quiet else None
+        progress = stack.enter_context(_bar(console)) if console.is_terminal and not quiet else None
         tasks: dict[str, TaskID] = {}
-        async for event in events:
+        async for event in gateway.run(request):
             if isinstance(event, SourceReport):
                 reports.append(event)
-            elif isinstance(event, SyncProgress) and not quiet:
-                if event.source not in tasks and progress is None:
-                    say(f"Syncing {event.source} ...")
-                    tasks[event.source] = TaskID(0)
-                elif progress is not None:
-                    _advance(progress, tasks, event)
+            elif isinstance(event, Doubt):
+                await _decide(gateway, event, progress)
+            elif isinstance(event, SyncProgress) and progress is not None:
+                _advance(progress, tasks, event)
+            elif isinstance(event, SyncProgress) and event.source not in tasks and not quiet:
+                say(f"Syncing {event.source} ...")
+                tasks[event.source] = TaskID(0)
     return reports
 
 
-def _bar() -> Progress:
+async def _decide(gateway: Gateway, doubt: Doubt, progress: Progress | None) -> None:
+    """Ask whoever sits there, on stderr, before much is deleted."""
+    if progress:
+        progress.stop()
+    say(f"{doubt.source}: {doubt.documents} documents are no longer at the source.")
+    agreed = await asyncio.to_thread(typer.confirm, "Delete them from the index?", default=False, err=True)
+    async for _ in gateway.run(Decide(doubt=doubt.id, agreed=agreed)):
+        pass
+    if progress:
+        progress.start()
+
+
+def _bar(console: Console) -> Progress:
     return Progress(
         TextColumn("{task.fields[source]}", markup=False),
         BarColumn(bar_width=30),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         TextColumn("{task.description}", markup=False, style="dim"),
-        console=remarks(),
+        console=console,
         transient=True,
     )
 
@@ -98,7 +99,7 @@ def _advance(progress: Progress, tasks: dict[str, TaskID], event: SyncProgress) 
     )
 
 
-def _show_report(report: SourceReport, *, dry_run: bool) -> None:
+def _show_report(report: SourceReport) -> None:
     console = results()
     counts = [
         f"{count} {what}"
@@ -111,10 +112,13 @@ def _show_report(report: SourceReport, *, dry_run: bool) -> None:
         )
         if count or what == "unchanged"
     ]
-    tense = " (dry run: nothing was changed)" if dry_run else ""
+    tense = " (dry run: nothing was changed)" if report.dry_run else ""
     head = Text(clean_line(report.source), style="bold")
     head.append(f": {', '.join(counts)} in {report.seconds:.1f} s{tense}", "not bold")
     console.print(head)
+    for sign, ids in (("+", report.added_ids), ("~", report.changed_ids), ("-", report.deleted_ids)):
+        for document_id in ids:
+            console.print(Text(f"  {sign} {clean_line(document_id)}"))
     for failed in report.failed:
         line = Text("  ✗ ", style="red")
         line.append(f"{clean_line(failed.id)}: {clean_line(failed.reason)}", "default")

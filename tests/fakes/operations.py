@@ -10,6 +10,7 @@ from bots.requests import (
     BackedUp,
     Backup,
     Check,
+    Decide,
     Diagnose,
     Event,
     FailedDocument,
@@ -100,6 +101,8 @@ class Scripted:
             case Diagnose():
                 yield Check(name="database", state="ok", found="3 documents")
                 yield Check(name="model", state="fail", found="the key was refused", mend="set another key")
+            case Decide():
+                pass
             case Backup():
                 yield BackedUp(path=request.path, size=10)
             case Forget():
@@ -127,11 +130,13 @@ class Scripted:
 
     def _sync(self, request: Sync) -> list[Event]:
         failed = FailedDocument(id="handbook:x.pdf", reason="it is encrypted", mend="save it without a password")
-        doomed = 12 if request.full and request.dry_run else 0
+        doomed = 12 if request.full else 0
         return [
             SyncProgress(source="handbook", done=1, total=2, document="leave.md"),
             SyncProgress(source="handbook", done=2, total=2, document="x.pdf"),
-            SourceReport(source="handbook", added=1, failed=(failed,), seconds=0.5, would_delete=doomed),
+            SourceReport(
+                source="handbook", added=1, failed=(failed,), seconds=0.5, deleted=doomed, dry_run=request.dry_run
+            ),
         ]
 
     @contextlib.asynccontextmanager
