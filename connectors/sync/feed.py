@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 from connectors.base import Change, Checkpoint, Connector, Estimate, Failure, Tombstone
@@ -37,6 +37,8 @@ class Feed:
     documents: int = 0
     stored: int = 0
     _gone: dict[str, None] = field(default_factory=dict)
+    _still_gone: set[str] = field(default_factory=set)
+    """Tombstones that no later document of the same id has taken back."""
     _milestones: deque[Milestone] = field(default_factory=deque)
 
     async def changed(self, cursor: str | None, known: Mapping[str, str]) -> AsyncGenerator[SourceDocument, None]:
@@ -59,7 +61,8 @@ class Feed:
         """Return the milestones up to which everything is stored, oldest first, each once."""
         found = []
         while self._milestones and self._milestones[0].documents <= self.stored:
-            found.append(self._milestones.popleft())
+            milestone = self._milestones.popleft()
+            found.append(replace(milestone, gone=tuple(gone for gone in milestone.gone if gone in self._still_gone)))
         return found
 
     async def _documents(self, changes: AsyncIterator[Change]) -> AsyncGenerator[SourceDocument, None]:
@@ -68,7 +71,7 @@ class Feed:
                 match change:
                     case SourceDocument():
                         self.touched.add(change.id)
-                        self._gone.pop(change.id, None)
+                        self._still_gone.discard(change.id)
                         self.documents += 1
                         yield change
                     case Failure():
@@ -78,6 +81,7 @@ class Feed:
                     case Tombstone():
                         self.touched.add(change.id)
                         self._gone[change.id] = None
+                        self._still_gone.add(change.id)
                     case Estimate():
                         self.total = change.documents
                     case Checkpoint():

@@ -45,6 +45,6 @@ def judge(
         return Verdict(delete=again | rest.delete, doubted=rest.doubted, since=rest.since)
     if not is_doubtful(len(missing), live):
         return Verdict(delete=frozenset(missing))
-    if again:  # too early; the clock runs on for those missed twice
+    if again and since is not None:  # too early; the clock runs on for those missed twice
         return Verdict(delete=frozenset(), doubted=again, since=since)
     return Verdict(delete=frozenset(), doubted=frozenset(missing), since=now)

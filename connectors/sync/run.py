@@ -307,8 +307,8 @@ def _held_back(source: str, doubted: int, live: int) -> str:
     minutes = int(WAIT.total_seconds() // 60)
     return (
         f"{doubted} of {live} documents are missing from the listing; nothing was deleted, because that may be a "
-        f"fault of the source. A run at least {minutes} minutes from now that misses them again deletes them, and so does "
-        f"`citebot sync {source} --full` at once."
+        f"fault of the source. A run at least {minutes} minutes from now that misses them again deletes them, "
+        f"`citebot sync {source} --full` deletes them at once."
     )
 
 

@@ -1,0 +1,54 @@
+import importlib.metadata
+import sys
+import types
+
+import pytest
+
+from connectors.base import Options, Origin, SourceType
+from connectors.files import FILES, FilesConnector
+from connectors.registry import connect, options_model, source_type, type_names
+from ragcore.errors import ConfigError
+
+
+def test_types_are_found_by_name(tmp_path):
+    assert "files" in type_names()
+    assert source_type("files") is FILES
+    assert issubclass(options_model("files"), Options)
+    connector = connect("files", Origin(source="s", folder=tmp_path), {"path": "x"})
+    assert isinstance(connector, FilesConnector)
+
+
+def test_an_unknown_type_is_refused_with_the_nearest():
+    with pytest.raises(ConfigError, match='"fils" is no type of source; did you mean "files"'):
+        source_type("fils")
+    with pytest.raises(ConfigError, match="there are files"):
+        source_type("quantum")
+
+
+def test_wrong_options_are_refused_without_their_values(tmp_path):
+    with pytest.raises(ConfigError) as caught:
+        connect("files", Origin(source="s", folder=tmp_path), {"path": ["hidden"], "x": "hidden"})
+    assert 'source "s": path: ' in str(caught.value)
+    assert "hidden" not in str(caught.value)
+
+
+def test_another_package_adds_a_type(monkeypatch):
+    module = types.ModuleType("their_package")
+    module.KIND = SourceType(options=Options, create=lambda origin, options: None)
+    module.WRONG = object()
+    monkeypatch.setitem(sys.modules, "their_package", module)
+    entries = importlib.metadata.EntryPoints(
+        importlib.metadata.EntryPoint(name, value, "citebot.connectors")
+        for name, value in (
+            ("theirs", "their_package:KIND"),
+            ("wrong", "their_package:WRONG"),
+            ("missing", "no_such_package:KIND"),
+            ("nameless", "their_package:NOTHING"),
+        )
+    )
+    monkeypatch.setattr("connectors.registry.entry_points", entries.select)
+    assert "theirs" in type_names()
+    assert source_type("theirs") is module.KIND
+    for name in ("wrong", "missing", "nameless"):
+        with pytest.raises(ConfigError, match=f'the source type "{name}"'):
+            source_type(name)
