@@ -1,0 +1,164 @@
+"""One knowledge base's candidates for a question: both legs asked, united, and each one's missing score completed."""
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragcore.errors import StoreError
+from ragcore.retrieval.background import Backgrounds
+from ragcore.retrieval.query import SearchQuery
+from ragcore.retrieval.scoring import Background
+from ragcore.retrieval.weighing import COMMON, WeighedQuery, weigh
+from ragcore.stores.chunk_vectors import ChunkVectors
+from ragcore.stores.hits import Alternative, Hit, KeywordIndex, KeywordQuery, VectorIndex
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidates:
+    """What one knowledge base offers.
+
+    ``cosines`` and ``bm25`` have every candidate that the leg can score; a leg that could not be asked is None.
+    ``exact`` holds, for chunks with rare identifiers of the question, the share of them. ``ranks`` is by leg.
+    """
+
+    knowledge_base: str
+    cosines: Mapping[str, float] | None = None
+    bm25: Mapping[str, float] | None = None
+    weighed: WeighedQuery | None = None
+    background: Background | None = None
+    exact: Mapping[str, float] = field(default_factory=dict)
+    dense_ranks: Mapping[str, int] = field(default_factory=dict)
+    keyword_ranks: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def ids(self) -> list[str]:
+        """Return the ids of all candidates, sorted."""
+        return sorted({*(self.cosines or ()), *(self.bm25 or ())})
+
+
+class CandidateSearch:
+    """Asks the two indexes of a library."""
+
+    def __init__(
+        self, *, vectors: VectorIndex, keywords: KeywordIndex, chunk_vectors: ChunkVectors, backgrounds: Backgrounds
+    ) -> None:
+        """Bundle what is asked."""
+        self._vectors = vectors
+        self._keywords = keywords
+        self._chunk_vectors = chunk_vectors
+        self._backgrounds = backgrounds
+
+    async def search(
+        self,
+        knowledge_base: str,
+        query: SearchQuery,
+        vector: NDArray[np.float32] | None,
+        k: int,
+        document_ids: tuple[str, ...],
+    ) -> Candidates:
+        """Return the candidates: the k best of each leg, whichever leg can be asked.
+
+        Args:
+            knowledge_base: Where to look.
+            query: The analysed question.
+            vector: The question's unit vector, float32 (dim,); None when there is no embedder to be had.
+            k: How many candidates each leg brings.
+            document_ids: Narrows to these documents, unless empty.
+        """
+        dense, keyword = await asyncio.gather(
+            self._dense(knowledge_base, vector, k, document_ids), self._by_words(knowledge_base, query, k, document_ids)
+        )
+        weighed, found, exact = keyword if keyword is not None else (None, [], {})
+        bm25 = await self._completed_bm25(knowledge_base, weighed, found, dense or [])
+        if bm25 is None:
+            weighed, found, exact = None, [], {}
+        cosines, background = await self._completed_cosines(knowledge_base, query, vector, dense, bm25, weighed)
+        return Candidates(
+            knowledge_base=knowledge_base,
+            cosines=cosines,
+            bm25=bm25,
+            weighed=weighed,
+            background=background,
+            exact=exact,
+            dense_ranks={hit.chunk_id: rank for rank, hit in enumerate(dense or (), start=1)},
+            keyword_ranks={hit.chunk_id: rank for rank, hit in enumerate(found, start=1)},
+        )
+
+    async def _dense(
+        self, knowledge_base: str, vector: NDArray[np.float32] | None, k: int, document_ids: tuple[str, ...]
+    ) -> list[Hit] | None:
+        """Return the nearest chunks, None while the vectors cannot be searched."""
+        if vector is None:
+            return None
+        try:
+            return await self._vectors.query(knowledge_base, vector, k, document_ids)
+        except StoreError as error:
+            log.warning("searching %s by words alone: %s", knowledge_base, error)
+            return None
+
+    async def _by_words(
+        self, knowledge_base: str, query: SearchQuery, k: int, document_ids: tuple[str, ...]
+    ) -> tuple[WeighedQuery, list[Hit], dict[str, float]] | None:
+        """Return the weighed question, the best chunks by words, and who holds its rare identifiers."""
+        try:
+            statistics = await self._keywords.statistics(knowledge_base, query.vocabulary)
+            weighed = weigh(query, statistics)
+            found = await self._keywords.search(knowledge_base, weighed.keywords, k, document_ids)
+            exact = await self._exact(knowledge_base, weighed, document_ids)
+        except StoreError as error:
+            log.warning("searching %s by vectors alone: %s", knowledge_base, error)
+            return None
+        return weighed, found, exact
+
+    async def _exact(
+        self, knowledge_base: str, weighed: WeighedQuery, document_ids: tuple[str, ...]
+    ) -> dict[str, float]:
+        """Return, for each chunk with a rare identifier of the question, the share of them that it has."""
+        total = sum(weighed.exact.values())
+        shares: dict[str, float] = {}
+        for term, rarity in weighed.exact.items():
+            asked = KeywordQuery(clauses=((Alternative(terms=(term,)),),))
+            for hit in await self._keywords.search(knowledge_base, asked, COMMON, document_ids):
+                shares[hit.chunk_id] = shares.get(hit.chunk_id, 0.0) + rarity / total
+        return shares
+
+    async def _completed_bm25(
+        self, knowledge_base: str, weighed: WeighedQuery | None, found: Sequence[Hit], dense: Sequence[Hit]
+    ) -> dict[str, float] | None:
+        """Return the BM25 scores of all candidates; a chunk that only the dense leg found may still share words."""
+        if weighed is None:
+            return None
+        scores = {hit.chunk_id: hit.score for hit in found}
+        missing = [hit.chunk_id for hit in dense if hit.chunk_id not in scores]
+        try:
+            more = await self._keywords.scores(knowledge_base, weighed.keywords, missing)
+        except StoreError as error:
+            log.warning("searching %s by vectors alone: %s", knowledge_base, error)
+            return None
+        return dict.fromkeys(missing, 0.0) | {hit.chunk_id: hit.score for hit in more} | scores
+
+    async def _completed_cosines(
+        self,
+        knowledge_base: str,
+        query: SearchQuery,
+        vector: NDArray[np.float32] | None,
+        dense: Sequence[Hit] | None,
+        bm25: Mapping[str, float] | None,
+        weighed: WeighedQuery | None,
+    ) -> tuple[dict[str, float] | None, Background | None]:
+        """Return the cosines of all candidates and the background they are judged by."""
+        if vector is None or dense is None:
+            return None, None
+        cosines = {hit.chunk_id: hit.score for hit in dense}
+        missing = await self._chunk_vectors.of([chunk_id for chunk_id in bm25 or () if chunk_id not in cosines])
+        if missing:
+            values = np.stack(list(missing.values())) @ vector
+            cosines.update(zip(missing, map(float, values), strict=True))
+        sample = await self._backgrounds.of(knowledge_base, count=weighed.count if weighed else None)
+        return cosines, sample.background(vector, query.language)

@@ -1,0 +1,38 @@
+"""What a user may set about retrieval, with the defaults that measured best."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ragcore.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetrievalOptions:
+    """Settings of the section ``[answer]`` that retrieval reads.
+
+    ``top_k``: how many candidates each leg brings. ``top_n``: how many chunks come out at most.
+    ``similarity_threshold``: the relevance, 0..1, below which a chunk is not given out; 0 lets everything through.
+    ``vector_similarity_weight``: the share of the dense leg in the score, 0..1, where that leg knows the language at
+    hand; where it does not, its share shrinks by itself (see ``ragcore.retrieval.scoring``).
+    ``synonyms``: a text file, one group of words a line, separated by commas.
+
+    Raises:
+        ConfigError: A value is out of its range.
+    """
+
+    top_k: int = 100
+    top_n: int = 8
+    similarity_threshold: float = 0.2
+    vector_similarity_weight: float = 0.5
+    synonyms: Path | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot work."""
+        if self.top_k < 1 or self.top_n < 1:
+            raise ConfigError(f"top_k and top_n must be at least 1, not {self.top_k} and {self.top_n}")
+        for name, value in (
+            ("similarity_threshold", self.similarity_threshold),
+            ("vector_similarity_weight", self.vector_similarity_weight),
+        ):
+            if not 0.0 <= value <= 1.0:
+                raise ConfigError(f"{name} is {value}, and must be from 0 to 1")

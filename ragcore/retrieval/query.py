@@ -1,0 +1,117 @@
+"""From what a person typed to the clauses that the keyword index is asked, each with its weight."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ragcore.retrieval.synonyms import Synonyms, member_key
+from ragcore.terms import Kind, Term, is_stop_word, language_of, terms
+
+CHARACTER_WEIGHT = 0.2
+"""Of one character beside the pairs that hold it: it says little more, and stands everywhere."""
+PARTICLE_WEIGHT = 0.3
+"""Of a pair with a grammatical character in it: such pairs straddle words, and being rare they would count a lot."""
+PART_WEIGHT = 0.5
+"""Of a piece of an identifier whose whole is asked for too."""
+MAX_TERMS = 400
+"""A question longer than this is read to here; what a person asks is shorter."""
+
+_PARTICLES = frozenset("的了吗嗎呢吧是在与與和")
+_QUOTED = re.compile(
+    r"[\"“„«]([^\"“”„«»\n]{2,200})[\"”“»]|「([^「」\n]{2,200})」|『([^『』\n]{2,200})』|《([^《》\n]{2,200})》"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clause:
+    """One thing asked for: a term, what else it may be called, and how much it counts."""
+
+    term: str
+    weight: float
+    kind: Kind
+    synonyms: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchQuery:
+    """An analysed question. ``phrases`` holds what stood in quotation marks, as term texts in order."""
+
+    text: str
+    language: str
+    clauses: tuple[Clause, ...]
+    phrases: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def vocabulary(self) -> tuple[str, ...]:
+        """Return every term that a statistic is needed for, each once."""
+        wanted = (
+            term
+            for clause in self.clauses
+            for term in (clause.term, *(word for member in clause.synonyms for word in member))
+        )
+        return tuple(dict.fromkeys(wanted))
+
+
+def analyse(text: str, synonyms: Synonyms | None = None) -> SearchQuery:
+    """Analyse a question; function words drop out unless there is nothing else."""
+    found = terms(text)[:MAX_TERMS]
+    others = _synonyms_by_term(found, synonyms or Synonyms.none())
+    clauses = _clauses(text, found, others)
+    return SearchQuery(text=text, language=language_of(text), clauses=clauses, phrases=tuple(_phrases(text)))
+
+
+def _clauses(text: str, found: Sequence[Term], others: dict[str, tuple[tuple[str, ...], ...]]) -> tuple[Clause, ...]:
+    """Weigh each term; of equal terms the heaviest counts."""
+    telling = [term for term in found if not _says_nothing(text, term)] or list(found)
+    wholes = [(term.start, term.end) for term in telling if term.kind is Kind.IDENTIFIER]
+    paired = {place for term in found if term.kind is Kind.PAIR for place in range(term.start, term.end)}
+    best: dict[str, Clause] = {}
+    for term in telling:
+        weight = _weight(term, wholes, paired)
+        known = best.get(term.text)
+        if known is None or weight > known.weight:
+            synonyms = others.get(term.text, ())
+            best[term.text] = Clause(term=term.text, weight=weight, kind=term.kind, synonyms=synonyms)
+    return tuple(best.values())
+
+
+def _weight(term: Term, wholes: Sequence[tuple[int, int]], paired: set[int]) -> float:
+    """Return how much a term counts beside the others of the same place."""
+    if term.kind is Kind.CHARACTER and term.start in paired:
+        return CHARACTER_WEIGHT
+    if term.kind is Kind.PAIR and any(character in _PARTICLES for character in term.text):
+        return PARTICLE_WEIGHT
+    if term.kind is Kind.PART and any(start <= term.start and term.end <= end for start, end in wholes):
+        return PART_WEIGHT
+    return 1.0
+
+
+def _says_nothing(text: str, term: Term) -> bool:
+    """Judge by the written word too: a stem may no longer look like the function word it comes from."""
+    if is_stop_word(term):
+        return True
+    return term.kind is Kind.WORD and is_stop_word(re.sub("['’]", "", text[term.start : term.end].lower()))
+
+
+def _synonyms_by_term(found: Sequence[Term], synonyms: Synonyms) -> dict[str, tuple[tuple[str, ...], ...]]:
+    """Find words and phrases of the table in the question; each of their terms gets the group's other members.
+
+    A phrase of two terms may then be met by one synonym in both its clauses, and so counts like the phrase.
+    """
+    others: dict[str, tuple[tuple[str, ...], ...]] = {}
+    words = member_key(found)
+    for start in range(len(words)):
+        for end in range(start + 1, min(len(words), start + synonyms.longest) + 1):
+            for term in words[start:end]:
+                known = others.get(term, ())
+                others[term] = tuple(dict.fromkeys((*known, *synonyms.of(words[start:end]))))
+    return others
+
+
+def _phrases(text: str) -> Iterator[tuple[str, ...]]:
+    """Yield what stands in quotation marks, if it is more than one term."""
+    for quoted in _QUOTED.finditer(text):
+        inner = next(group for group in quoted.groups() if group is not None)
+        phrase = member_key(terms(inner))
+        if len(phrase) > 1:
+            yield phrase
