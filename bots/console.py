@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import signal
 import sys
 import threading
 import uuid
@@ -117,7 +118,12 @@ class LoopThread:
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="citebot-loop", daemon=True)
+        self._thread = threading.Thread(target=self._serve, name="citebot-loop", daemon=True)
+
+    def _serve(self) -> None:
+        # Ctrl-C is for the main thread alone, and so it is for every thread begun from here.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        self._loop.run_forever()
 
     def __enter__(self) -> "LoopThread":
         self._thread.start()
