@@ -1,0 +1,367 @@
+"""The chat model client for OpenAI-compatible endpoints: OpenAI, Ollama, vLLM, LM Studio, llama.cpp and others."""
+
+import asyncio
+import logging
+import random
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+from urllib.parse import urlsplit
+
+from ragcore.context import prompt_tokens
+from ragcore.errors import (
+    ConfigError,
+    ModelBadOutput,
+    ModelError,
+    ModelInterrupted,
+    ModelRefused,
+    ModelUnreachable,
+)
+from ragcore.models.context_windows import context_window
+from ragcore.models.llm import Finish, Piece, ReasoningPiece, TextPiece
+from ragcore.models.openai_errors import LONGEST_WAIT, Failure, failure_of, of_text, transport_errors
+from ragcore.models.openai_stream import Part, parts
+from ragcore.models.thinking import ThinkSplitter
+from ragcore.tokens import Tokenizer, offline_tokenizer
+from ragcore.types import Message, Usage
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatOptions:
+    """How to write; ``model`` is another model for one task, None as temperature leaves it to the endpoint."""
+
+    model: str = ""
+    temperature: float | None = 0.1
+    max_tokens: int = 1_024
+    extra_body: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatLimits:
+    """Time in seconds, and how much at once; ``first_token`` is also the longest gap within a stream.
+
+    ``total`` covers waiting for a free place, all attempts and the waits between them.
+    """
+
+    connect: float = 5.0
+    first_token: float = 60.0
+    total: float = 300.0
+    max_concurrent: int = 8
+    attempts: int = 4
+    first_backoff: float = 0.5
+
+
+class OpenAIChatModel:
+    """One endpoint and one model; safe for concurrent calls within one event loop."""
+
+    def __init__(
+        self,
+        *,
+        base_url: str,
+        model: str,
+        api_key: str = "",
+        context_window: int | None = None,
+        options: ChatOptions = ChatOptions(),
+        tasks: Mapping[str, ChatOptions] | None = None,
+        limits: ChatLimits = ChatLimits(),
+        tokenizer: Tokenizer | None = None,
+    ) -> None:
+        """Keep what is needed; nothing is imported or connected yet.
+
+        Args:
+            base_url: Up to and with the version: ``https://api.openai.com/v1``.
+            model: The model's name at that endpoint.
+            api_key: May be empty for a local server.
+            context_window: In tokens; default: what is known of the model.
+            options: For every task that ``tasks`` does not name.
+            tasks: Whole options by task: ``{"rewrite": ChatOptions(temperature=0.0)}``.
+            limits: Times and numbers.
+            tokenizer: Counts what the endpoint does not; default: the offline one.
+        """
+        if urlsplit(base_url).scheme not in ("http", "https"):
+            raise ConfigError(f"llm.base_url must begin with http:// or https://, and {base_url!r} does not")
+        self._base_url = base_url
+        self._model = model
+        self._api_key = api_key
+        self._window = context_window
+        self._options = options
+        self._tasks = dict(tasks or {})
+        self._limits = limits
+        self._tokenizer = tokenizer
+        self._slots = asyncio.Semaphore(limits.max_concurrent)
+        self._client: AsyncOpenAI | None = None
+        self._concessions: frozenset[str] = frozenset()
+        self._opens_thinking = False
+
+    def __repr__(self) -> str:
+        return f"OpenAIChatModel(model={self._model!r}, host={urlsplit(self._base_url).hostname!r})"
+
+    @property
+    def name(self) -> str:
+        """Return the model's name."""
+        return self._model
+
+    @property
+    def context_window(self) -> int:
+        """Return how many tokens question and answer may take together; the first call may take 0.3 s."""
+        if self._window is None:
+            self._window = context_window(self._model)
+        return self._window
+
+    @property
+    def max_tokens(self) -> int:
+        """Return how many tokens an answer may take."""
+        return self._options.max_tokens
+
+    async def warm_up(self) -> None:
+        """Import the SDK (a second) and look up the window now rather than during the first question."""
+        await self._connect()
+        await asyncio.to_thread(lambda: self.context_window)
+
+    async def close(self) -> None:
+        """Close the connections; another call opens them again."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
+
+    async def complete(self, messages: Sequence[Message], *, task: str) -> tuple[str, Usage]:
+        """Return the whole text and what it took.
+
+        Raises:
+            ModelBadOutput: If the length limit cut it; it carries the text.
+            ModelRefused: If the endpoint's policy stopped it.
+            ModelError: As ``stream``; nothing was shown, so a broken stream is tried once more.
+        """
+        try:
+            return await self._collect(messages, task)
+        except ModelInterrupted:
+            return await self._collect(messages, task)
+
+    async def _collect(self, messages: Sequence[Message], task: str) -> tuple[str, Usage]:
+        text: list[str] = []
+        usage = Usage(calls=1)
+        async with aclosing(self.stream(messages, task=task)) as pieces:
+            async for piece in pieces:
+                if isinstance(piece, TextPiece):
+                    text.append(piece.text)
+                elif isinstance(piece, Finish):
+                    usage = piece.usage
+                    _check_whole(piece, "".join(text))
+                elif not isinstance(piece, ReasoningPiece):
+                    text.clear()
+        return "".join(text), usage
+
+    async def stream(self, messages: Sequence[Message], *, task: str = "answer") -> AsyncGenerator[Piece, None]:
+        """Yield the output piece by piece, ending in one Finish; closing the iterator closes the HTTP stream.
+
+        Raises:
+            ModelInterrupted: If it breaks after the first text was yielded; nothing is retried then.
+            ModelError: Another one of its kinds, if it fails before that for good.
+        """
+        deadline = asyncio.get_running_loop().time() + self._limits.total
+        attempt = 1
+        await self._connect()
+        while True:
+            shown = False
+            try:
+                async with aclosing(self._attempt(messages, task, deadline)) as pieces:
+                    async for piece in pieces:
+                        shown = shown or isinstance(piece, TextPiece)
+                        yield piece
+                return
+            except ModelError as error:
+                failure = Failure(error=error, retry=isinstance(error, ModelUnreachable))
+            except _Retryable as error:
+                failure = error.failure
+            except transport_errors() as error:
+                failure = failure_of(error, secrets=(self._api_key,))
+            if shown:
+                raise ModelInterrupted(str(failure.error)) from None
+            if self._concede(str(failure.error), type(failure.error)):
+                continue
+            await self._wait_or_raise(failure, attempt, deadline)
+            attempt += 1
+
+    async def _attempt(self, messages: Sequence[Message], task: str, deadline: float) -> AsyncGenerator[Piece, None]:
+        """Make one call; raise the SDK's errors as they are."""
+        async with asyncio.timeout_at(deadline):
+            await self._slots.acquire()
+        try:
+            answer = _Answer(ThinkSplitter(opens_thinking=self._opens_thinking))
+            async with aclosing(self._parts(messages, task, deadline)) as arriving:
+                async for part in arriving:
+                    if part.failure:
+                        raise _Retryable(of_text(part.failure, secrets=(self._api_key,)))
+                    for piece in answer.take(part):
+                        yield piece
+            self._opens_thinking = self._opens_thinking or answer.splitter.saw_orphan
+            for piece in answer.close():
+                yield piece
+            yield Finish(reason=answer.reason(), usage=answer.usage or await self._count(messages, answer))
+        finally:
+            self._slots.release()
+
+    async def _parts(self, messages: Sequence[Message], task: str, deadline: float) -> AsyncGenerator[Part, None]:
+        """Yield the parts of the response within the limits of time, and close it at the end, whatever the end is."""
+        client = await self._connect()
+        first = min(deadline, asyncio.get_running_loop().time() + self._limits.first_token)
+        manager = client.chat.completions.with_streaming_response.create(**self._request(messages, task))  # type: ignore[call-overload]
+        async with asyncio.timeout_at(first):
+            response = await manager.__aenter__()
+        try:
+            whole = "json" in response.headers.get("content-type", "")
+            reader = parts(response.iter_bytes(), whole=whole)
+            limit = first
+            while (part := await _next(reader, limit)) is not None:
+                if part.text or part.reasoning:
+                    limit = deadline
+                yield part
+        finally:
+            await manager.__aexit__(None, None, None)
+
+    def _request(self, messages: Sequence[Message], task: str) -> dict[str, object]:
+        options = self._tasks.get(task, self._options)
+        limit = "max_completion_tokens" if "max_completion_tokens" in self._concessions else "max_tokens"
+        request: dict[str, object] = {
+            "model": options.model or self._model,
+            "messages": [{"role": message.role, "content": _encodable(message.text)} for message in messages],
+            "stream": True,
+            limit: options.max_tokens,
+        }
+        if options.temperature is not None and "temperature" not in self._concessions:
+            request["temperature"] = options.temperature
+        if "stream_options" not in self._concessions:
+            request["stream_options"] = {"include_usage": True}
+        if options.extra_body:
+            request["extra_body"] = dict(options.extra_body)
+        return request
+
+    def _concede(self, said: str, kind: type[ModelError]) -> bool:
+        """Leave out a field that the endpoint complains of by name, for good; return whether that is worth a try."""
+        if kind is not ModelError:
+            return False
+        for name in ("max_completion_tokens", "stream_options", "temperature"):
+            if name in said and name not in self._concessions:
+                log.info("%s does not take every field of a request: doing without (%s)", self._model, name)
+                self._concessions |= {name}
+                return True
+        return False
+
+    async def _wait_or_raise(self, failure: Failure, attempt: int, deadline: float) -> None:
+        step = min(LONGEST_WAIT, self._limits.first_backoff * 2.0 ** (attempt - 1))
+        wait = failure.wait if failure.wait is not None else step * random.uniform(0.5, 1.0)
+        late = asyncio.get_running_loop().time() + wait >= deadline
+        if not failure.retry or attempt >= self._limits.attempts or late:
+            raise failure.error from None
+        log.info("%s: %s; trying again in %.1f s", self._model, failure.error, wait)
+        await asyncio.sleep(wait)
+
+    async def _connect(self) -> "AsyncOpenAI":
+        if self._client is None:
+            client = await asyncio.to_thread(self._new_client)
+            self._client = self._client or client
+        return self._client
+
+    def _new_client(self) -> "AsyncOpenAI":
+        import openai
+
+        limits = self._limits
+        return openai.AsyncOpenAI(
+            base_url=self._base_url,
+            api_key=self._api_key or "none",
+            max_retries=0,
+            timeout=openai.Timeout(limits.first_token, connect=limits.connect),
+        )
+
+    async def _count(self, messages: Sequence[Message], answer: "_Answer") -> Usage:
+        """Count what the endpoint did not."""
+
+        def count() -> Usage:
+            tokenizer = self._tokenizer or offline_tokenizer()
+            written = tokenizer.count("".join(answer.text)) + tokenizer.count("".join(answer.reasoning))
+            return Usage(calls=1, prompt_tokens=prompt_tokens(messages, tokenizer), completion_tokens=written)
+
+        return await asyncio.to_thread(count)
+
+
+class _Retryable(Exception):
+    """Carries a failure out of a stream that had begun well."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(str(failure.error))
+        self.failure = failure
+
+
+class _Answer:
+    """Gathers the parts of one answer, and says how it ended."""
+
+    def __init__(self, splitter: ThinkSplitter) -> None:
+        self.splitter = splitter
+        self.text: list[str] = []
+        self.reasoning: list[str] = []
+        self.usage: Usage | None = None
+        self._refusal = ""
+        self._finish = ""
+        self._last = False
+
+    def take(self, part: Part) -> list[Piece]:
+        """Return the pieces that the part brings."""
+        self._refusal += part.refusal
+        self._finish = part.finish or self._finish
+        self._last = self._last or part.last
+        self.usage = part.usage or self.usage
+        pieces: list[Piece] = [ReasoningPiece(text=part.reasoning)] if part.reasoning else []
+        return self._kept([*pieces, *self.splitter.feed(part.text)])
+
+    def close(self) -> list[Piece]:
+        """Return the last pieces; raise ModelUnreachable when the stream ended before the answer did."""
+        if not self._finish and not self._last:
+            raise ModelUnreachable("the stream ended before the answer did")
+        return self._kept([*self.splitter.close()])
+
+    def reason(self) -> Literal["stop", "length", "refused"]:
+        """Return how it ended; ModelRefused or ModelBadOutput when it ended without any text."""
+        refused = self._finish == "content_filter" or bool(self._refusal)
+        cut = self._finish in ("length", "max_tokens")
+        if any(self.text):
+            return "refused" if refused else "length" if cut else "stop"
+        if refused:
+            raise ModelRefused(self._refusal or "the endpoint's content filter stopped the answer")
+        if cut:
+            return "length"
+        raise ModelBadOutput(f"the answer is empty (finish reason {self._finish or 'none'})", raw="")
+
+    def _kept(self, pieces: list[Piece]) -> list[Piece]:
+        for piece in pieces:
+            if isinstance(piece, TextPiece):
+                self.text.append(piece.text)
+            elif isinstance(piece, ReasoningPiece):
+                self.reasoning.append(piece.text)
+            elif not isinstance(piece, Finish):
+                self.text.clear()
+                self.reasoning.append(piece.text)
+        return pieces
+
+
+async def _next(reader: AsyncIterator[Part], limit: float) -> Part | None:
+    """Return the next part within the limit (the loop's time), None at the end."""
+    async with asyncio.timeout_at(limit):
+        return await anext(reader, None)
+
+
+def _check_whole(finish: Finish, text: str) -> None:
+    if finish.reason == "length":
+        raise ModelBadOutput("the output was cut at its length limit", raw=text)
+    if finish.reason == "refused":
+        raise ModelRefused("the endpoint's content filter stopped the output")
+
+
+def _encodable(text: str) -> str:
+    """Return the text with lone surrogates, which JSON cannot carry in UTF-8, as U+FFFD."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

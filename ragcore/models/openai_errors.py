@@ -1,0 +1,190 @@
+"""Every error of the openai SDK and of what lies under it, as one of ours; and whether another try may help."""
+
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+from ragcore.errors import (
+    ModelAuthError,
+    ModelBadOutput,
+    ModelContextTooLong,
+    ModelError,
+    ModelRateLimited,
+    ModelRefused,
+    ModelUnreachable,
+)
+
+LONGEST_WAIT = 20.0
+"""The longest that an endpoint may keep us, and the longest step of our own, in seconds."""
+
+SHOWN_CHARACTERS = 300
+
+# The codes and wordings of OpenAI and Azure, vLLM, llama.cpp, Ollama, LM Studio, Anthropic and the gateways to them.
+_TOO_LONG = re.compile(
+    r"context_length_exceeded|exceed_context_size|maximum context length|context (?:length|size|window)"
+    r"|maximum model length|max_model_len|(?:prompt|input)(?: \w+){0,3} too long|too many (?:input )?tokens"
+    r"|input (?:token )?(?:length|count)[^.]{0,40}exceed|exceed[^.]{0,40}(?:token|context)|reduce the length",
+    re.IGNORECASE,
+)
+_REFUSED = re.compile(
+    r"content_filter|content_policy|content management policy|responsible ?ai|content policy|moderation|safety system"
+    r"|flagged|invalid_prompt",
+    re.IGNORECASE,
+)
+_RATE = re.compile(r"rate.?limit|too many requests|overloaded|quota", re.IGNORECASE)
+_SPENT = re.compile(
+    r"insufficient_quota|billing|exceeded your current quota|insufficient (?:balance|credit)", re.IGNORECASE
+)
+_KEY = re.compile(r"\b(?:sk|key|pk|gsk|xai|hf)[-_][\w*.-]{4,}|Bearer\s+\S+")
+_RETRIED = frozenset({408, 409, 425, 429})
+
+# By name, because which of them exist depends on the SDK's release. A test fails on one that isn't here.
+MAPPED: Mapping[str, type[ModelError]] = {
+    "OpenAIError": ModelError,
+    "APIError": ModelUnreachable,
+    "APIStatusError": ModelError,
+    "APIResponseValidationError": ModelBadOutput,
+    "APIConnectionError": ModelUnreachable,
+    "APITimeoutError": ModelUnreachable,
+    "BadRequestError": ModelError,
+    "AuthenticationError": ModelAuthError,
+    "OAuthError": ModelAuthError,
+    "SubjectTokenProviderError": ModelAuthError,
+    "PermissionDeniedError": ModelAuthError,
+    "NotFoundError": ModelError,
+    "ConflictError": ModelUnreachable,
+    "UnprocessableEntityError": ModelError,
+    "RateLimitError": ModelRateLimited,
+    "InternalServerError": ModelUnreachable,
+    "LengthFinishReasonError": ModelBadOutput,
+    "ContentFilterFinishReasonError": ModelRefused,
+    "WebSocketConnectionClosedError": ModelUnreachable,
+    "WebSocketQueueFullError": ModelUnreachable,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """What went wrong, whether another try may help, and how long the endpoint asked to wait (None: it did not)."""
+
+    error: ModelError
+    retry: bool = False
+    wait: float | None = None
+
+
+def transport_errors() -> tuple[type[Exception], ...]:
+    """Return what a call may raise: the SDK's errors, those of the HTTP library under it, and unreadable JSON."""
+    import openai
+
+    # The SDK moved from httpx to httpx2, and its older releases let the library's own errors through in a stream.
+    http = sys.modules[openai.Timeout.__init__.__module__.partition(".")[0]]
+    errors = [getattr(http, name) for name in ("HTTPError", "InvalidURL", "StreamError")]
+    return (openai.OpenAIError, *errors, OSError, ValueError)
+
+
+def failure_of(error: Exception, *, secrets: Sequence[str] = ()) -> Failure:
+    """Return an SDK's or transport's error as ours; none of the secrets is in its text."""
+    import openai
+
+    if isinstance(error, openai.APIStatusError):
+        body = error.response.headers.get("retry-after"), error.response.headers.get("retry-after-ms")
+        said = _said(str(error.message), error.body, secrets)
+        return of_status(error.status_code, said, retry_after=retry_after(*body), secrets=secrets)
+    text = clean(f"{type(error).__name__}: {error}", secrets)
+    if isinstance(error, openai.APITimeoutError) or "Timeout" in type(error).__name__:
+        return Failure(error=ModelUnreachable(f"the model did not answer in time ({text})"), retry=True)
+    if type(error) is openai.APIError:
+        return of_text(_said(str(error.message), error.body, secrets), secrets=secrets)
+    kind = next((MAPPED[cls.__name__] for cls in type(error).__mro__ if cls.__name__ in MAPPED), None)
+    if kind is None:
+        kind = ModelBadOutput if isinstance(error, ValueError) else ModelUnreachable
+    return Failure(error=_made(kind, text), retry=kind is ModelUnreachable)
+
+
+def of_status(status: int, said: str, *, retry_after: float | None = None, secrets: Sequence[str] = ()) -> Failure:
+    """Return what a response with this status means; ``said`` is its message, code and type."""
+    text = clean(f"HTTP {status}: {said}", secrets)
+    if status == 429 and _SPENT.search(said):
+        return Failure(error=ModelRateLimited(f"the account's quota is used up ({text})", retry_after=None))
+    if _TOO_LONG.search(said) and status != 429:
+        return Failure(error=ModelContextTooLong(text))
+    if status in _RETRIED or status >= 500:
+        return _busy(status, text, retry_after)
+    kind: type[ModelError] = ModelError
+    if _REFUSED.search(said):
+        kind = ModelRefused
+    elif status in (401, 402, 403):
+        kind = ModelAuthError
+    elif status == 413:
+        kind = ModelContextTooLong
+    return Failure(error=kind(text))
+
+
+def _busy(status: int, text: str, wait: float | None) -> Failure:
+    too_long = wait is not None and wait > LONGEST_WAIT
+    if status == 429 or too_long:
+        return Failure(error=ModelRateLimited(text, retry_after=wait), retry=not too_long, wait=wait)
+    return Failure(error=ModelUnreachable(text), retry=True, wait=wait)
+
+
+def of_text(said: str, *, secrets: Sequence[str] = ()) -> Failure:
+    """Return what an error without a status means, as one sent within a stream."""
+    text = clean(said, secrets)
+    if _TOO_LONG.search(said):
+        return Failure(error=ModelContextTooLong(text))
+    if _REFUSED.search(said):
+        return Failure(error=ModelRefused(text))
+    if _RATE.search(said):
+        return Failure(error=ModelRateLimited(text, retry_after=None), retry=not _SPENT.search(said))
+    return Failure(error=ModelUnreachable(text), retry=True)
+
+
+def retry_after(seconds_or_date: str | None, milliseconds: str | None = None) -> float | None:
+    """Return the seconds of a Retry-After header (seconds or a date) or of OpenAI's in milliseconds; None if none."""
+    if milliseconds is not None:
+        try:
+            return max(0.0, float(milliseconds) / 1000)
+        except ValueError:
+            pass
+    if seconds_or_date is None:
+        return None
+    try:
+        return max(0.0, float(seconds_or_date))
+    except ValueError:
+        pass
+    try:
+        then = parsedate_to_datetime(seconds_or_date)
+    except ValueError:
+        return None
+    return max(0.0, ((then if then.tzinfo else then.replace(tzinfo=UTC)) - datetime.now(UTC)).total_seconds())
+
+
+def clean(text: str, secrets: Sequence[str] = ()) -> str:
+    """Return the text on one short line, without the secrets and without anything that looks like a key."""
+    for secret in secrets:
+        if secret:
+            text = text.replace(secret, "[key]")
+    text = _KEY.sub("[key]", " ".join(text.split()))
+    return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"
+
+
+def _said(message: str, body: object, secrets: Sequence[str]) -> str:
+    """Return the endpoint's own words: OpenAI's ``{"error": {"message", "code", "type"}}``, flatter forms, or text."""
+    fields: list[str] = []
+    error = body.get("error", body) if isinstance(body, Mapping) else body
+    if isinstance(error, Mapping):
+        fields = [str(error[name]) for name in ("message", "detail", "code", "type") if error.get(name)]
+    elif isinstance(error, str):
+        fields = [error]
+    return " | ".join(fields) or message
+
+
+def _made(kind: type[ModelError], text: str) -> ModelError:
+    if kind is ModelBadOutput:
+        return ModelBadOutput(text, raw="")
+    if kind is ModelRateLimited:
+        return ModelRateLimited(text, retry_after=None)
+    return kind(text)
