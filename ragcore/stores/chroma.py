@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragcore.errors import ConfigError, IndexDamaged, StoreError
+from ragcore.stores.chroma_files import ChromaFiles
 from ragcore.stores.chroma_probe import dead_collections
 from ragcore.stores.hits import Hit
 
@@ -53,11 +54,12 @@ class Chroma:
     """A Chroma client and the collections of one database in it."""
 
     def __init__(
-        self, client: "ClientAPI", *, instance: str, marker: Path | None = None, dead: Collection[str] = ()
+        self, client: "ClientAPI", *, instance: str, files: ChromaFiles | None = None, dead: Collection[str] = ()
     ) -> None:
-        """Wrap a client; use Chroma.open. ``marker`` is the file that tells of an open embedded Chroma."""
+        """Wrap a client; use Chroma.open. ``files`` are those of an embedded Chroma, None for a server."""
         self._client = client
-        self._marker = marker
+        self._files = files
+        self._writing = asyncio.Lock()
         self._dead = set(dead)
         self._instance = instance
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="chroma")
@@ -75,23 +77,23 @@ class Chroma:
             IndexDamaged: the folder cannot be opened; it must be emptied, and everything in it built anew.
             StoreError: the server cannot be reached, or the disk is at fault.
         """
-        marker = where.with_name(f"{where.name}.open") if isinstance(where, Path) else None
+        files = ChromaFiles(where) if isinstance(where, Path) else None
         dead: set[str] = set()
-        if isinstance(where, Path) and marker is not None and await asyncio.to_thread(_was_left_open, where, marker):
-            dead = await dead_collections(where)
+        if files is not None and isinstance(where, Path):
+            in_order, dead = await asyncio.to_thread(files.opened)
+            if not in_order:
+                dead |= await dead_collections(where, skip=dead)
         opening = asyncio.get_running_loop().run_in_executor(None, _client, where)
-        client = await _outcome(opening, embedded=marker is not None)
-        if marker is not None:
-            await asyncio.to_thread(marker.touch)
-        return cls(client, marker=marker, instance=instance, dead=dead)
+        client = await _outcome(opening, embedded=files is not None)
+        return cls(client, files=files, instance=instance, dead=dead)
 
     async def close(self) -> None:
         """Release the client and its files."""
         await self._run(self._client.close)  # type: ignore[attr-defined]
         self._collections.clear()
         self._threads.shutdown(wait=False)
-        if self._marker is not None and not self._dead:
-            await asyncio.to_thread(self._marker.unlink, missing_ok=True)
+        if self._files is not None:
+            await asyncio.to_thread(self._files.closed)
 
     async def create(self, *, embedder: str, dimension: int, knowledge_base: str) -> str:
         """Create an empty collection for vectors of one embedder and return its name."""
@@ -139,13 +141,13 @@ class Chroma:
         for start in range(0, len(ids), MAX_BATCH):
             part = slice(start, start + MAX_BATCH)
             metadatas = [{"document_id": document_id} for document_id in document_ids[part]]
-            await self._run(collection.add, ids=list(ids[part]), embeddings=vectors[part], metadatas=metadatas)
+            await self._write(name, collection.add, ids=list(ids[part]), embeddings=vectors[part], metadatas=metadatas)
 
     async def delete(self, name: str, ids: Sequence[str]) -> None:
         """Delete vectors; ids that are not there are passed over."""
         collection = await self._collection(name)
         for start in range(0, len(ids), MAX_BATCH):
-            await self._run(collection.delete, ids=list(ids[start : start + MAX_BATCH]))
+            await self._write(name, collection.delete, ids=list(ids[start : start + MAX_BATCH]))
 
     async def query(
         self, name: str, vector: NDArray[np.float32], k: int, document_ids: Sequence[str] = ()
@@ -198,25 +200,39 @@ class Chroma:
     async def drop(self, name: str) -> None:
         """Delete a collection through the client, a dead one too; one that is not there is passed over."""
         self._collections.pop(name, None)
-        self._dead.discard(name)
         if name in await self.names():
             await self._run(self._client.delete_collection, name)
+        self._dead.discard(name)
+        if self._files is not None:
+            await asyncio.to_thread(self._files.forget, name)
 
     async def _collection(self, name: str) -> "ChromaCollection":
         if name in self._dead:  # touching it could crash this process
             raise IndexDamaged(f"the Chroma collection {name} was left damaged")
         if name not in self._collections:
-            self._collections[name] = await self._run(self._client.get_collection, name, embedding_function=None)
+            collection = await self._run(self._client.get_collection, name, embedding_function=None)
+            # The first use of a collection replays what its files lack, and may write them.
+            await self._write(name, collection.get, limit=1, include=["embeddings"])
+            self._collections[name] = collection
         return self._collections[name]
+
+    async def _write(self, name: str, call: Callable[..., T], **kwargs: Any) -> T:
+        """Make a call that may write a collection's files."""
+        files = self._files
+        if files is None:
+            return await self._run(call, **kwargs)
+
+        def work() -> T:
+            with files.writing(name):
+                return call(**kwargs)
+
+        async with self._writing:
+            return await self._run(work)
 
     async def _run(self, call: Callable[..., T], *args: Any, **kwargs: Any) -> T:
         loop = asyncio.get_running_loop()
         running = loop.run_in_executor(self._threads, lambda: call(*args, **kwargs))
-        return await _outcome(running, embedded=self._marker is not None)
-
-
-def _was_left_open(folder: Path, marker: Path) -> bool:
-    return marker.exists() and (folder / "chroma.sqlite3").exists()
+        return await _outcome(running, embedded=self._files is not None)
 
 
 def _client(where: Path | str) -> "ClientAPI":

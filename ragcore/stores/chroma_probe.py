@@ -1,12 +1,13 @@
-"""Tries an embedded Chroma in a process of its own, after a run that did not end in order.
+"""Tries an embedded Chroma in a process of its own, when its files are not as they were left in order.
 
-Chroma overwrites its files in place. Killed half way it may leave one cut short, and then its native part does not
-raise but crashes the process that searches it. So the first search after a kill is for a process that may crash.
+On damaged files Chroma's native part may not raise but crash the process that searches them. So the first search is
+for a process that may crash.
 """
 
 import asyncio
 import os
 import sys
+from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
@@ -21,15 +22,15 @@ SECONDS = 120.0
 """How long trying one collection may take."""
 
 
-async def dead_collections(folder: Path) -> set[str]:
-    """Return the names of the collections that crash, hang or fail.
+async def dead_collections(folder: Path, *, skip: Collection[str] = ()) -> set[str]:
+    """Return the names of the collections that crash, hang or fail; those to skip are not touched.
 
     Raises:
         IndexDamaged: the folder cannot be opened at all.
     """
     dead: set[str] = set()
     while True:
-        name, ok = await _try_all(folder, skip=dead)
+        name, ok = await _try_all(folder, skip={*skip, *dead})
         if ok:
             return dead
         if not name:

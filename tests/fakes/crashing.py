@@ -1,0 +1,178 @@
+"""Real processes that bring an index from one state to another and are killed on the way.
+
+``python -m tests.fakes.crashing`` imports everything once and then forks a worker for each line it is given: a worker
+starts in milliseconds and is a process of its own, which can be killed as any other.
+"""
+
+import asyncio
+import functools
+import itertools
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ragcore.ingest import ingest, remove
+from ragcore.library import Library
+from ragcore.recovery import mend, recover
+from ragcore.stores.chroma import Chroma
+from ragcore.stores.keywords import TantivyKeywords
+from ragcore.stores.staging import Staging
+from ragcore.stores.sums import Vectors
+from tests.fakes.embedding import HashEmbedder
+from tests.fakes.libraries import each
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+STEPS: list[tuple[type, str]] = [
+    *((Staging, name) for name in ("stage", "switch", "tombstone", "forget", "save_knowledge_base")),
+    *((Chroma, name) for name in ("create", "add", "delete", "drop")),
+    *((TantivyKeywords, name) for name in ("write", "clear")),
+    (Vectors, "put"),
+]
+"""Everything that writes; a worker can be told to die before or after the n-th of these."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """Bring the index in ``folder`` to the documents in the file ``state``.
+
+    ``die_at`` counts the moments before and after each writing step, from 1; 0 lives on. ``sync_threshold`` is after
+    how many writes Chroma rewrites its files, 0 for its own default.
+    """
+
+    folder: str
+    state: str
+    die_at: int = 0
+    sync_threshold: int = 0
+    dimension: int = 16
+
+
+async def bring(job: Job) -> int:
+    """Do a job as a sync does; returns how many moments there were to die at."""
+    moments = itertools.count(1)
+    last = 0
+
+    def moment() -> None:
+        nonlocal last
+        last = next(moments)
+        if last == job.die_at:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    for owner, name in STEPS:
+        setattr(owner, name, _watched(getattr(owner, name), moment))
+    if job.sync_threshold:
+        configuration = {"hnsw": {"space": "cosine", "sync_threshold": job.sync_threshold}}
+        Chroma._configuration = lambda self: configuration  # type: ignore[method-assign]
+    texts: dict[str, str] = json.loads(await asyncio.to_thread(pathlib.Path(job.state).read_text, "utf-8"))
+    library = await Library.open(pathlib.Path(job.folder), embedder=HashEmbedder(dimension=job.dimension))
+    try:
+        await sync(library, texts)
+    finally:
+        await library.close()
+    return last
+
+
+async def sync(library: Library, texts: dict[str, str]) -> None:
+    """Recover, mend, index what is there and remove what is not."""
+    await recover(library)
+    async for _ in mend(library):
+        pass
+    async for _ in ingest(library, "kb", each(texts)):
+        pass
+    there = await library.registry.document_ids("s")
+    await remove(library, [document_id for document_id in there if document_id.removeprefix("s:") not in texts])
+
+
+def _watched(method: Callable[..., Awaitable[Any]], moment: Callable[[], None]) -> Callable[..., Awaitable[Any]]:
+    @functools.wraps(method)
+    async def watched(*args: Any, **kwargs: Any) -> Any:
+        moment()
+        result = await method(*args, **kwargs)
+        moment()
+        return result
+
+    return watched
+
+
+class Workers:
+    """The process that forks workers, seen from the test."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self._process = process
+
+    def start(self, job: Job) -> int:
+        """Start a worker and return its process id."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(asdict(job)) + "\n")
+        self._process.stdin.flush()
+        return int(self._read())
+
+    def wait(self) -> int:
+        """Wait for the worker and return how many moments it had to die at, or -1 if it was killed.
+
+        Raises:
+            AssertionError: it failed of itself.
+        """
+        code, moments = map(int, self._read().split())
+        assert code in {0, -signal.SIGKILL}, f"the worker ended with {code}"
+        return moments if code == 0 else -1
+
+    def _read(self) -> str:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        assert line, "the process that forks workers has died"
+        return line
+
+
+@contextmanager
+def workers() -> Iterator[Workers]:
+    """Run the forking process for the length of the block."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "0"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.fakes.crashing"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
+        cwd=ROOT,
+    )
+    try:
+        yield Workers(process)
+    finally:
+        assert process.stdin is not None
+        process.stdin.close()
+        process.wait(10)
+        assert process.stdout is not None
+        process.stdout.close()
+
+
+def main() -> None:
+    """Fork a worker for each line; answer with its process id, and then with its end."""
+    import chromadb  # noqa: F401
+    import sqlalchemy.ext.asyncio  # noqa: F401
+    import tantivy  # noqa: F401
+
+    for line in sys.stdin:
+        reading, writing = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            os.close(reading)
+            moments = asyncio.run(bring(Job(**json.loads(line))))
+            os.write(writing, str(moments).encode())
+            os._exit(0)
+        os.close(writing)
+        print(pid, flush=True)
+        _, status = os.waitpid(pid, 0)
+        said = os.read(reading, 20).decode() or "-1"
+        os.close(reading)
+        print(os.waitstatus_to_exitcode(status), said, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,214 @@
+"""kill -9 at any moment: the next sync ends in exactly the state of an undisturbed run."""
+
+import asyncio
+import contextlib
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from sqlalchemy import select
+
+from ragcore.library import CHROMA, Library
+from ragcore.recovery import check
+from ragcore.stores.health import IndexState
+from ragcore.stores.schema import chunks, documents, staged, vector_sums, vectors
+from tests.fakes.crashing import Job, Workers, sync, workers
+from tests.fakes.embedding import HashEmbedder
+from tests.soak import scaled
+
+KILLS_IN_A_ROW = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """Where a trial begins, where it is to end, and what an undisturbed run ends with."""
+
+    before: pathlib.Path
+    target: dict[str, str]
+    job: Job
+    undisturbed: dict[str, Any]
+    moments: int
+    seconds: float
+
+
+@pytest.fixture(scope="module")
+def forked() -> Iterator[Workers]:
+    with workers() as running:
+        yield running
+
+
+def _texts(count: int, paragraphs: int) -> dict[str, str]:
+    return {f"d{n}": "\n\n".join(f"# Part {p}\n\nDocument {n}, {p}." for p in range(paragraphs)) for n in range(count)}
+
+
+def _scene(folder: pathlib.Path, forked: Workers, job: Job, before: dict[str, str], target: dict[str, str]) -> Scene:
+    start, end = folder / "start.json", folder / "end.json"
+    start.write_text(json.dumps(before))
+    end.write_text(json.dumps(target))
+    forked.start(replace(job, folder=str(folder / "before"), state=str(start)))
+    assert forked.wait() > 0
+    shutil.copytree(folder / "before", folder / "undisturbed")
+    job = replace(job, state=str(end))
+    began = time.monotonic()
+    forked.start(replace(job, folder=str(folder / "undisturbed")))
+    moments = forked.wait()
+    seconds = time.monotonic() - began
+    state = asyncio.run(_ended(folder / "undisturbed", target, job))
+    return Scene(before=folder / "before", target=target, job=job, undisturbed=state, moments=moments, seconds=seconds)
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory: pytest.TempPathFactory, forked: Workers) -> Scene:
+    """A few dozen documents: some change, some go, some come."""
+    before = _texts(24, 6)
+    target = {name: text.replace(", 1.", ", one!") if n % 3 else text for n, (name, text) in enumerate(before.items())}
+    for gone in ("d1", "d2", "d3"):
+        del target[gone]
+    target |= {f"new{n}": f"New document {n}" for n in range(8)}
+    return _scene(tmp_path_factory.mktemp("crash"), forked, Job(folder="", state=""), before, target)
+
+
+@pytest.fixture(scope="module")
+def large_scene(tmp_path_factory: pytest.TempPathFactory, forked: Workers) -> Scene:
+    """Enough vectors that Chroma takes its time to rewrite its files, which it does after every hundred writes."""
+    before = _texts(24, 50)
+    target = {
+        name: text.replace("Document", "Paper") if n % 2 else text for n, (name, text) in enumerate(before.items())
+    }
+    job = Job(folder="", state="", sync_threshold=100, dimension=384)
+    return _scene(tmp_path_factory.mktemp("large"), forked, job, before, target)
+
+
+def test_killed_before_and_after_every_kind_of_step(tmp_path: pathlib.Path, forked: Workers, scene: Scene) -> None:
+    """Also while it recovers from having been killed."""
+    drawn = random.Random(os.urandom(8))
+    for trial in range(scaled(2)):
+        folder = tmp_path / str(trial)
+        shutil.copytree(scene.before, folder)
+        points = [drawn.randint(1, scene.moments) for _ in range(KILLS_IN_A_ROW)]
+        for point in points:
+            forked.start(replace(scene.job, folder=str(folder), die_at=point))
+            forked.wait()
+        _assert_same(folder, scene, f"killed at {points} of {scene.moments}")
+
+
+def test_killed_at_any_time(tmp_path: pathlib.Path, forked: Workers, scene: Scene) -> None:
+    drawn = random.Random(os.urandom(8))
+    for trial in range(scaled(2)):
+        folder = tmp_path / str(trial)
+        shutil.copytree(scene.before, folder)
+        delays = [drawn.uniform(0, scene.seconds) for _ in range(KILLS_IN_A_ROW)]
+        for delay in delays:
+            pid = forked.start(replace(scene.job, folder=str(folder)))
+            time.sleep(delay)
+            _kill(pid)
+            forked.wait()
+        _assert_same(folder, scene, f"killed after {delays} of {scene.seconds:.2f} s")
+
+
+def test_killed_while_chroma_rewrites_its_files(tmp_path: pathlib.Path, forked: Workers, large_scene: Scene) -> None:
+    drawn = random.Random(os.urandom(8))
+    for trial in range(scaled(2)):
+        folder = tmp_path / str(trial)
+        shutil.copytree(large_scene.before, folder)
+        rewriting, delay = drawn.randint(1, 4), drawn.uniform(0, 0.03)
+        pid = forked.start(replace(large_scene.job, folder=str(folder)))
+        _kill_in_rewriting(pid, folder / CHROMA, rewriting, delay)
+        forked.wait()
+        _assert_same(folder, large_scene, f"killed {delay * 1000:.0f} ms into rewriting {rewriting}")
+
+
+def _kill_in_rewriting(pid: int, chroma: pathlib.Path, rewriting: int, delay: float) -> None:
+    """Kill a process a moment after it has begun to write Chroma's files for the n-th time."""
+    seen = _stamp(chroma)
+    while rewriting and _runs(pid):
+        now = _stamp(chroma)
+        if now != seen:
+            rewriting -= 1
+            if rewriting:
+                time.sleep(0.05)  # let this one end
+                now = _stamp(chroma)
+            seen = now
+    time.sleep(delay)
+    _kill(pid)
+
+
+def _stamp(chroma: pathlib.Path) -> list[int]:
+    return sorted(path.stat().st_mtime_ns for path in chroma.glob("*/data_level0.bin"))
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().split(") ")[1][0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def _kill(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+
+
+def _assert_same(folder: pathlib.Path, scene: Scene, what: str) -> None:
+    state = asyncio.run(_ended(folder, scene.target, scene.job))
+    for name, expected in scene.undisturbed.items():
+        assert state[name] == expected, f"{name} differs, {what}"
+    shutil.rmtree(folder)
+
+
+async def _ended(folder: pathlib.Path, target: dict[str, str], job: Job) -> dict[str, Any]:
+    """Sync once more, undisturbed, and return the state of everything that is stored."""
+    library = await Library.open(folder, embedder=HashEmbedder(dimension=job.dimension))
+    try:
+        await sync(library, target)
+        for health in await check(library):
+            assert health.state is IndexState.WELL, health
+        return await _state(library)
+    finally:
+        await library.close()
+
+
+async def _state(library: Library) -> dict[str, Any]:
+    live = [c for c in documents.c if c.name not in {"revision", "indexed_at"}]
+    state: dict[str, Any] = {}
+    async with library.database.connect() as connection:
+        for name, query in {
+            "documents": select(*live).where(~documents.c.deleted).order_by(documents.c.id),
+            "chunks": select(chunks).order_by(chunks.c.id),
+            "vectors": select(vectors).order_by(vectors.c.key),
+            "sums": select(vector_sums).order_by(vector_sums.c.language),
+            "staged": select(staged),
+        }.items():
+            state[name] = [tuple(row) for row in await connection.execute(query)]
+    state["keyword ids"] = await library.keywords.ids()
+    state["keyword revision"] = await library.keywords.revision() == await library.registry.revision()
+    state["vector ids"] = await library.vectors.ids("kb")
+    state["found"] = await _finds_all(library)
+    return state
+
+
+async def _finds_all(library: Library) -> bool:
+    """Whether every live chunk's vector stands in Chroma, to the last few bits, and a search finds it."""
+    base = (await library.registry.knowledge_bases())["kb"]
+    after = ""
+    while page := await library.registry.live_page("kb", after=after):
+        after = page[-1].chunk.id
+        known = await library.vector_rows.get(base.embedder, [stored.vector_key for stored in page])
+        kept = await library.vectors._chroma.vectors(base.collection, [stored.chunk.id for stored in page])
+        for n, stored in enumerate(page):
+            if not np.allclose(kept[stored.chunk.id], known[stored.vector_key], atol=1e-6):
+                return False
+            if n % 10 == 0:
+                hits = await library.vectors.query("kb", known[stored.vector_key], 5)
+                if stored.chunk.id not in {hit.chunk_id for hit in hits}:
+                    return False
+    return True
