@@ -1,0 +1,409 @@
+import asyncio
+import contextlib
+from contextlib import asynccontextmanager
+from datetime import timedelta
+
+import pytest
+
+from connectors.sync import WAIT, SyncJob, SyncProgress, SyncReport, forget_source, orphans, sync
+from ragcore.chunking import ChunkOptions
+from ragcore.errors import ModelUnreachable, SourceAuthError, SourceError
+from ragcore.ingest import IngestOptions
+from ragcore.stores.sources import SourceStates
+from tests.connectors.helpers import files, put, settle
+from tests.connectors.memory import Memory
+from tests.fakes.embedding import HashEmbedder
+from tests.fakes.libraries import opened
+
+
+@pytest.fixture
+async def library(tmp_path):
+    async with opened(tmp_path / "data") as found:
+        yield found
+
+
+async def run(library, connector, *, knowledge_base="kb", options=None, **how):
+    job = SyncJob(
+        source="s", type="t", knowledge_base=knowledge_base, connector=connector, options=options or IngestOptions()
+    )
+    events = [event async for event in sync(library, job, **how)]
+    assert all(isinstance(event, SyncProgress) for event in events[:-1])
+    assert isinstance(events[-1], SyncReport)
+    return events[-1]
+
+
+def counts(report):
+    return report.added, report.changed, report.deleted, report.unchanged, len(report.failed)
+
+
+async def live(library):
+    return {identity.removeprefix("s:") for identity in await library.registry.document_ids("s")}
+
+
+def memory_of(**texts):
+    memory = Memory()
+    for name, text in texts.items():
+        memory.put(name, text)
+    return memory
+
+
+@asynccontextmanager
+async def later(monkeypatch, ahead):
+    """Let runs begin later than now."""
+    import connectors.sync.run as module
+
+    real = module.datetime
+
+    class Clock(real):
+        @classmethod
+        def now(cls, zone=None):
+            return real.now(zone) + ahead
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "datetime", Clock)
+        yield
+
+
+async def test_added_changed_deleted_unchanged(library):
+    memory = memory_of(a="one", b="two", c="three")
+    assert counts(await run(library, memory.connector())) == (3, 0, 0, 0, 0)
+    assert await live(library) == {"a", "b", "c"}
+    memory.put("a", "one more")
+    memory.drop("b")
+    memory.put("d", "four")
+    report = await run(library, memory.connector())
+    assert counts(report) == (1, 1, 1, 1, 0)
+    assert report.is_success
+    assert await live(library) == {"a", "c", "d"}
+
+
+async def test_an_unchanged_source_is_not_read_parsed_or_embedded(tmp_path):
+    embedder = HashEmbedder()
+    memory = memory_of(**{f"d{number}": f"text {number}" for number in range(50)})
+    async with opened(tmp_path / "data", embedder) as library:
+        await run(library, memory.connector())
+        embedded, reads = len(embedder.texts), memory.reads
+        assert (embedded, reads) == (50, 50)
+        assert counts(await run(library, memory.connector())) == (0, 0, 0, 50, 0)
+        assert (len(embedder.texts), memory.reads) == (embedded, reads)
+        memory.put("d7", "another text")
+        assert counts(await run(library, memory.connector())) == (0, 1, 0, 49, 0)
+        assert (len(embedder.texts), memory.reads) == (embedded + 1, reads + 1)
+
+
+async def test_a_full_run_reads_everything_and_embeds_nothing(tmp_path):
+    embedder = HashEmbedder()
+    memory = memory_of(a="one", b="two")
+    async with opened(tmp_path / "data", embedder) as library:
+        await run(library, memory.connector())
+        report = await run(library, memory.connector(), full=True)
+        assert counts(report) == (0, 0, 0, 2, 0)
+        assert memory.reads == 4
+        assert len(embedder.texts) == 2
+
+
+async def test_other_options_make_every_document_due(library):
+    memory = memory_of(a="one two three", b="two")
+    await run(library, memory.connector())
+    report = await run(library, memory.connector(), options=IngestOptions(chunk=ChunkOptions(chunk_tokens=77)))
+    assert counts(report) == (0, 2, 0, 0, 0)
+
+
+async def test_a_source_moves_to_another_knowledge_base(library):
+    memory = memory_of(a="one", b="two")
+    await run(library, memory.connector())
+    report = await run(library, memory.connector(), knowledge_base="other")
+    assert counts(report) == (0, 2, 0, 0, 0)
+    bases = await library.registry.counts_by_knowledge_base()
+    assert {name: count.documents for name, count in bases.items()} == {"other": 2}
+
+
+async def test_a_failed_document_is_named_until_it_succeeds(library, monkeypatch):
+    memory = memory_of(a="one", b="two")
+    memory.broken = {"b"}
+    report = await run(library, memory.connector())
+    assert counts(report) == (1, 0, 0, 0, 1)
+    assert (report.failed[0].id, report.failed[0].reason, report.failed[0].mend) == ("s:b", "it is broken", "mend it")
+    assert not report.is_success
+    # The next scheduled run leaves it alone, and still names it.
+    reads = memory.reads
+    report = await run(library, memory.connector(), retry=False)
+    assert counts(report) == (0, 0, 0, 1, 1)
+    assert memory.reads == reads
+    memory.broken = set()
+    async with later(monkeypatch, timedelta(hours=2)):
+        report = await run(library, memory.connector(), retry=False)
+    assert counts(report) == (1, 0, 0, 1, 0)
+    assert not await library.failures.of_source("s")
+
+
+async def test_a_failed_document_that_changes_is_tried_at_once(library):
+    memory = memory_of(a="one")
+    memory.broken = {"a"}
+    await run(library, memory.connector())
+    memory.broken = set()
+    memory.put("a", "mended")
+    assert counts(await run(library, memory.connector(), retry=False)) == (1, 0, 0, 0, 0)
+
+
+async def test_a_failed_document_keeps_its_old_version(library):
+    memory = memory_of(a="one", b="two")
+    await run(library, memory.connector())
+    memory.put("a", "new")
+    memory.broken = {"a"}
+    report = await run(library, memory.connector())
+    assert counts(report) == (0, 0, 0, 1, 1)
+    assert await live(library) == {"a", "b"}
+    memory.drop("a")
+    memory.broken = set()
+    report = await run(library, memory.connector())
+    assert counts(report) == (0, 0, 1, 1, 0)
+
+
+async def test_a_document_that_cannot_be_parsed_fails_alone(library, tmp_path):
+    put(tmp_path, "docs/good.md", "# Good\n\ntext")
+    put(tmp_path, "docs/bad.pdf", b"%PDF-1.7 broken")
+    report = await run(library, files(tmp_path / "docs"))
+    assert counts(report) == (1, 0, 0, 0, 1)
+    assert report.failed[0].id == "s:bad.pdf"
+    assert report.failed[0].mend
+    (tmp_path / "docs/bad.pdf").unlink()
+    report = await run(library, files(tmp_path / "docs"))
+    assert counts(report) == (0, 0, 0, 1, 0)
+
+
+def thirty():
+    return memory_of(**{f"d{number:02}": f"text {number}" for number in range(30)})
+
+
+async def test_a_short_listing_deletes_nothing_until_a_later_one_agrees(library, monkeypatch):
+    memory = thirty()
+    await run(library, memory.connector())
+    memory.hidden = {f"d{number:02}" for number in range(11)}
+    report = await run(library, memory.connector())
+    assert report.deleted == 0
+    assert "11 of 30 documents are missing" in report.warnings[0]
+    assert report.is_success
+    assert (await run(library, memory.connector())).deleted == 0
+    async with later(monkeypatch, WAIT):
+        report = await run(library, memory.connector())
+    assert report.deleted == 11
+    assert len(await live(library)) == 19
+
+
+async def test_a_listing_that_was_a_mistake_deletes_nothing(library, monkeypatch):
+    memory = thirty()
+    await run(library, memory.connector())
+    memory.hidden = set(memory.texts)
+    assert (await run(library, memory.connector())).warnings
+    memory.hidden = set()
+    assert not (await run(library, memory.connector())).warnings
+    memory.hidden = set(memory.texts)
+    async with later(monkeypatch, WAIT * 2):
+        report = await run(library, memory.connector())
+    assert report.deleted == 0
+    assert len(await live(library)) == 30
+
+
+async def test_a_full_run_asks_and_deletes(library):
+    memory = thirty()
+    await run(library, memory.connector())
+    memory.hidden = set(memory.texts)
+    asked = []
+
+    async def refuse(count):
+        asked.append(count)
+        return False
+
+    report = await run(library, memory.connector(), full=True, confirm=refuse)
+    assert asked == [30]
+    assert (report.deleted, len(report.warnings)) == (0, 1)
+    report = await run(library, memory.connector(), full=True)
+    assert report.deleted == 30
+    assert not await live(library)
+
+
+async def test_a_full_run_does_not_ask_about_few(library):
+    memory = thirty()
+    await run(library, memory.connector())
+    memory.drop("d00")
+
+    async def refuse(count):
+        pytest.fail("asked")
+
+    assert (await run(library, memory.connector(), full=True, confirm=refuse)).deleted == 1
+
+
+@pytest.mark.parametrize("full", [False, True])
+async def test_a_listing_that_ended_in_an_error_deletes_nothing(library, full):
+    memory = thirty()
+    await run(library, memory.connector())
+    memory.drop("d00")
+    memory.listing_error = SourceError("the second page failed with 500")
+    memory.lists = True
+    memory.hidden = {f"d{number:02}" for number in range(1, 30)}
+    memory.journal.clear()
+    report = await run(library, memory.connector(), full=full)
+    assert report.error == "the second page failed with 500"
+    assert report.deleted == 0
+    assert len(await live(library)) == 30
+    state = await SourceStates(library.database).get("s")
+    assert state.last_error == report.error
+    assert state.last_success_at is not None
+    assert state.last_run_at > state.last_success_at
+
+
+async def test_what_is_covered_by_a_failure_is_not_deleted(library, tmp_path, monkeypatch):
+    settle(monkeypatch)
+    put(tmp_path, "docs/a.jsonl", '{"id": "1", "text": "one"}\n{"id": "2", "text": "two"}\n{"id": "3", "text": "x"}\n')
+    put(tmp_path, "docs/other.md")
+    put(tmp_path, "docs/gone.md")
+    await run(library, files(tmp_path / "docs"))
+    (tmp_path / "docs/gone.md").unlink()
+    put(tmp_path, "docs/a.jsonl", '{"id": "1", "text": "one"}\n{"id": "2", "te\n')
+    report = await run(library, files(tmp_path / "docs"))
+    assert (report.deleted, len(report.failed)) == (1, 1)
+    assert await live(library) == {"a.jsonl#1", "a.jsonl#2", "a.jsonl#3", "other.md"}
+    put(tmp_path, "docs/a.jsonl", '{"id": "1", "text": "one"}\n{"id": "2", "text": "two!"}\n')
+    report = await run(library, files(tmp_path / "docs"))
+    assert counts(report) == (0, 1, 1, 2, 0)
+
+
+async def test_a_missing_folder_deletes_nothing(library, tmp_path):
+    put(tmp_path, "docs/a.md", "text")
+    await run(library, files(tmp_path / "docs"))
+    (tmp_path / "docs").rename(tmp_path / "away")
+    report = await run(library, files(tmp_path / "docs"), full=True)
+    assert "is not there" in report.error
+    assert await live(library) == {"a.md"}
+    told = report.as_json()
+    assert told["failed"][0]["id"] == "s"
+    (tmp_path / "docs").mkdir()  # mounted, and empty
+    report = await run(library, files(tmp_path / "docs"))
+    assert report.warnings
+    assert await live(library) == {"a.md"}
+
+
+async def test_a_source_that_breaks_keeps_what_came_before(library):
+    memory = thirty()
+    memory.breaks_after, memory.error = 20, SourceAuthError("the token has expired; renew it")
+    report = await run(library, memory.connector())
+    assert report.error == "the token has expired; renew it"
+    assert report.added == 20
+    memory.error = None
+    report = await run(library, memory.connector())
+    assert counts(report) == (10, 0, 0, 20, 0)
+    assert memory.reads == 30, "what was stored is not read again"
+
+
+async def test_an_unexpected_fault_is_told_without_its_text(library, caplog):
+    memory = thirty()
+    memory.breaks_after, memory.error = 5, ZeroDivisionError("token=hidden")
+    report = await run(library, memory.connector())
+    assert report.error == "unexpected ZeroDivisionError; see the log, and please report it"
+    assert report.added == 5
+
+
+async def test_an_embedder_out_of_reach_ends_the_run_and_blames_no_document(tmp_path):
+    class Unreachable(HashEmbedder):
+        async def embed(self, texts):
+            raise ModelUnreachable("no connection to http://localhost:1")
+
+    memory = thirty()
+    async with opened(tmp_path / "data", Unreachable()) as library:
+        report = await run(library, memory.connector())
+        assert report.error == "no connection to http://localhost:1"
+        assert not report.failed
+    async with opened(tmp_path / "data") as library:
+        assert counts(await run(library, memory.connector())) == (30, 0, 0, 0, 0)
+
+
+async def test_a_run_can_be_cancelled_and_goes_on_later(library):
+    memory = thirty()
+    job = SyncJob(source="s", type="t", knowledge_base="kb", connector=memory.connector())
+
+    three = asyncio.Event()
+
+    async def some():
+        async with contextlib.aclosing(sync(library, job)) as events:
+            async for event in events:
+                if isinstance(event, SyncProgress) and event.done >= 3:
+                    three.set()
+
+    task = asyncio.create_task(some())
+    await three.wait()
+    task.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await task
+    report = await run(library, memory.connector())
+    assert report.is_success
+    assert len(await live(library)) == 30
+
+
+async def test_a_dry_run_tells_and_changes_nothing(library):
+    memory = memory_of(a="one", b="two", c="three")
+    await run(library, memory.connector())
+    state = await SourceStates(library.database).get("s")
+    memory.put("a", "changed")
+    memory.drop("b")
+    memory.put("d", "new")
+    memory.put("c", "broken now")
+    memory.broken = {"c"}
+    report = await run(library, memory.connector(), dry_run=True)
+    assert (report.added_ids, report.changed_ids, report.deleted_ids) == (("s:d",), ("s:a",), ("s:b",))
+    assert [failed.id for failed in report.failed] == ["s:c"]
+    assert report.as_json()["deleted_ids"] == ["s:b"]
+    assert await live(library) == {"a", "b", "c"}
+    assert not await library.failures.of_source("s")
+    assert await SourceStates(library.database).get("s") == state
+    memory.broken = set()
+    assert counts(await run(library, memory.connector())) == (1, 2, 1, 0, 0)
+
+
+async def test_a_dry_full_run_counts_what_it_would_delete(library):
+    memory = thirty()
+    await run(library, memory.connector())
+    memory.hidden = set(memory.texts)
+    assert (await run(library, memory.connector(), dry_run=True)).deleted == 0
+    assert (await run(library, memory.connector(), dry_run=True, full=True)).deleted == 30
+    assert len(await live(library)) == 30
+
+
+async def test_a_source_that_cannot_list_deletes_by_tombstones(library):
+    memory = memory_of(a="one", b="two")
+    memory.lists = False
+    await run(library, memory.connector())
+    memory.drop("a")
+    assert counts(await run(library, memory.connector())) == (0, 0, 1, 1, 0)
+    memory.drop("b")
+    memory.put("b", "again")
+    assert counts(await run(library, memory.connector())) == (0, 1, 0, 0, 0)
+    assert await live(library) == {"b"}
+
+
+async def test_a_source_without_settings_is_told_and_can_be_forgotten(library):
+    memory = memory_of(a="one", b="two")
+    await run(library, memory.connector())
+    assert await orphans(library, {"s"}) == {}
+    assert await orphans(library, {"another"}) == {"s": 2}
+    report = await forget_source(library, "s")
+    assert report.deleted == 2
+    assert await orphans(library, ()) == {}
+    assert counts(await run(library, memory.connector())) == (2, 0, 0, 0, 0)
+
+
+async def test_the_report_has_the_form_that_is_promised(library):
+    report = await run(library, memory_of(a="one").connector())
+    told = report.as_json()
+    assert list(told) == ["source", "added", "changed", "deleted", "unchanged", "failed", "seconds"]
+    assert told["source"] == "s"
+    assert told["added"] == 1
+
+
+async def test_progress_counts_towards_the_total(library, tmp_path):
+    for number in range(5):
+        put(tmp_path, f"docs/{number}.md", str(number))
+    job = SyncJob(source="s", type="files", knowledge_base="kb", connector=files(tmp_path / "docs"))
+    events = [event async for event in sync(library, job) if isinstance(event, SyncProgress)]
+    assert [event.done for event in events] == sorted(event.done for event in events)
+    assert (events[-1].done, events[-1].total) == (5, 5)
