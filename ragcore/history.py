@@ -1,0 +1,212 @@
+"""What was said in a conversation: one row a turn, with its citations.
+
+Token counts are taken when a turn is written, so recalling costs no tokenizer. Turns are ordered by their number, which
+the database gives out: of two turns at once each is kept, in the order in which they were finished.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Protocol
+
+from sqlalchemy import ColumnElement, Row, and_, delete, insert, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from ragcore.citations.markers import strip
+from ragcore.stores.schema import turn_citations, turns
+from ragcore.tokens import Tokenizer, offline_tokenizer
+from ragcore.types import Answer, Citation, ConversationKey, Message
+
+RECALLED_TURNS = 20
+RECALLED_TOKENS = 8_000
+REMEMBERED_DAYS = 30.0
+
+_AUTHOR_CHARACTERS = 200
+
+
+class Transactions(Protocol):
+    """What the history needs of a database: ragcore.stores.database.Database, or an engine."""
+
+    def begin(self) -> AbstractAsyncContextManager[AsyncConnection]:
+        """Open a write transaction."""
+        ...
+
+    def connect(self) -> AbstractAsyncContextManager[AsyncConnection]:
+        """Open a connection for reading."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """A question and its answer, as they were; ``answer`` holds ``[ID:n]`` markers of a prompt that is gone."""
+
+    id: int
+    question: str
+    author: str
+    answer: str
+    asked_at: datetime
+    citations: tuple[Citation, ...] = ()
+
+
+class History:
+    """The conversations of one database."""
+
+    def __init__(
+        self, database: Transactions, *, tokenizer: Tokenizer | None = None, days: float = REMEMBERED_DAYS
+    ) -> None:
+        """Remember turns for so many days; with 0 nothing is written or recalled."""
+        self._database = database
+        self._tokenizer = tokenizer
+        self._days = days
+
+    async def append(
+        self, conversation: ConversationKey, answer: Answer, *, author: str = "", asked_at: datetime | None = None
+    ) -> int:
+        """Write one turn with its citations, both or neither, and return its number; 0 when nothing is remembered."""
+        if self._days <= 0:
+            return 0
+        question, text = _storable(answer.question), _storable(answer.raw_text)
+        question_tokens, answer_tokens = await asyncio.to_thread(self._count, question, strip(text))
+        row = {
+            **_columns(conversation),
+            "question": question,
+            "author": _storable(author)[:_AUTHOR_CHARACTERS],
+            "answer": text,
+            "question_tokens": question_tokens,
+            "answer_tokens": answer_tokens,
+            "asked_at": (asked_at or datetime.now(UTC)).astimezone(UTC),
+        }
+        async with self._database.begin() as connection:
+            written = await connection.execute(insert(turns).values(row).returning(turns.c.id))
+            turn = int(written.scalar_one())
+            if answer.citations:
+                cited = [_citation_row(turn, citation, answer) for citation in answer.citations]
+                await connection.execute(insert(turn_citations), cited)
+        return turn
+
+    async def recall(
+        self, conversation: ConversationKey, *, tokens: int = RECALLED_TOKENS, limit: int = RECALLED_TURNS
+    ) -> tuple[Message, ...]:
+        """Return the newest turns, oldest of them first, each as question and answer.
+
+        Args:
+            conversation: Whose.
+            tokens: At most so many in all; the first turn that does not fit ends the recall.
+            limit: At most so many turns.
+        """
+        if self._days <= 0:
+            return ()
+        statement = select(turns).where(self._recent(conversation)).order_by(turns.c.id.desc()).limit(limit)
+        async with self._database.connect() as connection:
+            rows = (await connection.execute(statement)).all()
+        kept: list[Message] = []
+        for row in rows:
+            tokens -= row.question_tokens + row.answer_tokens
+            if tokens < 0:
+                break
+            kept += [
+                Message(role="assistant", text=strip(row.answer)),
+                Message(role="user", text=row.question, author=row.author, sent_at=_aware(row.asked_at)),
+            ]
+        return tuple(reversed(kept))
+
+    async def turns(self, conversation: ConversationKey, *, limit: int = 1) -> tuple[Turn, ...]:
+        """Return the newest turns with their citations, newest first."""
+        if self._days <= 0:
+            return ()
+        statement = select(turns).where(self._recent(conversation)).order_by(turns.c.id.desc()).limit(limit)
+        async with self._database.connect() as connection:
+            rows = (await connection.execute(statement)).all()
+            chosen = turn_citations.c.turn_id.in_([row.id for row in rows])
+            ordered = select(turn_citations).where(chosen).order_by(turn_citations.c.turn_id, turn_citations.c.number)
+            cited = (await connection.execute(ordered)).all()
+        return tuple(_turn(row, [citation for citation in cited if citation.turn_id == row.id]) for row in rows)
+
+    async def forget(self, conversation: ConversationKey) -> int:
+        """Delete all turns of the conversation, and return how many there were."""
+        return await self._delete(_of(conversation))
+
+    async def expire(self, *, now: datetime | None = None) -> int:
+        """Delete the turns older than the days that are remembered, and return how many there were."""
+        return await self._delete(turns.c.asked_at < self._oldest(now))
+
+    async def _delete(self, which: ColumnElement[bool]) -> int:
+        async with self._database.begin() as connection:
+            ids = select(turns.c.id).where(which)
+            await connection.execute(delete(turn_citations).where(turn_citations.c.turn_id.in_(ids)))
+            deleted = await connection.execute(delete(turns).where(which))
+            return deleted.rowcount
+
+    def _recent(self, conversation: ConversationKey) -> ColumnElement[bool]:
+        return and_(_of(conversation), turns.c.asked_at >= self._oldest(None))
+
+    def _oldest(self, now: datetime | None) -> datetime:
+        return (now or datetime.now(UTC)).astimezone(UTC) - timedelta(days=max(0.0, self._days))
+
+    def _count(self, question: str, answer: str) -> tuple[int, int]:
+        tokenizer = self._tokenizer or offline_tokenizer()
+        return tokenizer.count(question), tokenizer.count(answer)
+
+
+def _columns(conversation: ConversationKey) -> dict[str, str]:
+    return {
+        "platform": conversation.platform,
+        "workspace": conversation.workspace,
+        "channel": conversation.channel,
+        "thread": conversation.thread,
+    }
+
+
+def _of(conversation: ConversationKey) -> ColumnElement[bool]:
+    return and_(*(turns.c[name] == value for name, value in _columns(conversation).items()))
+
+
+def _citation_row(turn: int, citation: Citation, answer: Answer) -> dict[str, object]:
+    within = 0 <= citation.id < len(answer.chunks)
+    return {
+        "turn_id": turn,
+        "number": citation.number,
+        "chunk_id": citation.chunk_id,
+        "document_id": citation.document_id,
+        "title": _storable(citation.title),
+        "url": _storable(citation.url),
+        "location": _storable(citation.location),
+        "quote": _storable(citation.quote),
+        "score": answer.chunks[citation.id].score if within else 0.0,
+    }
+
+
+def _turn(row: Row[tuple[object, ...]], cited: Sequence[Row[tuple[object, ...]]]) -> Turn:
+    return Turn(
+        id=row.id,
+        question=row.question,
+        author=row.author,
+        answer=row.answer,
+        asked_at=_aware(row.asked_at),
+        citations=tuple(_citation(citation) for citation in cited),
+    )
+
+
+def _citation(row: Row[tuple[object, ...]]) -> Citation:
+    return Citation(
+        number=row.number,
+        id=row.number - 1,  # the prompt is gone, and with it the index that the marker named
+        chunk_id=row.chunk_id,
+        document_id=row.document_id,
+        title=row.title,
+        url=row.url,
+        location=row.location,
+        quote=row.quote,
+    )
+
+
+def _aware(moment: datetime) -> datetime:
+    """Return the time in UTC: SQLite keeps no time zone, and we write UTC."""
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+def _storable(text: str) -> str:
+    """Return the text without what a database refuses: NUL (PostgreSQL) and lone surrogates (both)."""
+    return text.replace("\0", "").encode("utf-16", "surrogatepass").decode("utf-16", "replace")

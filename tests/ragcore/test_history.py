@@ -1,0 +1,172 @@
+"""History on SQLite and on PostgreSQL: nothing lost, nothing recalled that should not be."""
+
+import asyncio
+import pathlib
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from sqlalchemy import func, select
+
+from ragcore.history import History
+from ragcore.stores.database import Database
+from ragcore.stores.schema import turn_citations, turns
+from ragcore.tokens import BpeTokenizer, offline_tokenizer
+from ragcore.types import Answer, Chunk, Citation, ConversationKey, Message, ScoredChunk, Support
+from tests.ragcore.counting import CountingEncoder
+from tests.soak import scaled
+
+HERE = ConversationKey(platform="slack", workspace="T1", channel="C1", thread="1.5")
+THERE = ConversationKey(platform="slack", workspace="T1", channel="C1", thread="1.6")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+async def database(request: pytest.FixtureRequest, tmp_path: pathlib.Path) -> AsyncIterator[Database]:
+    where = tmp_path / "history.sqlite" if request.param == "sqlite" else request.getfixturevalue("postgres_url")
+    opened = await Database.open(where)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+def history(database: Database) -> History:
+    return History(database)
+
+
+def answer(question: str, text: str = "Yes [ID:1].", cited: bool = True) -> Answer:
+    chunks = tuple(
+        ScoredChunk(
+            chunk=Chunk(
+                id=f"g-{n}", document_id="s:d", knowledge_base="k", ordinal=n, text="t", title="T", token_count=1
+            ),
+            score=0.5 + n / 10,
+        )
+        for n in range(2)
+    )
+    citation = Citation(
+        number=1, id=1, chunk_id="g-1", document_id="s:d", title="Leave", url="https://x.example/#a", location="page 2",
+        quote="年假为15天",
+    )  # fmt: skip
+    return Answer(
+        question=question, raw_text=text, support=Support.CITED, chunks=chunks, citations=(citation,) if cited else ()
+    )
+
+
+def texts(messages: tuple[Message, ...]) -> list[str]:
+    return [message.text for message in messages]
+
+
+async def rows(database: Database) -> tuple[int, int]:
+    async with database.connect() as connection:
+        counts = [await connection.scalar(select(func.count()).select_from(t)) for t in (turns, turn_citations)]
+    return counts[0] or 0, counts[1] or 0
+
+
+async def test_turns_come_back_in_order_without_markers(history: History) -> None:
+    for number in range(3):
+        await history.append(HERE, answer(f"question {number}", f"Answer {number} [ID:1]."), author="Ann")
+    recalled = await history.recall(HERE)
+    assert texts(recalled) == [
+        "question 0", "Answer 0.", "question 1", "Answer 1.", "question 2", "Answer 2.",
+    ]  # fmt: skip
+    assert [message.role for message in recalled] == ["user", "assistant"] * 3
+    assert recalled[0].author == "Ann"
+    assert recalled[0].sent_at is not None
+    assert abs(recalled[0].sent_at - datetime.now(UTC)) < timedelta(minutes=1)
+
+
+async def test_citations_are_kept(history: History) -> None:
+    await history.append(HERE, answer("first", cited=False))
+    await history.append(HERE, answer("second"))
+    second, first = await history.turns(HERE, limit=5)
+    assert first.citations == ()
+    (citation,) = second.citations
+    assert (citation.number, citation.chunk_id, citation.quote) == (1, "g-1", "年假为15天")
+    assert (citation.url, citation.location, citation.title) == ("https://x.example/#a", "page 2", "Leave")
+    assert second.answer == "Yes [ID:1]."
+
+
+async def test_newest_first_within_the_budget_and_whole_turns_only(history: History) -> None:
+    for number in range(6):
+        await history.append(HERE, answer(f"question {number}", "word " * 40))
+    tokenizer = offline_tokenizer()
+    turn = tokenizer.count("question 1") + tokenizer.count("word " * 40)
+    assert len(await history.recall(HERE, tokens=3 * turn)) == 6
+    assert len(await history.recall(HERE, tokens=3 * turn - 1)) == 4
+    assert texts(await history.recall(HERE, tokens=turn))[0] == "question 5"
+    assert await history.recall(HERE, tokens=0) == ()
+    assert len(await history.recall(HERE, limit=2)) == 4
+
+
+async def test_counts_are_stored_not_taken_again(database: Database) -> None:
+    encoder = CountingEncoder()
+    history = History(database, tokenizer=BpeTokenizer(encoder))
+    for number in range(5):
+        await history.append(HERE, answer(f"question {number}"))
+    encoder.characters = 0
+    await history.recall(HERE)
+    assert encoder.characters == 0
+
+
+async def test_conversations_are_apart(history: History) -> None:
+    await history.append(HERE, answer("here"))
+    await history.append(THERE, answer("there"))
+    await history.append(ConversationKey(platform="discord"), answer("elsewhere"))
+    assert texts(await history.recall(HERE))[0] == "here"
+    assert len(await history.recall(THERE)) == 2
+
+
+async def test_forgetting_one_conversation(history: History, database: Database) -> None:
+    for _ in range(3):
+        await history.append(HERE, answer("here"))
+    await history.append(THERE, answer("there"))
+    assert await history.forget(HERE) == 3
+    assert await history.forget(HERE) == 0
+    assert await history.recall(HERE) == ()
+    assert await rows(database) == (1, 1)
+
+
+async def test_age(history: History, database: Database) -> None:
+    now = datetime.now(UTC)
+    await history.append(HERE, answer("old"), asked_at=now - timedelta(days=31))
+    zone = timezone(timedelta(hours=14))
+    await history.append(HERE, answer("young"), asked_at=(now - timedelta(days=29, hours=20)).astimezone(zone))
+    assert texts(await history.recall(HERE))[0] == "young", "what has expired is not recalled, swept or not"
+    assert await history.expire() == 1
+    assert await rows(database) == (1, 1)
+    assert await history.expire(now=now + timedelta(days=40)) == 1
+
+
+async def test_zero_days_remember_nothing(database: Database) -> None:
+    history = History(database, days=0)
+    assert await history.append(HERE, answer("x")) == 0
+    assert await history.recall(HERE) == ()
+    assert await rows(database) == (0, 0)
+
+
+async def test_turns_at_once_lose_nothing(history: History, database: Database) -> None:
+    count = scaled(40)
+    await asyncio.gather(
+        *(history.append((HERE, THERE)[n % 2], answer(f"question {n}")) for n in range(count)),
+        *(history.recall(HERE) for _ in range(10)),
+    )
+    assert await rows(database) == (count, count)
+    recalled = texts(await history.recall(HERE, limit=count)) + texts(await history.recall(THERE, limit=count))
+    assert sorted(recalled[::2]) == sorted(f"question {n}" for n in range(count))
+
+
+async def test_a_turn_is_written_with_its_citations_or_not_at_all(history: History, database: Database) -> None:
+    broken = answer("x")
+    twice = Answer(
+        question="x", raw_text="y", support=Support.CITED, chunks=broken.chunks, citations=broken.citations * 2
+    )
+    with pytest.raises(Exception, match=r"(?i)unique|duplicate"):
+        await history.append(HERE, twice)
+    assert await rows(database) == (0, 0)
+    await history.append(HERE, broken)
+    assert await rows(database) == (1, 1)
+
+
+async def test_text_that_databases_refuse(history: History) -> None:
+    await history.append(HERE, answer("a\0b\ud800c", "d\0e\udfff 👍 [ID:1]"), author="x" * 500)
+    assert texts(await history.recall(HERE)) == ["ab\ufffdc", "de\ufffd 👍"]
