@@ -24,6 +24,8 @@ PARAGRAPH = "A sentence of a document that is long enough to be a paragraph of i
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
+    """One run, and what it came to."""
+
     name: str
     seconds: float
     embedded: int

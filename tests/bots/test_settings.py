@@ -497,3 +497,10 @@ def test_settings_import_nothing_heavy():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout.strip() == "[]"
+
+
+def test_the_example_is_read():
+    settings = load_settings(ROOT / "examples/citebot.toml")
+    assert settings.data_dir == ROOT / "examples/.citebot"
+    assert [base.readers for base in settings.all_knowledge_bases.values()] == [("*",)]
+    assert (settings.folder / settings.sources[0].options["path"]).is_dir()

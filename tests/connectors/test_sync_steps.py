@@ -115,7 +115,7 @@ async def drive(folder, plan):
     assert (again.added, again.changed, again.deleted) == (0, 0, 0)
 
 
-@settings(max_examples=scaled(6), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=scaled(3), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps)
 def test_the_index_follows_the_folder(tmp_path_factory, plan):
     folder = pathlib.Path(tmp_path_factory.mktemp("steps"))
