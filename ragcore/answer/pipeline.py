@@ -17,7 +17,7 @@ from ragcore.errors import ContextTooSmall, ModelError, ModelRateLimited, ModelR
 from ragcore.links import allowed_urls
 from ragcore.models.embeddings import Embedder
 from ragcore.models.llm import ChatModel
-from ragcore.phrases import phrase
+from ragcore.phrases import Phrase, phrase
 from ragcore.prompts import render
 from ragcore.small_talk import is_small_talk
 from ragcore.terms import language_of
@@ -36,8 +36,8 @@ class Found(Protocol):
         ...
 
     @property
-    def degraded(self) -> bool:
-        """Return whether an index could not be searched, so that documents may be missing."""
+    def notes(self) -> tuple[Phrase, ...]:
+        """Return what the reader should be told, such as that an index is being rebuilt."""
         ...
 
 
@@ -189,7 +189,7 @@ def _fixed(question: Question, text: str, support: Support, stages: Stages) -> A
 
 
 def _notes(found: Found, language: str) -> tuple[str, ...]:
-    return (phrase("index_rebuilding", language),) if found.degraded else ()
+    return tuple(phrase(key, language) for key in found.notes)
 
 
 def _reason(error: ModelError | ContextTooSmall, language: str) -> str:

@@ -14,7 +14,7 @@ from ragcore.errors import (
     ModelUnreachable,
 )  # fmt: skip
 from ragcore.models.llm import Discard, Finish, Piece, ReasoningPiece, TextPiece
-from ragcore.phrases import phrase
+from ragcore.phrases import Phrase, phrase
 from ragcore.tokens import offline_tokenizer
 from ragcore.types import (
     Answer,
@@ -48,7 +48,7 @@ def scored(number: int) -> ScoredChunk:
 @dataclass(frozen=True)
 class Found:
     chunks: tuple[ScoredChunk, ...] = (scored(0), scored(1))
-    degraded: bool = False
+    notes: tuple[Phrase, ...] = ()
 
 
 @dataclass
@@ -243,7 +243,7 @@ async def test_the_citation_pass_may_add_citations_and_nothing_else(completion: 
 
 
 async def test_an_index_that_is_being_rebuilt_is_told() -> None:
-    _, answer = await ask(answerer(None, Found(degraded=True)))
+    _, answer = await ask(answerer(None, Found(notes=("index_rebuilding",))))
     assert phrase("index_rebuilding", "en") in answer.notes
 
 
