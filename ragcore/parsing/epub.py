@@ -1,6 +1,7 @@
 """EPUB books: the chapters in reading order, under the names that the table of contents gives them."""
 
 import posixpath
+from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import unquote
 
@@ -62,44 +63,46 @@ def _package_part(book: Container) -> str:
     return found
 
 
-def _items(package: etree._Element, main: str) -> dict[str, tuple[str, str, str]]:
-    """Return the manifest by id: part, media type, properties."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Item:
+    """An entry of the manifest."""
+
+    part: str
+    kind: str
+    is_contents: bool
+
+
+def _items(package: etree._Element, main: str, book: Container) -> dict[str, _Item]:
+    """Return the manifest's entries that are there, by id."""
     folder = posixpath.dirname(main)
     manifest = child(package, "manifest")
-    return {
-        item.get("id", ""): (
-            resolve(folder, item.get("href", "")),
-            item.get("media-type", ""),
-            item.get("properties", ""),
+    items = {
+        item.get("id", ""): _Item(
+            part=resolve(folder, item.get("href", "")),
+            kind=item.get("media-type", ""),
+            is_contents="nav" in item.get("properties", "").split(),
         )
         for item in (children(manifest, "item") if manifest is not None else [])
     }
+    return {key: item for key, item in items.items() if item.part in book.names}
 
 
 def _chapters(package: etree._Element, main: str, book: Container) -> list[str]:
-    items = _items(package, main)
+    items = _items(package, main, book)
     spine = child(package, "spine")
-    order = [
-        items.get(ref.get("idref", ""), ("", "", ""))
-        for ref in (children(spine, "itemref") if spine is not None else [])
-    ]
-    return [
-        part
-        for part, kind, properties in order
-        if kind in _PAGES and part in book.names and "nav" not in properties.split()
-    ]
+    order = [items.get(ref.get("idref", "")) for ref in (children(spine, "itemref") if spine is not None else [])]
+    return [item.part for item in order if item is not None and item.kind in _PAGES and not item.is_contents]
 
 
 def _contents(package: etree._Element, main: str, book: Container) -> dict[str, str]:
     """Return the chapters' names by part, from the navigation document or the NCX."""
     names: dict[str, str] = {}
-    for part, kind, properties in _items(package, main).values():
-        if part not in book.names:
-            continue
-        if "nav" in properties.split():
+    for item in _items(package, main, book).values():
+        part = item.part
+        if item.is_contents:
             for link in html_tree(decode(book.read(part)).text).iter("a"):
                 _name(names, part, link.get("href", ""), "".join(link.itertext()))
-        elif kind == "application/x-dtbncx+xml":
+        elif item.kind == "application/x-dtbncx+xml":
             for point in book.xml(part).iter():
                 source = child(point, "content") if name_of(point) == "navPoint" else None
                 label = child(point, "navLabel", "text") if source is not None else None

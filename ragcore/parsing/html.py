@@ -10,7 +10,7 @@ from lxml.html import HtmlElement
 from ragcore.errors import ParseError
 from ragcore.parsing.encoding import decode
 from ragcore.parsing.grid import table_columns
-from ragcore.parsing.html_cleaning import clean, text_of
+from ragcore.parsing.html_cleaning import clean
 from ragcore.parsing.html_tables import broken_text, cell_text, is_data_table, table_rows
 from ragcore.parsing.media import Media
 from ragcore.parsing.options import Job
@@ -217,14 +217,6 @@ def _own_anchor(heading: HtmlElement) -> str:
 
 def _lines_of_code(element: HtmlElement) -> str:
     """Return the text of ``pre`` with its line ends, those written as ``br`` or as one ``div`` a line included."""
-    for line_break in element.iter("br"):
-        line_break.tail = "\n" + (line_break.tail or "")
-    return (
-        broken_text(element, frozenset(("div", "p", "li")), "\n").replace("\n\n", "\n")
-        if _has_lines(element)
-        else text_of(element)
-    )
-
-
-def _has_lines(element: HtmlElement) -> bool:
-    return element.find(".//div") is not None or element.find(".//li") is not None
+    if element.find(".//div") is None and element.find(".//li") is None:
+        return broken_text(element, frozenset(("br",)), "\n")
+    return broken_text(element, frozenset(("br", "div", "p", "li")), "\n").replace("\n\n", "\n")

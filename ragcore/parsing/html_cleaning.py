@@ -29,26 +29,13 @@ def clean(root: HtmlElement) -> HtmlElement:
     """Take out of the tree what is not the page's text, and return the element that holds the text.
 
     A part goes only when its tag or role says so, or when its class does and most of its text are links: content in an
-    oddly named box stays. The tree is changed in place.
+    oddly named box stays. The tree is changed in place; what goes stays behind as an empty element.
     """
     etree.strip_elements(root, etree.Comment, etree.ProcessingInstruction, etree.Entity, with_tail=False)
     for element in list(root.iter()):
         if element is not root and _is_noise(element):
-            _drop(element)
+            element.clear(keep_tail=True)
     return _main(root)
-
-
-def _drop(element: HtmlElement) -> None:
-    parent = element.getparent()
-    if parent is None:
-        return
-    if element.tail:
-        before = element.getprevious()
-        if before is not None:
-            before.tail = (before.tail or "") + element.tail
-        else:
-            parent.text = (parent.text or "") + element.tail
-    parent.remove(element)
 
 
 def _is_noise(element: HtmlElement) -> bool:

@@ -28,7 +28,7 @@ def broken_text(element: HtmlElement, breaking: frozenset[str], mark: str) -> st
     """Return an element's text with a mark where one of the breaking tags begins and ends."""
     parts: list[str] = []
     for event, child in etree.iterwalk(element, events=("start", "end")):
-        if child.tag in breaking and child is not element:
+        if child.tag in breaking and child is not element and (event == "start" or child.tag != "br"):
             parts.append(mark)
         if event == "start":
             parts.append(child.text or "")

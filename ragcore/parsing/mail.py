@@ -111,7 +111,8 @@ def _bytes(part: EmailMessage) -> bytes:
     try:
         if part.get_content_type() == "message/rfc822":
             inner = part.get_payload()
-            return inner[0].as_bytes() if isinstance(inner, list) and inner else b""
+            forwarded = inner[0] if isinstance(inner, list) and inner else None
+            return forwarded.as_bytes() if isinstance(forwarded, EmailMessage) else b""
         payload = part.get_payload(decode=True)
     except _HEADER_ERRORS:
         return b""

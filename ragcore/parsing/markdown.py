@@ -64,7 +64,7 @@ def markdown_marks(lines: list[str], first: int = 0) -> list[Mark]:
     source = "\n".join(["" if number < first else line for number, line in enumerate(lines)])
     tokens = parser.parse(source)
     slugs = Slugs()
-    found = [_mark(token, following, slugs) for token, following in zip(tokens, [*tokens[1:], None], strict=True)]
+    found = [_mark(token, tokens[at + 1 : at + 2], slugs) for at, token in enumerate(tokens)]
     return [mark for mark in found if mark is not None]
 
 
@@ -92,12 +92,12 @@ def _link_text(found: re.Match[str]) -> str:
     return found.group("text") or found.group()
 
 
-def _mark(token: Token, following: Token | None, slugs: Slugs) -> Mark | None:
+def _mark(token: Token, following: list[Token], slugs: Slugs) -> Mark | None:
     if token.level or token.map is None:
         return None
     start, end = token.map
-    if token.type == "heading_open" and following is not None:
-        return Mark(start=start, end=end, heading=_heading(int(token.tag[1]), following.content, slugs))
+    if token.type == "heading_open" and following:
+        return Mark(start=start, end=end, heading=_heading(int(token.tag[1]), following[0].content, slugs))
     if token.type == "table_open":
         return Mark(start=start, end=end, kind=SectionKind.TABLE, header_lines=2)
     if token.type in ("fence", "code_block") and end - start > INLINE_CODE_LINES + 2:

@@ -72,7 +72,7 @@ def _open(content: bytes) -> Any:
 def _parse(document: Any, job: Job) -> ParsedDocument:
     with _PDFIUM:
         total = len(document)
-        facts = {str(key): str(value) for key, value in document.get_metadata_dict().items()}
+        facts = {key: _fact(document, key) for key in ("Title", "Author", "ModDate", "CreationDate")}
     if not total:
         raise ParseError(
             "it is damaged or cut off: no page can be read", mend="copy it again, or print it to a new PDF"
@@ -106,6 +106,14 @@ def _parse(document: Any, job: Job) -> ParsedDocument:
         author=one_line(facts.get("Author", "")),
         updated_at=_date(facts.get("ModDate", "") or facts.get("CreationDate", "")),
     )
+
+
+def _fact(document: Any, key: str) -> str:
+    """Return a property, "" when it is absent or not valid UTF-16."""
+    try:
+        return str(document.get_metadata_value(key))
+    except UnicodeDecodeError:
+        return ""
 
 
 def _batches(document: Any, total: int, job: Job) -> Iterator[list[_Page]]:

@@ -1,6 +1,7 @@
 """Running headers, footers and page numbers: lines at a page's edge that come back on other pages."""
 
 import re
+import statistics
 from collections import Counter
 from collections.abc import Sequence
 
@@ -9,6 +10,8 @@ from ragcore.parsing.pdf_layout import Line
 _EDGE = 0.09
 """Share of the page height at its top and bottom where running lines stand (an inch of margin is 0.09 of letter)."""
 _NEAR_EDGE = 0.14
+_HEADLINE = 1.25
+"""Font size against the page's usual from which a line near the edge is the page's own headline."""
 _NUMBER = re.compile(r"\d+")
 _ROMAN = re.compile(r"^[ivxlcdm]+$", re.IGNORECASE)
 _GRID = 6.0
@@ -44,12 +47,14 @@ def edge_lines(lines: Sequence[Line], height: float) -> list[int]:
     """Return the positions of the lines that could run: at the very edge, or near it and set apart from the text."""
     order = sorted(range(len(lines)), key=lambda at: lines[at].top)
     found: list[int] = []
+    usual = statistics.median(line.size for line in lines) if lines else 0.0
     for sequence, distance in ((order, _from_top), (order[::-1], _from_bottom)):
         for place, at in enumerate(sequence[:6]):
             share = distance(lines[at], height) / height
             inner = sequence[place + 1] if place + 1 < len(sequence) else None
-            apart = inner is None or _gap(lines[at], lines[inner]) > 0.9 * lines[at].size
-            if share < _EDGE or (share < _NEAR_EDGE and (apart or at in found)):
+            apart = inner is not None and _gap(lines[at], lines[inner]) > 0.9 * lines[at].size
+            small = lines[at].size < _HEADLINE * usual
+            if share < _EDGE or (share < _NEAR_EDGE and apart and small):
                 found.append(at)
     return found
 

@@ -32,7 +32,8 @@ After the table.
 def test_headings_tables_and_lines_are_kept() -> None:
     parsed = parse(GUIDE, name="x.md")
     assert (parsed.title, parsed.author, parsed.media_type) == ("Leave guide", "Ada", "text/markdown")
-    assert parsed.updated_at is not None and parsed.updated_at.year == 2024
+    assert parsed.updated_at is not None
+    assert parsed.updated_at.year == 2024
     assert [section.heading_path for section in parsed.sections] == [
         (),
         ("Annual leave", "Carry-over"),
@@ -42,7 +43,8 @@ def test_headings_tables_and_lines_are_kept() -> None:
     ]
     assert [section.location.anchor for section in parsed.sections] == ["", "carry", "carry", "carry", "annual-leave-1"]
     table = parsed.sections[2]
-    assert table.kind is SectionKind.TABLE and table.header == "| Kind | Days |\n| --- | ---: |\n"
+    assert table.kind is SectionKind.TABLE
+    assert table.header == "| Kind | Days |\n| --- | ---: |\n"
 
 
 def test_each_line_of_a_section_is_the_line_of_the_source_that_its_location_says() -> None:

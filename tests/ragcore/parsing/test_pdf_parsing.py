@@ -1,0 +1,142 @@
+import importlib.util
+
+import pytest
+
+from ragcore.errors import ParseError
+from ragcore.parsing import ParseOptions, parse
+from ragcore.types import ParsedDocument
+from tests.ragcore.parsing.makers import Words, lines, pdf
+
+BODY = [
+    "Every employee is entitled to twenty-five days of paid leave",
+    "in each calendar year. Days that were not taken are carried",
+    "over until the end of March of the year that follows.",
+]
+LEFT = [f"left column line {number} goes on about leave" for number in range(12)]
+RIGHT = [f"right column line {number} goes on about pay" for number in range(12)]
+
+
+def whole_text(parsed: ParsedDocument) -> str:
+    return "\n".join(section.text for section in parsed.sections)
+
+
+def test_lines_of_a_paragraph_are_rejoined_on_their_page() -> None:
+    parsed = parse(pdf([lines(BODY), lines(["Another page stands here."])]), name="policy.pdf")
+    assert [section.location.page for section in parsed.sections] == [1, 2]
+    assert parsed.sections[0].text == " ".join(BODY)
+    assert parsed.title == "Policy"
+
+
+def test_a_bigger_line_is_a_heading_and_the_title_is_not_in_the_path() -> None:
+    page = [
+        Words(text="Staff Handbook", y=740, size=24),
+        *lines(BODY, top=700),
+        Words(text="Carry-over", y=640, size=15, bold=True),
+        *lines(BODY, top=610),
+    ]
+    parsed = parse(pdf([page]), name="x.pdf")
+    assert parsed.title == "Staff Handbook"
+    assert [section.heading_path for section in parsed.sections] == [(), ("Carry-over",)]
+
+
+def test_running_lines_and_page_numbers_go_and_the_text_stays() -> None:
+    pages = [
+        [
+            Words(text="Acme Corp - Confidential", y=765, size=9),
+            *lines([f"Paragraph number {number} says something of its own.", *BODY]),
+            Words(text=f"Page {number} of 6", y=30, size=9),
+        ]
+        for number in range(1, 7)
+    ]
+    text = whole_text(parse(pdf(pages), name="x.pdf"))
+    assert "Confidential" not in text
+    assert "of 6" not in text
+    assert all(f"number {number} says" in text for number in range(1, 7))
+
+
+def test_a_line_that_stands_on_one_page_only_is_no_running_line() -> None:
+    pages = [[Words(text=f"{word} notice", y=765, size=9), *lines(BODY)] for word in ("First", "Second", "Third")]
+    text = whole_text(parse(pdf(pages), name="x.pdf"))
+    assert all(f"{word} notice" in text for word in ("First", "Second", "Third"))
+
+
+@pytest.mark.parametrize("interleaved", [False, True])
+def test_two_columns_are_read_one_after_the_other(interleaved: bool) -> None:
+    left, right = lines(LEFT, x=60, size=10), lines(RIGHT, x=330, size=10)
+    drawn = [words for pair in zip(left, right, strict=True) for words in pair] if interleaved else [*left, *right]
+    page = [Words(text="A title over both of the columns of this page", x=60, y=740, size=18), *drawn]
+    text = whole_text(parse(pdf([page]), name="x.pdf"))
+    places = [text.index(line) for line in (*LEFT, *RIGHT)]
+    assert places == sorted(places)
+
+
+def test_table_rows_stay_rows() -> None:
+    rows = [
+        ("Sales", "3,667", "3,635"),
+        ("Cost of sales", "(2,995)", "(2,931)"),
+        ("Gross profit", "672", "704"),
+        ("Tax", "12", "13"),
+    ]
+    page = [
+        Words(text=cell, x=x, y=700 - 14 * number)
+        for number, row in enumerate(rows)
+        for cell, x in zip(row, (72, 320, 450), strict=True)
+    ]
+    text = whole_text(parse(pdf([page]), name="x.pdf"))
+    assert "Cost of sales (2,995) (2,931)" in text
+
+
+def test_a_cut_word_is_put_together_and_a_compound_keeps_its_hyphen() -> None:
+    page = lines(
+        [
+            "An open question about a domain may be very hard. The reader has to exam-",
+            "ine the contexts. This is what is known as open-",
+            "domain question answering, a hard thing.",
+        ]
+    )
+    text = whole_text(parse(pdf([page]), name="x.pdf"))
+    assert "to examine the contexts" in text
+    assert "open-domain question" in text
+
+
+def test_an_empty_password_opens_and_another_one_does_not() -> None:
+    parsed = parse(pdf([lines(BODY)], password="", title="Quarterly Report"), name="x.pdf")
+    assert parsed.title == "Quarterly Report"
+    assert parsed.sections[0].text == " ".join(BODY)
+    with pytest.raises(ParseError, match="protected with a password"):
+        parse(pdf([lines(BODY)], password="secret"), name="x.pdf")
+
+
+def test_progress_moves_by_batches_and_cancel_works_at_their_border() -> None:
+    content = pdf([lines([f"Page {number} has a sentence."]) for number in range(1, 96)])
+    seen: list[tuple[int, int]] = []
+    parse(content, name="x.pdf", progress=lambda done, total: seen.append((done, total)))
+    assert seen == [(0, 95), (32, 95), (64, 95), (95, 95)]
+    asked = iter([False, False, True])
+    with pytest.raises(ParseError, match="stopped"):
+        parse(content, name="x.pdf", cancelled=lambda: next(asked))
+
+
+def test_images_only_says_how_to_get_ocr() -> None:
+    with pytest.raises(ParseError) as caught:
+        parse(pdf([[], []], image=True), name="scan.pdf", options=ParseOptions(ocr=False))
+    assert "images without text" in caught.value.reason
+    assert "citebot[ocr]" in caught.value.mend
+
+
+def test_some_scanned_pages_are_a_warning() -> None:
+    parsed = parse(pdf([lines(BODY), []], image=True), name="scan.pdf", options=ParseOptions(ocr=False))
+    assert parsed.warnings[0].startswith("pages without text, only images: 2;")
+
+
+@pytest.mark.skipif(importlib.util.find_spec("rapidocr_onnxruntime") is None, reason='the extra "ocr" is not installed')
+def test_ocr_reads_a_scanned_page() -> None:
+    import pypdfium2
+
+    page = pypdfium2.PdfDocument(pdf([lines(BODY, size=16)]))[0]
+    picture = page.render(scale=2).to_pil()
+    import io
+
+    scan = io.BytesIO()
+    picture.convert("RGB").save(scan, format="PDF", resolution=144)
+    assert "calendar year" in whole_text(parse(scan.getvalue(), name="scan.pdf"))
