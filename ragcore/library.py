@@ -22,6 +22,8 @@ from ragcore.stores.vectors import ChromaIndex
 DATABASE = "citebot.sqlite"
 CHROMA = "chroma"
 KEYWORDS = "keywords"
+DERIVED = (CHROMA, f"{CHROMA}.state", KEYWORDS)
+"""What is filled anew from the database when it is missing."""
 
 T = TypeVar("T")
 

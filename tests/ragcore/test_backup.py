@@ -1,0 +1,90 @@
+import asyncio
+import json
+import pathlib
+import zipfile
+
+import pytest
+
+from ragcore.backup import backup, restore
+from ragcore.errors import ConfigError, StoreError
+from ragcore.library import DATABASE
+from ragcore.recovery import check, mend, recover
+from ragcore.stores.database import Database
+from ragcore.stores.health import IndexState
+from tests.fakes.embedding import HashEmbedder
+from tests.fakes.libraries import fill, opened
+
+TEXTS = {f"d{n}": f"# Title {n}\n\nText {n}." for n in range(30)}
+
+
+async def test_a_backup_taken_while_documents_come_in_is_restored_whole(tmp_path: pathlib.Path) -> None:
+    data, file = tmp_path / "data", tmp_path / "to" / "backup.zip"
+    async with opened(data) as library:
+        await fill(library, TEXTS)
+        filling = asyncio.create_task(fill(library, {f"e{n}": f"More {n}" for n in range(200)}))
+        await asyncio.sleep(0.05)
+        manifest = await backup(library.database, file)
+        await filling
+        await fill(library, {"d0": "changed after the backup"})
+    assert manifest.documents >= 30
+    assert [path.name for path in (tmp_path / "to").iterdir()] == ["backup.zip"]
+    restored = await restore(file, data)
+    assert restored == manifest
+    embedder = HashEmbedder()
+    async with opened(data, embedder) as library:
+        assert {health.state for health in library.health} == {IndexState.DAMAGED}, "the indexes are to be filled"
+        async for _ in mend(library):
+            pass
+        assert {health.state for health in await check(library)} == {IndexState.WELL}
+        assert len(await library.registry.document_ids("s")) == manifest.documents
+        (chunk,) = await library.registry.chunks_of(["s:d0"])
+        assert chunk.text.endswith("Text 0.")
+    assert embedder.texts == [], "the vectors came with the backup"
+
+
+async def test_restoring_over_nothing_and_over_rubbish(tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "backup.zip"
+    async with opened(tmp_path / "data") as library:
+        await fill(library, TEXTS)
+        await backup(library.database, file)
+    other = tmp_path / "other"
+    await restore(file, other)
+    (other / DATABASE).write_bytes(b"rubbish" * 5_000)
+    (other / f"{DATABASE}-wal").write_bytes(b"rubbish" * 5_000)
+    await restore(file, other)
+    async with opened(other) as library:
+        assert len(await library.registry.document_ids("s")) == 30
+
+
+async def test_what_is_no_whole_backup_changes_nothing(tmp_path: pathlib.Path) -> None:
+    data, file = tmp_path / "data", tmp_path / "backup.zip"
+    async with opened(data) as library:
+        await fill(library, TEXTS)
+        await backup(library.database, file)
+    content = file.read_bytes()
+    cut, flipped, text, stranger, newer = (tmp_path / name for name in ("cut", "flipped", "text", "stranger", "newer"))
+    cut.write_bytes(content[: len(content) // 2])
+    flipped.write_bytes(
+        content[: len(content) // 2] + bytes([content[len(content) // 2] ^ 255]) + content[len(content) // 2 + 1 :]
+    )
+    text.write_text("hello")
+    with zipfile.ZipFile(stranger, "w") as archive:
+        archive.writestr("readme.txt", "hello")
+    with zipfile.ZipFile(file) as old, zipfile.ZipFile(newer, "w") as archive:
+        manifest = json.loads(old.read("manifest.json"))
+        archive.writestr("manifest.json", json.dumps({**manifest, "schema": "9999"}))
+        archive.writestr(DATABASE, old.read(DATABASE))
+    for bad in (cut, flipped, text, stranger, newer, tmp_path / "missing"):
+        with pytest.raises(StoreError):
+            await restore(bad, data)
+    async with opened(data) as library:
+        await recover(library)
+        assert list(library.health) == [], "database and indexes are as they were"
+        assert len(await library.registry.document_ids("s")) == 30
+
+
+async def test_postgresql_is_told_to_use_its_own_tools(postgres_url: str, tmp_path: pathlib.Path) -> None:
+    database = await Database.open(postgres_url)
+    with pytest.raises(ConfigError, match="pg_dump"):
+        await backup(database, tmp_path / "x.zip")
+    await database.close()
