@@ -6,7 +6,7 @@ places are weighed before the saturation, so a term cannot win by standing in ma
 
 from hashlib import blake2b
 
-from ragcore.terms import Kind, term_texts
+from ragcore.terms import term_texts
 from ragcore.types import Chunk
 
 TITLE_WEIGHT = 2
@@ -44,4 +44,4 @@ def _texts(text: str) -> list[str]:
 def _name_terms(chunk: Chunk, known: set[str]) -> list[str]:
     """Return what the native id adds: a file's name and path are asked for, though they may not stand in it."""
     _, _, native = chunk.document_id.partition(":")
-    return [term for term, kind in term_texts(native) if kind is Kind.IDENTIFIER and term not in known]
+    return [term for term in _texts(native) if term not in known]
