@@ -175,10 +175,12 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackedUp:
-    """A backup was written."""
+    """A backup was written; ``size`` in bytes."""
 
     path: str
     size: int
+    documents: int
+    chunks: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -212,7 +212,7 @@ def backup(
     """Write all of the data directory to one file, consistent even while Citebot runs."""
     from bots.cli.saving import run_backup
 
-    _run(run_backup(config or context.obj, file))
+    _run(run_backup(config or context.obj, file.expanduser().absolute()))
 
 
 @app.command()

@@ -40,15 +40,24 @@ def print_json(value: Mapping[str, object] | Sequence[Mapping[str, object]]) -> 
     sys.stdout.flush()
 
 
-class _Safe(logging.Formatter):
+class _Lines(logging.Formatter):
+    """Makes records safe to show; where an error arose is for ``--debug``."""
+
+    def __init__(self, *, debug: bool) -> None:
+        super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s" if debug else "citebot: %(message)s")
+        self._debug = debug
+
     def format(self, record: logging.LogRecord) -> str:
+        if not self._debug and record.exc_info:
+            record = logging.makeLogRecord({**vars(record), "exc_info": None, "exc_text": None})
+            record.msg = f"{record.msg} (--debug shows where)"
         return clean(super().format(record))
 
 
 def start_logging(*, debug: bool) -> None:
     """Send the log to stderr: warnings, and with ``debug`` everything of ours."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_Safe("%(asctime)s %(levelname)s %(name)s: %(message)s" if debug else "citebot: %(message)s"))
+    handler.setFormatter(_Lines(debug=debug))
     logging.basicConfig(level=logging.INFO if debug else logging.WARNING, handlers=[handler], force=True)
     if debug:
         for package in ("bots", "ragcore", "connectors"):

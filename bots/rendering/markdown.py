@@ -51,7 +51,7 @@ def document_markdown(document: Document) -> str:
 
 
 def _source(source: SourceLine) -> str:
-    label = _line(source.label or source.url)
+    label = _line(source.label or source.file or source.url)
     return f"{source.number}. " + (f"[{_label(label)}]({_target(source.url)})" if source.url else label)
 
 

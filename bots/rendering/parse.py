@@ -26,7 +26,7 @@ from bots.rendering.tree import (
     Text,
 )
 from ragcore.citations.markers import find, remove
-from ragcore.types import Answer
+from ragcore.types import Answer, Citation
 
 # Deeper blocks than this are shown as plain lines: the parser drops what lies beyond its own limit.
 _DEEPEST = 40
@@ -41,16 +41,24 @@ def parse_answer(answer: Answer) -> Document:
     allowed = answer.allowed_urls | {c.url for c in answer.citations if c.url}
     reading = Reading(cites=cites, allowed=frozenset(clean_url(url) for url in allowed))
     blocks = _blocks_of(_numbered(answer.raw_text, {c.id: c.number for c in answer.citations}), reading)
-    sources = {
-        c.number: SourceLine(
-            number=c.number, title=clean_line(c.title), place=clean_line(c.location), url=clean_url(c.url)
-        )
-        for c in answer.citations
-    }
+    sources = {citation.number: _source(citation) for citation in answer.citations}
     return Document(
         blocks=blocks,
         sources=tuple(sources[number] for number in sorted(sources) if number in reading.seen),
         notes=tuple(clean_line(note) for note in answer.notes),
+    )
+
+
+def _source(citation: Citation) -> SourceLine:
+    url = clean_url(citation.url)
+    is_local = not url or url.startswith("file:")
+    return SourceLine(
+        number=citation.number,
+        title=clean_line(citation.title),
+        place=clean_line(citation.location),
+        url=url,
+        # A document's id is "<source>:<native id>".
+        file=clean_line(citation.document_id.partition(":")[2]) if is_local else "",
     )
 
 

@@ -89,7 +89,9 @@ def terminal_url(url: str) -> str:
 
 
 def _source(source: SourceLine) -> RenderableType:
-    label = RichText(source.label or source.url, style=_linked(source.url))
+    label = RichText(source.label or source.file or source.url, style=_linked(source.url))
+    if source.file and source.label:
+        label.append(f"  {source.file}", Style(dim=True))
     return Indented(label, f"[{source.number}] ", " " * (len(str(source.number)) + 3), _CITE)
 
 

@@ -125,12 +125,16 @@ Block = Paragraph | Heading | ItemList | Quote | Fence | Table | Rule
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceLine:
-    """One line of the source list: what ``[number]`` refers to. ``place`` and ``url`` may be empty."""
+    """One line of the source list: what ``[number]`` refers to; all but the number may be empty.
+
+    ``file`` names the document at its source where the link alone would not tell: there is none, or it is a local one.
+    """
 
     number: int
     title: str
     place: str
     url: str
+    file: str = ""
 
     @property
     def label(self) -> str:

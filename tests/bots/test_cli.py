@@ -65,7 +65,7 @@ def test_ask_prints_the_answer_and_its_sources(cli: Cli, scripted: Scripted) -> 
     ran = cli("ask", "How", "many?", "--kb", "handbook", "--doc", "handbook:a.md", "--as", "slack:T1/@U1")
     assert ran.code == 0
     assert "five days. [1]" in ran.out
-    assert "\n[1] Leave, Carry-over\n[2] Leave, Carry-over\n" in ran.out
+    assert "\n[1] Leave, Carry-over  leave-2.md\n[2] Leave, Carry-over  leave-0.md\n" in ran.out
     assert "\x1b" not in ran.out
     assert scripted.asked == [
         Ask(

@@ -39,7 +39,7 @@ def test_a_conversation_shows_answers_with_their_sources() -> None:
     shown = talk(scripted, ["How many days?", "And then?"])
     assert shown.startswith("3 documents in handbook.")
     assert shown.count(SHOWN) == 2
-    assert shown.count("[1] Leave, Carry-over\n[2] Leave, Carry-over\n") == 2
+    assert shown.count("[1] Leave, Carry-over  leave-2.md\n[2] Leave, Carry-over  leave-0.md\n") == 2
     # Said once a conversation.
     assert shown.count(NO_MODEL) == 1
     first, second = (request for request in scripted.asked if isinstance(request, Ask))
@@ -60,7 +60,7 @@ def test_commands() -> None:
     assert "/reset" in shown
     assert "There is no /nonsense" in shown
     assert shown.count("handbook: 3 documents, 7 chunks, last synced 2026-01-02") == 2
-    assert "[2] Leave, Carry-over\n    Days lapse in March." in shown
+    assert "[2] Leave, Carry-over  leave-0.md\n    Days lapse in March." in shown
 
 
 def test_a_failure_is_a_sentence_and_the_conversation_goes_on() -> None:
@@ -78,7 +78,7 @@ def test_lines_of_an_input_are_answered() -> None:
     console, out = paper()
     with chatting(Scripted().opened) as (backend, loop):
         assert Chat(backend, loop, console).answer_lines(["one", "二"]) == 0
-    assert out.getvalue().startswith(f"› one\n\n{SHOWN}\n\n[1] Leave, Carry-over\n")
+    assert out.getvalue().startswith(f"› one\n\n{SHOWN}\n\n[1] Leave, Carry-over  leave-2.md\n")
     assert "› 二" in out.getvalue()
     with chatting(Scripted(failing=True).opened) as (backend, loop):
         assert Chat(backend, loop, console).answer_lines(["one"]) == 1

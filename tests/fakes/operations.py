@@ -104,7 +104,7 @@ class Scripted:
             case Decide():
                 pass
             case Backup():
-                yield BackedUp(path=request.path, size=10)
+                yield BackedUp(path=request.path, size=10, documents=3, chunks=7)
             case Forget():
                 yield Forgotten(turns=1)
 

@@ -174,7 +174,7 @@ def test_deep_nesting_keeps_the_words(deep: str) -> None:
 def test_the_terminal_shows_numbers_and_links() -> None:
     it = answer("Five days.[ID:3]", citation(1, 3, "file:///srv/my docs/休假.md#a"), notes=("No model.",))
     plain = on_paper(to_terminal(it))
-    assert plain == "Five days.[1]\n\n[1] Title 1, page 1\n\nNo model.\n"
+    assert plain == "Five days.[1]\n\n[1] Title 1, page 1  3\n\nNo model.\n"
     live = on_paper(to_terminal(it), terminal=True)
     assert ";file:///srv/my%20docs/%E4%BC%91%E5%81%87.md#a\x1b\\" in live
     assert "[1]" in live
@@ -267,7 +267,7 @@ def test_all_words_are_kept_and_every_citation_resolves(text: str) -> None:
     cited = {n.number for n in walk(document) if isinstance(n, Cite)}
     assert cited == {source.number for source in document.sources}
     for number in cited:
-        assert re.search(rf"^\[{number}\] Title {number}, page {number}$", shown, re.MULTILINE)
+        assert re.search(rf"^\[{number}\] Title {number}, page {number}(?:  1)?$", shown, re.MULTILINE)
 
 
 @given(MARKDOWN)

@@ -1,0 +1,22 @@
+"""The composition root: settings become parts, parts become operations; here alone bots and connectors meet."""
+
+import contextlib
+from collections.abc import AsyncGenerator
+
+from bots.app.operations import Operations
+from bots.app.parts import open_parts
+from bots.settings import Settings
+
+__all__ = ["Operations", "open_operations"]
+
+
+@contextlib.asynccontextmanager
+async def open_operations(settings: Settings) -> AsyncGenerator[Operations]:
+    """Open everything that the settings name and bring the indexes in line; hold the data directory's lock."""
+    async with open_parts(settings) as parts:
+        operations = Operations(settings, parts)
+        try:
+            await operations.start()
+            yield operations
+        finally:
+            await operations.close()

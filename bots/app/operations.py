@@ -1,0 +1,176 @@
+"""Every operation, written once: commands use it in-process, other terminals over the socket, platforms as it is."""
+
+import asyncio
+import contextlib
+import logging
+import uuid
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from bots.access import OPERATOR, audience_of, line_to_add, readable
+from bots.app.diagnosing import diagnose
+from bots.app.options import answer_options, retrieval_options
+from bots.app.parts import Parts
+from bots.app.syncing import Doubts, run_sources, source_states
+from bots.requests import (
+    Ask,
+    BackedUp,
+    Backup,
+    Decide,
+    Diagnose,
+    Event,
+    Forget,
+    Forgotten,
+    Found,
+    ListSources,
+    Request,
+    Search,
+    Sync,
+)
+from bots.settings import Settings
+from ragcore.answer import Answerer
+from ragcore.backup import backup
+from ragcore.errors import CitebotError, ConfigError
+from ragcore.recovery import mend
+from ragcore.retrieval import Retriever
+from ragcore.types import Answer, AnswerEvent, Message, Question
+
+_PATIENCE = 5.0
+"""Seconds that a start waits for the mending of damaged indexes."""
+
+log = logging.getLogger(__name__)
+
+
+class Operations:
+    """Answers requests from the open parts; safe to use from many tasks of one loop."""
+
+    def __init__(self, settings: Settings, parts: Parts) -> None:
+        self._settings = settings
+        self._parts = parts
+        # One sync at a time: a second request waits for the first.
+        self._syncing = asyncio.Lock()
+        self._doubts = Doubts()
+        self._mending: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Mend damaged indexes, waiting a little: a small index is whole again before the first question."""
+        self._mending = asyncio.create_task(self._mend())
+        await asyncio.wait({self._mending}, timeout=_PATIENCE)
+
+    async def close(self) -> None:
+        """Let a mending under way come to its end: the next command would only begin it again."""
+        if self._mending is not None:
+            if not self._mending.done():
+                log.warning("an index is still being built anew; leaving when that is done (Ctrl-C leaves at once)")
+            await self._mending
+
+    async def _mend(self) -> None:
+        try:
+            async with contextlib.aclosing(mend(self._parts.library)) as steps:
+                async for _ in steps:
+                    pass
+        except CitebotError as error:
+            log.warning("an index could not be built anew: %s; `citebot doctor` tells more", error)
+
+    async def run(self, request: Request) -> AsyncIterator[Event]:
+        """Yield the events of a request; raise CitebotError, also for what nobody foresaw: the log has that."""
+        try:
+            async with contextlib.aclosing(self._events(request)) as events:
+                async for event in events:
+                    yield event
+        except CitebotError:
+            raise
+        except Exception as error:
+            reference = uuid.uuid4().hex[:8]
+            log.exception("request %s failed: %s", reference, type(request).__name__)
+            told = f"something unexpected went wrong ({type(error).__name__}, reference {reference}); see the log"
+            raise CitebotError(told) from error
+
+    async def _events(self, request: Request) -> AsyncGenerator[Event]:
+        match request:
+            case Ask():
+                async for answered in self._ask(request):
+                    yield answered
+            case Search():
+                yield await self._search(request)
+            case Sync():
+                async with self._syncing:
+                    runs = run_sources(self._settings, self._parts.library, request, self._doubts)
+                    async with contextlib.aclosing(runs) as events:
+                        async for told in events:
+                            yield told
+            case Decide():
+                self._doubts.decide(request.doubt, agreed=request.agreed)
+            case ListSources():
+                for state in await source_states(self._settings, self._parts.library):
+                    yield state
+            case Forget():
+                yield Forgotten(turns=await self._parts.history.forget(request.conversation))
+            case Diagnose():
+                async with contextlib.aclosing(diagnose(self._settings, self._parts, repair=request.repair)) as checks:
+                    async for check in checks:
+                        yield check
+            case Backup():
+                yield await self._backup(Path(request.path))
+
+    async def _ask(self, request: Ask) -> AsyncGenerator[AnswerEvent]:
+        names = self._readable(request.knowledge_bases, request.reader)
+        history: tuple[Message, ...] = ()
+        if request.conversation is not None:
+            history = await self._parts.history.recall(request.conversation)
+        question = Question(
+            text=request.question, knowledge_bases=names, history=history, document_ids=request.document_ids
+        )
+        answerer = Answerer(
+            retriever=self._parts.retriever,
+            embedder=self._parts.embedder,
+            tokenizer=self._parts.tokenizer,
+            chat_model=self._parts.chat_model,
+            options=answer_options(self._settings, names),
+        )
+        async with contextlib.aclosing(answerer.answer(question)) as events:
+            async for event in events:
+                if not isinstance(event, Answer):
+                    yield event
+                    continue
+                if request.conversation is not None:
+                    await self._parts.history.append(request.conversation, event)
+                yield self._with_refusal(event, request, names)
+
+    async def _search(self, request: Search) -> Found:
+        names = self._readable(request.knowledge_bases, "")
+        retriever = Retriever(
+            registry=self._parts.library.registry,
+            vectors=self._parts.library.vectors,
+            keywords=self._parts.library.keywords,
+            embedder=self._parts.embedder,
+            # Whoever searches wants to see what there is, and its score: the gate is for answers.
+            options=replace(retrieval_options(self._settings), top_n=request.limit, similarity_threshold=0.0),
+        )
+        question = Question(text=request.query, knowledge_bases=names, document_ids=request.document_ids)
+        found = await retriever.retrieve(question)
+        return Found(chunks=tuple(scored for scored in found.chunks if scored.score > 0.0))
+
+    async def _backup(self, path: Path) -> BackedUp:
+        manifest = await backup(self._parts.library.database, path)
+        size = (await asyncio.to_thread(path.stat)).st_size
+        return BackedUp(path=str(path), size=size, documents=manifest.documents, chunks=manifest.chunks)
+
+    def _readable(self, wanted: Sequence[str], reader: str) -> tuple[str, ...]:
+        """Return the knowledge bases to search: those asked for, of those that the reader may read."""
+        bases = self._settings.all_knowledge_bases
+        unknown = [name for name in wanted if name not in bases]
+        if unknown:
+            raise ConfigError(f"there is no knowledge base {unknown[0]!r} (there is: {', '.join(bases) or 'none'})")
+        readers_of = {name: base.readers for name, base in bases.items()}
+        allowed = readable(readers_of, audience_of(reader) if reader else OPERATOR)
+        return tuple(name for name in allowed if not wanted or name in wanted)
+
+    def _with_refusal(self, answer: Answer, request: Ask, names: Sequence[str]) -> Answer:
+        """Tell the operator, who asked as somebody else, the very line that is missing."""
+        bases = list(request.knowledge_bases or self._settings.all_knowledge_bases)
+        if names or not request.reader or not bases:
+            return answer
+        note = f"{request.reader} may read none of: {', '.join(bases)}. To change that: "
+        return replace(answer, notes=(*answer.notes, note + line_to_add(bases[0], request.reader)))

@@ -1,0 +1,66 @@
+"""Settings become the option values of the core; what a setting leaves open keeps the core's default."""
+
+from dataclasses import replace
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from bots.settings import KnowledgeBaseSettings, Settings
+from ragcore.answer import AnswerOptions
+from ragcore.chunking import ChunkOptions
+from ragcore.ingest import IngestOptions
+from ragcore.retrieval.options import RetrievalOptions
+
+T = TypeVar("T")
+
+
+def ingest_options(base: KnowledgeBaseSettings) -> IngestOptions:
+    """Return how documents of a knowledge base are cut."""
+    chunk = with_given(
+        ChunkOptions(method=base.chunking),
+        chunk_tokens=base.chunk_tokens,
+        overlap=base.chunk_overlap,
+        delimiters=base.delimiters,
+    )
+    return IngestOptions(chunk=chunk)
+
+
+def retrieval_options(settings: Settings) -> RetrievalOptions:
+    """Return how questions are searched."""
+    answer = settings.answer
+    return with_given(
+        RetrievalOptions(),
+        top_k=answer.top_k,
+        top_n=answer.top_n,
+        similarity_threshold=answer.similarity_threshold,
+        vector_similarity_weight=answer.vector_similarity_weight,
+        synonyms=answer.synonyms,
+    )
+
+
+def answer_options(settings: Settings, knowledge_bases: tuple[str, ...]) -> AnswerOptions:
+    """Return how a question to these knowledge bases is answered: their own prompt, if they all have the same one."""
+    answer = settings.answer
+    prompts = {settings.all_knowledge_bases[name].prompt for name in knowledge_bases}
+    prompt = next(iter(prompts)) if len(prompts) == 1 else None
+    return AnswerOptions(
+        empty_response=answer.empty_response,
+        unsupported=answer.unsupported,
+        language=answer.language,
+        quote=answer.quote,
+        citation_plus=answer.citation_plus,
+        hosts=link_hosts(settings),
+        prompt_file=prompt,
+    )
+
+
+def link_hosts(settings: Settings) -> frozenset[str]:
+    """Return the hosts whose addresses may become links: those of the sources, and those named."""
+    addresses = (source.options.get("base_url") or source.options.get("url") for source in settings.sources)
+    hosts = (urlsplit(address).hostname for address in addresses if isinstance(address, str))
+    return frozenset({host for host in hosts if host} | {host.lower() for host in settings.answer.link_hosts})
+
+
+def with_given(options: T, **values: object) -> T:
+    """Return the options with those values that are not None."""
+    given: dict[str, Any] = {name: value for name, value in values.items() if value is not None}
+    return replace(options, **given)  # type: ignore[type-var]

@@ -1,0 +1,176 @@
+"""Sync requests: the configured sources become jobs, and what a run tells becomes events."""
+
+import asyncio
+import contextlib
+import uuid
+from collections.abc import AsyncGenerator, Mapping
+
+from bots.app.options import ingest_options
+from bots.requests import Doubt, Event, FailedDocument, SourceReport, SourceState, Sync, SyncProgress
+from bots.settings import Settings, SourceSettings
+from connectors import sync as connector_sync
+from connectors.base import Origin
+from connectors.registry import connect
+from connectors.sync import SyncJob, SyncReport, forget_source, orphans
+from ragcore.errors import CitebotError, ConfigError
+from ragcore.library import Library
+from ragcore.recovery import reembed
+from ragcore.stores.health import IndexState
+from ragcore.stores.sources import SourceStates
+from ragcore.stores.vectors import INDEX as VECTORS
+
+
+class Doubts:
+    """The questions that wait for somebody's decision before much is deleted."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, asyncio.Future[bool]] = {}
+
+    def raise_one(self, source: str, documents: int) -> tuple[Doubt, "asyncio.Future[bool]"]:
+        """Return a new question and the decision to wait for."""
+        doubt = Doubt(id=uuid.uuid4().hex, source=source, documents=documents)
+        self._waiting[doubt.id] = decision = asyncio.get_running_loop().create_future()
+        return doubt, decision
+
+    def decide(self, identity: str, *, agreed: bool) -> None:
+        """Settle a question; one that nobody waits for any more is left alone."""
+        decision = self._waiting.pop(identity, None)
+        if decision is not None and not decision.done():
+            decision.set_result(agreed)
+
+
+async def run_sources(settings: Settings, library: Library, request: Sync, doubts: Doubts) -> AsyncGenerator[Event]:
+    """Run the sources that a request names, or all, one after another; then tell of those without settings."""
+    by_name = {source.name: source for source in settings.sources}
+    unknown = [name for name in request.sources if name not in by_name]
+    if unknown:
+        raise ConfigError(f"there is no source {unknown[0]!r} (there is: {', '.join(by_name) or 'none'})")
+    names = request.sources or tuple(by_name)
+    if request.full and not request.dry_run:
+        bases = dict.fromkeys(by_name[name].knowledge_base for name in names)
+        async with contextlib.aclosing(_reembed(library, tuple(bases))) as steps:
+            async for step in steps:
+                yield step
+    for name in names:
+        async with contextlib.aclosing(_run_source(settings, library, by_name[name], request, doubts)) as events:
+            async for event in events:
+                yield event
+    if not request.sources:
+        for source, documents in (await orphans(library, by_name.keys())).items():
+            yield await _orphan_report(library, source, documents, request)
+
+
+async def _reembed(library: Library, bases: tuple[str, ...]) -> AsyncGenerator[Event]:
+    """Bring knowledge bases that another embedder indexed over to the configured one."""
+    for name in bases:
+        if library.health.of(VECTORS, name).state is not IndexState.MISMATCHED:
+            continue
+        async with contextlib.aclosing(reembed(library, name)) as steps:
+            async for health in steps:
+                yield SyncProgress(source=name, done=health.done, total=health.total, document="embedding anew")
+
+
+async def _orphan_report(library: Library, source: str, documents: int, request: Sync) -> SourceReport:
+    if request.full and not request.dry_run:
+        return _report(await forget_source(library, source))
+    remark = (
+        f"this source has no settings any more; its {documents} documents are still answered from. "
+        "Put its settings back, or run `citebot sync --full` to delete them."
+    )
+    return SourceReport(source=source, unchanged=documents, warnings=(remark,), dry_run=request.dry_run)
+
+
+async def _run_source(
+    settings: Settings, library: Library, source: SourceSettings, request: Sync, doubts: Doubts
+) -> AsyncGenerator[Event]:
+    """Run one source in a task of its own, so that it can wait for a decision while its question goes out."""
+    events: asyncio.Queue[Event | None] = asyncio.Queue()
+
+    async def confirm(documents: int) -> bool:
+        doubt, decision = doubts.raise_one(source.name, documents)
+        await events.put(doubt)
+        return await decision
+
+    async def work() -> None:
+        try:
+            job = _job(settings, source)
+            runs = connector_sync.sync(
+                library,
+                job,
+                full=request.full,
+                dry_run=request.dry_run,
+                confirm=confirm if request.ask_first else None,
+            )
+            async with contextlib.aclosing(runs) as told:
+                async for one in told:
+                    await events.put(_event(one))
+        except CitebotError as error:
+            await events.put(SourceReport(source=source.name, error=str(error), dry_run=request.dry_run))
+        finally:
+            events.put_nowait(None)
+
+    task = asyncio.create_task(work())
+    try:
+        while (event := await events.get()) is not None:
+            yield event
+        await task
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+def _job(settings: Settings, source: SourceSettings) -> SyncJob:
+    origin = Origin(source=source.name, folder=settings.folder)
+    return SyncJob(
+        source=source.name,
+        type=source.type,
+        knowledge_base=source.knowledge_base,
+        connector=connect(source.type, origin, source.options),
+        options=ingest_options(settings.all_knowledge_bases[source.knowledge_base]),
+    )
+
+
+def _event(told: connector_sync.SyncProgress | SyncReport) -> Event:
+    if isinstance(told, SyncReport):
+        return _report(told)
+    return SyncProgress(source=told.source, done=told.done, total=told.total, document=told.document_id)
+
+
+def _report(report: SyncReport) -> SourceReport:
+    return SourceReport(
+        source=report.source,
+        added=report.added,
+        changed=report.changed,
+        deleted=report.deleted,
+        unchanged=report.unchanged,
+        failed=tuple(FailedDocument(id=one.id, reason=one.reason, mend=one.mend) for one in report.failed),
+        seconds=report.seconds,
+        error=report.error,
+        warnings=report.warnings,
+        dry_run=report.dry_run,
+        added_ids=report.added_ids,
+        changed_ids=report.changed_ids,
+        deleted_ids=report.deleted_ids,
+    )
+
+
+async def source_states(settings: Settings, library: Library) -> list[SourceState]:
+    """Return how each configured source stands, and each that has documents but no settings any more."""
+    states = await SourceStates(library.database).all()
+    counts = await library.registry.counts_by_source()
+    configured: Mapping[str, SourceSettings] = {source.name: source for source in settings.sources}
+    found = []
+    for name in [*configured, *(name for name in counts if name not in configured)]:
+        source, count, state = configured.get(name), counts.get(name), states.get(name)
+        found.append(
+            SourceState(
+                name=name,
+                type=source.type if source else "",
+                knowledge_base=source.knowledge_base if source else "",
+                documents=count.documents if count else 0,
+                chunks=count.chunks if count else 0,
+                last_success=state.last_success_at if state else None,
+                last_error=(state.last_error if state else "") if source else "it has no settings any more",
+            )
+        )
+    return found
