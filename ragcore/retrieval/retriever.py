@@ -45,6 +45,11 @@ class Retrieved:
     relaxed: bool = False
     notes: tuple[Phrase, ...] = ()
 
+    @property
+    def degraded(self) -> bool:
+        """Return whether an index could not be searched, so that documents may be missing."""
+        return self.without_vectors or self.without_keywords
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Found:
