@@ -35,7 +35,16 @@ T = TypeVar("T")
 
 
 class FilesOptions(Options):
-    """A folder, recursively, or a single file."""
+    """A folder on this machine, or on a share that it mounts, with all that is in it; or a single file.
+
+    Patterns are compared without regard to case: `*.md` with names at any depth, `docs/*.md` with paths relative to the
+    folder, `drafts` means all that is in a folder of that name, `**` any number of folders. Left out without being
+    asked: hidden files, what programs leave behind (`~$report.docx`, `*.tmp`, `Thumbs.db`, `node_modules`), and, unless
+    `include` names them, pictures, sound, film and fonts. Links are followed to what lies inside the folder alone.
+
+    A `.jsonl` or `.ndjson` file whose lines have `id` and `text` is a document a line, with `title`, `url`, `author` and
+    `updated_at` where a line has them; a broken line is told by its number, and the others are taken.
+    """
 
     path: str = Field(min_length=1, description="the folder, or one file")
     include: tuple[str, ...] = Field(

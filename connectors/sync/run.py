@@ -170,7 +170,7 @@ class _Run:
             events = self._foreseen(documents, pipeline)
         else:
             events = ingest(self.library, self.job.knowledge_base, documents, self.job.options)
-        async with aclosing(events):
+        async with aclosing(documents), aclosing(events):
             async for event in events:
                 self._feed.stored += 1
                 await self._note(event)

@@ -1,4 +1,5 @@
 import importlib.metadata
+import pathlib
 import sys
 import types
 
@@ -6,7 +7,8 @@ import pytest
 
 from connectors.base import Options, Origin, SourceType
 from connectors.files import FILES, FilesConnector
-from connectors.registry import connect, options_model, source_type, type_names
+from connectors.reference import sources_reference
+from connectors.registry import BUILT_IN, connect, options_model, source_type, type_names
 from ragcore.errors import ConfigError
 
 
@@ -52,3 +54,15 @@ def test_another_package_adds_a_type(monkeypatch):
     for name in ("wrong", "missing", "nameless"):
         with pytest.raises(ConfigError, match=f'the source type "{name}"'):
             source_type(name)
+
+
+def test_the_reference_is_up_to_date():
+    root = pathlib.Path(__file__).resolve().parents[2]
+    assert (root / "docs/sources.md").read_text(encoding="utf-8") == sources_reference(), (
+        "run: python -m connectors docs/sources.md"
+    )
+
+
+def test_every_key_is_described():
+    for name in BUILT_IN:
+        assert all(field.description for field in options_model(name).model_fields.values())
