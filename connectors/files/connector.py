@@ -42,8 +42,8 @@ class FilesOptions(Options):
     asked: hidden files, what programs leave behind (`~$report.docx`, `*.tmp`, `Thumbs.db`, `node_modules`), and, unless
     `include` names them, pictures, sound, film and fonts. Links are followed to what lies inside the folder alone.
 
-    A `.jsonl` or `.ndjson` file whose lines have `id` and `text` is a document a line, with `title`, `url`, `author` and
-    `updated_at` where a line has them; a broken line is told by its number, and the others are taken.
+    A `.jsonl` or `.ndjson` file whose lines have `id` and `text` is a document a line, with `title`, `url`, `author`,
+    `updated_at` where they stand; a broken line is told by its number, and the others are taken.
     """
 
     path: str = Field(min_length=1, description="the folder, or one file")
