@@ -128,8 +128,10 @@ def _parsed(line: bytes) -> "dict[str, object] | str":
 def _id_of(value: Mapping[str, object]) -> str | None:
     for key in _ID_KEYS:
         found = value.get(key)
-        if isinstance(found, str | int) and not isinstance(found, bool) and str(found).strip():
-            return _encodable(str(found))
+        if isinstance(found, str | int) and not isinstance(found, bool):
+            identity = _encodable(str(found)).strip()
+            if identity:
+                return identity
     return None
 
 
@@ -139,8 +141,8 @@ def _text(value: Mapping[str, object], key: str) -> str:
 
 
 def _encodable(text: str) -> str:
-    """Return a text without the halves of characters that JSON's escapes can write."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+    """Return a text without what JSON's escapes can write and no store takes: halves of characters, and NUL."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")
 
 
 def moment(value: object) -> datetime | None:

@@ -143,6 +143,12 @@ def test_a_line_too_long_is_passed_over(tmp_path, monkeypatch):
     assert found[1].line == 2
 
 
+def test_what_no_store_takes_is_taken_out(tmp_path):
+    line = r'{"id": " a\u0000\ud800", "text": "x\u0000y\udfff", "title": "\u0000"}'
+    (found,) = documents_from_jsonl(put(tmp_path, "a.jsonl", line))
+    assert (found.id, found.text, found.title) == ("a?", "xy?", "")
+
+
 def test_times_are_read():
     assert moment("2026-01-02") == datetime(2026, 1, 2, tzinfo=UTC)
     assert moment("2026-01-02T03:00:00+02:00") == datetime(2026, 1, 2, 1, tzinfo=UTC)
