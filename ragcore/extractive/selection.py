@@ -10,18 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragcore.citations import markers
+from ragcore.extractive.expectation import Expectation
 from ragcore.extractive.units import Unit, units_of
 from ragcore.models.embeddings import Embedder
 from ragcore.terms import Kind, is_stop_word, language_of, terms
 from ragcore.types import Chunk, ScoredChunk
-
-_NUMBER = re.compile(r"\d|[一二三四五六七八九十百千万两半]+[天日年月周元个小时分钟]")
-_ASKS_QUANTITY = re.compile(
-    r"\b(?:how (?:many|much|long|often|far|old|soon|late|big|heavy|high|deep)|when|until|what (?:time|price|date)"
-    r"|price|costs?|wie (?:viele?|lange|oft)|wann|combien|quand|cuánt[oa]s?|cuándo)\b"
-    r"|多少|几|多久|多长|何时|什么时候|价格",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,10 +37,14 @@ class ExtractOptions:
     """A sentence that opens with a pronoun speaks of what the one before it names, so it inherits of its score."""
     identifier: float = 2.0
     """How much more a code, version or file name of the question weighs than a word as rare."""
-    quantity: float = 0.08
-    """A question for a number is answered by a sentence that holds one."""
+    expected: float = 0.15
+    """A question for a time, a price, a reason is answered by a sentence that holds one."""
     share_of_best: float = 0.75
     """A further sentence must score at least this share of the best."""
+    share_of_missing: float = 0.35
+    """The same for one that holds a kind of answer which was asked for and which the chosen ones lack."""
+    share_elsewhere: float = 0.9
+    """The same for one of another passage: it has to say something of its own, not only sound alike."""
     repeated: float = 0.7
     """A sentence that shares this many of its words with a chosen one says nothing new."""
 
@@ -68,14 +65,16 @@ async def extract(
     candidates = [unit for index, scored in enumerate(considered) for unit in units_of(scored.chunk, index)]
     if not candidates:
         return ""
-    scores = await _score(question, candidates, considered, embedder, options)
-    return _set(_choose(candidates, scores, options))
+    expectation = Expectation(question)
+    scores = await _score(question, candidates, considered, expectation, embedder, options)
+    return _set(_choose(candidates, scores, expectation, options))
 
 
 async def _score(
     question: str,
     units: Sequence[Unit],
     chunks: Sequence[ScoredChunk],
+    expectation: Expectation,
     embedder: Embedder | None,
     options: ExtractOptions,
 ) -> NDArray[np.float64]:
@@ -85,9 +84,8 @@ async def _score(
     worth = 1.0 - options.passage + options.passage * passage
     base = options.words * _coverage(question, units, chunks, options.identifier)
     base += options.meaning * await _meaning(question, units, chunks, base * worth, embedder, options.embedded)
+    base += options.expected * np.array([expectation.met(unit.text) for unit in units])
     base *= worth
-    if _ASKS_QUANTITY.search(question):
-        base += options.quantity * np.array([bool(_NUMBER.search(unit.text)) for unit in units])
     return _inherit(units, base, options.inherited) + options.neighbour * _beside(units, base)
 
 
@@ -166,19 +164,33 @@ def _beside(units: Sequence[Unit], base: NDArray[np.float64]) -> NDArray[np.floa
     return gain
 
 
-def _choose(units: Sequence[Unit], scores: NDArray[np.float64], options: ExtractOptions) -> list[Unit]:
+def _choose(
+    units: Sequence[Unit], scores: NDArray[np.float64], expectation: Expectation, options: ExtractOptions
+) -> list[Unit]:
     """Return the chosen units in reading order: best first, but neighbours as they stand in the document."""
     ranked = sorted(range(len(units)), key=lambda i: (-scores[i], i))
-    floor = options.share_of_best * scores[ranked[0]]
+    best = ranked[0]
     chosen: list[int] = []
     for i in ranked:
-        if len(chosen) >= options.sentences or scores[i] < floor:
-            break
-        needed = _with_what_it_leans_on(units, i)
-        fresh = [j for j in needed if j not in chosen]
-        if not any(_repeats(units[i], units[j], options) for j in chosen if j not in needed):
-            chosen.extend(fresh)
+        share = options.share_of_best if units[i].chunk == units[best].chunk else options.share_elsewhere
+        if scores[i] >= share * scores[best]:
+            chosen += _fresh(units, i, chosen, options)
+    for i in ranked:
+        # A question may ask two things at once: "when, and why?"
+        missing = expectation.missing([units[j].text for j in chosen])
+        near = units[i].chunk == units[best].chunk and scores[i] >= options.share_of_missing * scores[best]
+        if near and missing.met(units[i].text):
+            chosen = chosen[: options.sentences - 1] + _fresh(units, i, chosen, options)
     return [units[i] for run in _runs(units, chosen[: options.sentences]) for i in run]
+
+
+def _fresh(units: Sequence[Unit], i: int, chosen: Sequence[int], options: ExtractOptions) -> list[int]:
+    """Return what choosing a unit adds: itself after those that it leans on; nothing if that was said already."""
+    needed = _with_what_it_leans_on(units, i)
+    said = {units[j].text for j in (*chosen, *needed[:-1])}
+    if units[i].text in said or any(_repeats(units[i], units[j], options) for j in chosen if j not in needed):
+        return []
+    return [j for j in needed if j not in chosen and units[j].text not in {units[k].text for k in chosen}]
 
 
 def _with_what_it_leans_on(units: Sequence[Unit], i: int) -> list[int]:

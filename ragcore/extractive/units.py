@@ -9,6 +9,9 @@ from ragcore.types import Chunk, SectionKind
 
 _SHORTEST = 12
 """Characters, a dense character counting double: less is a heading, a label or a stray number, never an answer."""
+_FRAGMENT = 40
+"""Prose without a full stop that is shorter than this is a label, a caption or a row of a table that lost its form."""
+_STOP = re.compile(r"[.!?。！？…:：；;][\"'”’」』)）*_`]*$")
 _DENSE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _LEAD = re.compile(r"^\s*(?:[-*+•]\s+|\d{1,3}[.)]\s+|>\s*|\[[ x]\]\s+)+")
 _WRAPPED = 50
@@ -66,7 +69,7 @@ def _sentences(text: str) -> list[str]:
     text = _unwrapped(text)
     prose = (sentence for sentence in split_sentences(text) if sentence.kind is BlockKind.PROSE)
     plain = (_LEAD.sub("", " ".join(text[sentence.body : sentence.body_end].split())) for sentence in prose)
-    return [sentence for sentence in plain if sentence]
+    return [sentence for sentence in plain if _STOP.search(sentence) or _weight(sentence) >= _FRAGMENT]
 
 
 def _unwrapped(text: str) -> str:
@@ -93,12 +96,14 @@ def _rows(text: str) -> list[str]:
 
 
 def _row(columns: list[str], cells: list[str]) -> str:
+    wide = bool(_DENSE.search("".join((*columns, *cells))))
+    colon, semicolon, stop = ("：", "；", "。") if wide else (": ", "; ", ".")
     pairs = [
-        f"{column}: {cell}" if column else cell
+        f"{column}{colon}{cell}" if column else cell
         for column, cell in zip(columns + [""] * (len(cells) - len(columns)), cells, strict=False)
         if cell
     ]
-    return "; ".join(pairs) + "." if pairs else ""
+    return semicolon.join(pairs) + stop if pairs else ""
 
 
 def _cells(line: str) -> list[str]:

@@ -1,0 +1,18 @@
+"""The twenty-odd answers that a reviewer can read are those that Citebot gives today."""
+
+import asyncio
+import importlib.util
+import pathlib
+
+EXAMPLES = pathlib.Path(__file__).resolve().parents[1] / "examples"
+
+
+def test_the_answers_on_file_are_todays(tmp_path: pathlib.Path) -> None:
+    spec = importlib.util.spec_from_file_location("answer_all", EXAMPLES / "answer_all.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    written = asyncio.run(module.answer_all(tmp_path / "data"))
+    on_file = {path.name: path.read_text(encoding="utf-8") for path in (EXAMPLES / "answers").glob("*.md")}
+    assert written == on_file, "run: python examples/answer_all.py, and read what changed"
