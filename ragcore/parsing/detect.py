@@ -145,7 +145,7 @@ def _textual(head: str, content: bytes, hint: Media | None) -> Media:
     ):
         return Media.HTML
     if hint in (None, Media.JSON, Media.JSONL, Media.NOTEBOOK) or hint not in TEXTUAL:
-        found = _json_kind(head, content)
+        found = _json_kind(head, content, hint)
         if found is not None:
             return found
     mail = _is_mail(head)
@@ -167,7 +167,7 @@ def _keeps_promise(head: str, hint: Media) -> bool:
     return True
 
 
-def _json_kind(head: str, content: bytes) -> Media | None:
+def _json_kind(head: str, content: bytes, hint: Media | None) -> Media | None:
     if head.lstrip()[:1] not in ("{", "["):
         return None
     text = decode(content).text
@@ -176,15 +176,22 @@ def _json_kind(head: str, content: bytes) -> Media | None:
     except RecursionError:
         raise ParseError("its JSON is nested too deep", mend="export it with fewer levels") from None
     except ValueError:
-        return Media.JSONL if _is_json_lines(text) else None
+        if _is_json_lines(text):
+            return Media.JSONL
+        return hint if hint in (Media.JSON, Media.NOTEBOOK) else None  # its parser says what is broken
     is_notebook = isinstance(value, dict) and isinstance(value.get("cells"), list) and "nbformat" in value
     return Media.NOTEBOOK if is_notebook else Media.JSON
 
 
 def _is_json_lines(text: str) -> bool:
+    """Tell JSON lines: the first lines are objects, a broken one here and there aside."""
     lines = [line for line in text.split("\n", 20)[:20] if line.strip()]
+    return len(lines) > 1 and sum(map(_is_record, lines)) > len(lines) / 2
+
+
+def _is_record(line: str) -> bool:
     try:
-        return len(lines) > 1 and all(isinstance(json.loads(line), dict | list) for line in lines[:-1])
+        return isinstance(json.loads(line), dict | list)
     except (ValueError, RecursionError):
         return False
 
@@ -204,11 +211,18 @@ def _is_mail(head: str) -> bool:
     return fields >= 3
 
 
+def _is_prose(head: str) -> bool:
+    """Tell sentences and Markdown from the rows of a table."""
+    lines = [line.rstrip() for line in head.splitlines()[:50] if line.strip()]
+    sentences = sum(line.endswith((".", "!", "?", ":", ",", ";", "。", "！", "？")) for line in lines)
+    return sentences > 0.5 * len(lines) or bool(_MARKDOWN.search(head))
+
+
 def _structured(head: str) -> Media:
     """Name the format of a text whose name says nothing, or the wrong thing."""
     fits = [table_fit(head, delimiter) for delimiter in DELIMITERS]
     best = max(fits, key=lambda fit: fit.score)
-    if best.even_rows >= 3 and best.share == 1.0 and best.mean_cell < _SHORT_CELL and not _MARKDOWN.search(head):
+    if best.even_rows >= 3 and best.share == 1.0 and best.mean_cell < _SHORT_CELL and not _is_prose(head):
         return Media.TSV if best.delimiter == "\t" else Media.CSV
     if len(_HTML_TAGS.findall(head)) > 3 and head.lstrip().startswith("<"):
         return Media.HTML

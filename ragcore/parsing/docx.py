@@ -32,6 +32,7 @@ class _Word:
     numbering: Numbering
     notes: dict[str, str]
     guess_headings: bool
+    below_title: int
     writer: SectionWriter = field(default_factory=SectionWriter)
 
 
@@ -45,12 +46,13 @@ def parse_docx(job: Job) -> ParsedDocument:
     root = package.parts.xml(package.main)
     body = child(root, "body")
     styles = Styles(_part(package.parts, package.main, "styles"))
+    paragraphs = [element for element in root.iter() if name_of(element) == "p"]
     word = _Word(
         styles=styles,
         numbering=Numbering(_part(package.parts, package.main, "numbering")),
         notes=_notes(package.parts, package.main),
-        guess_headings=body is not None
-        and not any(styles.level(element) for element in body.iter() if name_of(element) == "p"),
+        guess_headings=not any(map(styles.level, paragraphs)),
+        below_title=int(any(map(styles.is_title, paragraphs))),
     )
     if body is not None:
         _write_blocks(body, word)
@@ -114,7 +116,11 @@ def _write_blocks(parent: etree._Element, word: _Word) -> None:
 def _paragraph(paragraph: etree._Element, word: _Word) -> None:
     text = paragraph_text(paragraph).strip()
     marker = word.numbering.marker(paragraph, word.styles) if text else ""
-    level = word.styles.level(paragraph) or (word.guess_headings and _guessed_level(paragraph, text, marker))
+    level = word.styles.level(paragraph)
+    if level and not word.styles.is_title(paragraph):
+        level += word.below_title
+    if word.guess_headings:
+        level = _guessed_level(paragraph, text, marker)
     line = f"{marker}{text}" if marker else text
     if level and text:
         word.writer.heading(Heading(level=level, text=one_line(line.removeprefix("- "))))

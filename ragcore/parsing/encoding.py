@@ -31,6 +31,7 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]")
+_ASCII_LETTERS = re.compile("[A-Za-z]")
 _HIGH_RUNS = re.compile(rb"[\x80-\xff]+")
 _ALIASES = {
     "gb2312": "gb18030",
@@ -206,6 +207,8 @@ def _score(sample: bytes, candidate: _Candidate, declared: str) -> float:
         return 0.0
     single_byte = not candidate.leads
     total = sum(_weight(text, position, candidate, single_byte) for position in high)
+    if candidate.usual is usual.CYRILLIC and len(_ASCII_LETTERS.findall(text)) > 2 * len(high):
+        total -= 0.5 * len(high)  # a few foreign letters in Latin text are accented ones
     return total / len(high) + (_DECLARED_BONUS if codecs.lookup(candidate.codec).name == declared else 0.0)
 
 
@@ -231,8 +234,9 @@ def _latin_weight(text: str, position: int) -> float:
     if char not in usual.LATIN:
         return 0.0
     around = text[max(0, position - 1) : position] + text[position + 1 : position + 2]
-    plain = sum(neighbour <= "\x7f" for neighbour in around)
-    return 1.0 if plain == len(around) else 0.6 if plain and not char.isupper() else -0.3
+    if all(neighbour <= "\x7f" for neighbour in around):
+        return 1.0
+    return 0.5 if any(neighbour.isascii() and neighbour.isalpha() for neighbour in around) else -0.3
 
 
 def _second_opinion(sample: bytes) -> str:
