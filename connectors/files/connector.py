@@ -95,6 +95,16 @@ class FilesConnector:
     options: FilesOptions
     _whole: dict[str, _Lines] = field(init=False, default_factory=dict)
     """The JSONL files that were read without a fault in this run, or are known to be as they were."""
+    _root: Path = field(init=False)
+    _limit: int = field(init=False)
+    _salt: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Work out the folder, the limit in bytes, and what stands for all that every address depends on."""
+        self._root = self.origin.folder / Path(self.options.path).expanduser()
+        self._limit = int(self.options.max_megabytes * 1_000_000)
+        base = self.options.base_url or str(self._root)
+        self._salt = hashlib.sha256(base.encode("utf-8", "replace")).hexdigest()[:8]
 
     async def changes(self, cursor: str | None, known: Mapping[str, str]) -> AsyncIterator[Change]:
         """Yield every file, and every line of a JSONL file, whose version isn't the known one."""
@@ -154,19 +164,6 @@ class FilesConnector:
         async for page in _in_pages(iter(Walk(self._root, selection)), _PAGE):
             for place in page:
                 yield place
-
-    @property
-    def _root(self) -> Path:
-        return self.origin.folder / Path(self.options.path).expanduser()
-
-    @property
-    def _limit(self) -> int:
-        return int(self.options.max_megabytes * 1_000_000)
-
-    @property
-    def _salt(self) -> str:
-        """What changes every document's address when it changes."""
-        return hashlib.sha256((self.options.base_url or str(self._root)).encode("utf-8", "replace")).hexdigest()[:8]
 
     def _is_known(self, file: Found, known: Mapping[str, str]) -> bool:
         version = version_of(file.status, salt=self._salt)

@@ -41,26 +41,32 @@ MEDIA = (
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Tells which relative paths are documents. ``hidden`` lets hidden ones in."""
+    """Tells which relative paths are documents; ``include`` of None takes all that ``exclude`` doesn't leave out."""
 
-    include: tuple[re.Pattern[str], ...]
-    exclude: tuple[re.Pattern[str], ...]
+    include: re.Pattern[str] | None
+    exclude: re.Pattern[str]
 
     @classmethod
     def of(cls, include: Sequence[str], exclude: Sequence[str], *, hidden: bool) -> "Selection":
-        """Return the selection for these patterns; without any in ``include``, everything but media."""
+        """Return the selection for these patterns; without any in ``include``, everything but media.
+
+        Args:
+            include: What to take.
+            exclude: What to leave out, besides litter.
+            hidden: Whether hidden files and folders may be taken.
+        """
         left_out = [*LITTER, *([] if hidden else HIDDEN), *([] if include else MEDIA), *exclude]
-        return cls(tuple(map(compiled, include)), tuple(map(compiled, left_out)))
+        return cls(compiled(*include) if include else None, compiled(*left_out))
 
     def enters(self, folder: str) -> bool:
         """Tell whether a folder may hold documents."""
-        return not any(pattern.fullmatch(folder) for pattern in self.exclude)
+        return self.exclude.fullmatch(folder) is None
 
     def takes(self, path: str) -> bool:
         """Tell whether a file is a document, given that its folder is entered."""
-        if any(pattern.fullmatch(path) for pattern in self.exclude):
+        if self.exclude.fullmatch(path):
             return False
-        return not self.include or any(pattern.fullmatch(path) for pattern in self.include)
+        return self.include is None or self.include.fullmatch(path) is not None
 
     def reaches_folder(self, folder: str) -> bool:
         """Tell whether a walk from the top comes into a folder."""
@@ -73,16 +79,20 @@ class Selection:
         return (not folder or self.reaches_folder(folder)) and self.takes(path)
 
 
-def compiled(pattern: str) -> re.Pattern[str]:
-    """Return a glob pattern as a regular expression for whole relative paths."""
-    text = pattern.removeprefix("./").removeprefix("/").rstrip("/")
-    inside = text.endswith("/**")
-    text = text.removesuffix("/**")
-    if "/" not in text and text != "**" and not pattern.startswith(("/", "./")):
-        text = f"**/{text}"
-    body = "".join(_translate(token) for token in re.findall(r"\*\*/|\*\*|\*|\?|\[!?\]?[^\]/]*\]|.", text, re.DOTALL))
+def compiled(*patterns: str) -> re.Pattern[str]:
+    """Return glob patterns as one regular expression, which matches whole relative paths that any of them means."""
+    # Those that mean names at any depth share their beginning: trying it anew for each took most of a walk's time.
+    anywhere: list[str] = []
+    exact: list[str] = []
+    for pattern in patterns:
+        text = pattern.removeprefix("./").removeprefix("/").rstrip("/").removesuffix("/**")
+        is_name = "/" not in text and text != "**" and not pattern.startswith(("/", "./"))
+        tokens = re.findall(r"\*\*/|\*\*|\*|\?|\[!?\]?[^\]/]*\]|.", text, re.DOTALL)
+        (anywhere if is_name else exact).append("".join(map(_translate, tokens)))
+    if anywhere:
+        exact.append(f"(?:.*/)?(?:{'|'.join(anywhere)})")
     # A folder means what is in it, too.
-    return re.compile(f"(?:{body})(?:/.*)?" if not inside else f"(?:{body})/.*|(?:{body})", re.IGNORECASE | re.DOTALL)
+    return re.compile(f"(?:{'|'.join(exact)})(?:/.*)?", re.IGNORECASE | re.DOTALL)
 
 
 def _translate(token: str) -> str:
