@@ -22,7 +22,7 @@ class RetrievalOptions:
 
     top_k: int = 100
     top_n: int = 8
-    similarity_threshold: float = 0.2
+    similarity_threshold: float = 0.18
     vector_similarity_weight: float = 0.5
     synonyms: Path | None = None
 

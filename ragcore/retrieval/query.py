@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ragcore.retrieval.synonyms import Synonyms, member_key
-from ragcore.terms import Kind, Term, is_stop_word, language_of, terms
+from ragcore.terms import Kind, Term, gap_of, is_stop_word, language_of, may_be_abbreviated, terms
 
 CHARACTER_WEIGHT = 0.2
 """Of one character beside the pairs that hold it: it says little more, and stands everywhere."""
@@ -16,7 +16,7 @@ PART_WEIGHT = 0.5
 MAX_TERMS = 400
 """A question longer than this is read to here; what a person asks is shorter."""
 
-_PARTICLES = frozenset("的了吗嗎呢吧是在与與和")
+_PARTICLES = frozenset("的了吗嗎呢吧是在与與和有几幾个個多少什么麼怎哪谁誰何为為")
 _QUOTED = re.compile(
     r"[\"“„«]([^\"“”„«»\n]{2,200})[\"”“»]|「([^「」\n]{2,200})」|『([^『』\n]{2,200})』|《([^《》\n]{2,200})》"
 )
@@ -24,12 +24,16 @@ _QUOTED = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clause:
-    """One thing asked for: a term, what else it may be called, and how much it counts."""
+    """One thing asked for: a term, what else it may be called, and how much it counts.
+
+    ``stand_in`` is looked up only where no chunk has the term itself.
+    """
 
     term: str
     weight: float
     kind: Kind
     synonyms: tuple[tuple[str, ...], ...] = ()
+    stand_in: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,9 +51,9 @@ class SearchQuery:
         wanted = (
             term
             for clause in self.clauses
-            for term in (clause.term, *(word for member in clause.synonyms for word in member))
+            for term in (clause.term, clause.stand_in, *(word for member in clause.synonyms for word in member))
         )
-        return tuple(dict.fromkeys(wanted))
+        return tuple(dict.fromkeys(term for term in wanted if term))
 
 
 def analyse(text: str, synonyms: Synonyms | None = None) -> SearchQuery:
@@ -71,7 +75,10 @@ def _clauses(text: str, found: Sequence[Term], others: dict[str, tuple[tuple[str
         known = best.get(term.text)
         if known is None or weight > known.weight:
             synonyms = others.get(term.text, ())
-            best[term.text] = Clause(term=term.text, weight=weight, kind=term.kind, synonyms=synonyms)
+            stand_in = gap_of(term.text) if may_be_abbreviated(term.text) else ""
+            best[term.text] = Clause(
+                term=term.text, weight=weight, kind=term.kind, synonyms=synonyms, stand_in=stand_in
+            )
     return tuple(best.values())
 
 

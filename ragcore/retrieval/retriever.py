@@ -27,6 +27,10 @@ log = logging.getLogger(__name__)
 
 RELAXED = 1.5
 """How many times the threshold a chunk must reach when words that stand nowhere are left out of account."""
+RELAXED_SHARE = 0.4
+"""Share of the question, by weight, that must stand somewhere for the rest to be left out."""
+MATCHED = 50
+"""How many chunks have their matched words told."""
 PHRASE_CANDIDATES = 60
 """How many of the best chunks are read for a quoted phrase."""
 
@@ -57,6 +61,12 @@ class _Found:
 
     groups: Sequence[Candidates]
     live: Mapping[str, Chunk] = field(default_factory=dict)
+
+    @property
+    def mostly_known(self) -> "_Found":
+        """Return what was found where most of the question stands in some chunk."""
+        known = [group for group in self.groups if group.weighed and group.weighed.known_share >= RELAXED_SHARE]
+        return _Found(groups=known, live=self.live)
 
 
 class Retriever:
@@ -96,7 +106,7 @@ class Retriever:
         query = analyse(question.text, await self._loaded_synonyms())
         found = await self._found(question, query)
         chosen = self._judged(query, found, relaxed=False)
-        relaxed = not chosen and bool(chosen := self._judged(query, found, relaxed=True))
+        relaxed = not chosen and bool(chosen := self._judged(query, found.mostly_known, relaxed=True))
         without_vectors = any(group.cosines is None for group in found.groups)
         without_keywords = any(group.bm25 is None for group in found.groups)
         return Retrieved(
@@ -156,9 +166,9 @@ class Retriever:
                 chunk=chunk,
                 score=min(1.0, max(0.0, score)),
                 ranks=_ranks(group, chunk.id),
-                matched=matched_words(query, chunk.text),
+                matched=matched_words(query, chunk.text) if place < MATCHED else (),
             )
-            for score, group, chunk in scored[: self._options.top_n]
+            for place, (score, group, chunk) in enumerate(scored[: self._options.top_n])
             if max(0.0, score) >= threshold
         )
 

@@ -31,6 +31,11 @@ class WeighedQuery:
     known_ceiling: float
     exact: Mapping[str, float]
 
+    @property
+    def known_share(self) -> float:
+        """Return which share of the question, by weight, stands in some chunk, 0..1."""
+        return self.known_ceiling / self.ceiling if self.ceiling else 0.0
+
 
 def weigh(query: SearchQuery, statistics: TermStatistics) -> WeighedQuery:
     """Weigh each clause by its rarity here.
@@ -65,22 +70,26 @@ def _is_mere_joining(clause: Clause, query: SearchQuery, frequency: Mapping[str,
     return any(other.kind is Kind.PART and other.term in clause.term for other in query.clauses)
 
 
+def _others(clause: Clause, frequency: Mapping[str, int]) -> list[tuple[str, ...]]:
+    """Return what else may meet a clause here: its synonyms, and its stand-in where the term itself is unknown."""
+    stand_in = ((clause.stand_in,),) if clause.stand_in and not frequency[clause.term] else ()
+    return [member for member in (*clause.synonyms, *stand_in) if all(frequency[word] for word in member)]
+
+
 def _rarity(clause: Clause, count: int, frequency: Mapping[str, int]) -> float:
-    """Return the idf of a clause: of its own term, or of its best known synonym where it is unknown itself."""
-    own = frequency[clause.term]
-    if own or not clause.synonyms:
-        return idf(count, own)
-    met = [max(frequency[word] for word in member) for member in clause.synonyms if all(map(frequency.get, member))]
+    """Return the idf of a clause: of its own term, or of the best known other where it is unknown itself."""
+    if frequency[clause.term]:
+        return idf(count, frequency[clause.term])
+    met = (max(frequency[word] for word in member) for member in _others(clause, frequency))
     return idf(count, max(met, default=0))
 
 
 def _alternatives(clause: Clause, rarity: float, count: int, frequency: Mapping[str, int]) -> tuple[Alternative, ...]:
-    """Return the ways to meet a clause that exist here; synonyms are brought to the clause's own rarity."""
+    """Return the ways to meet a clause that exist here; others are brought to the clause's own rarity."""
     found: list[Alternative] = []
     if frequency[clause.term]:
         found.append(Alternative(terms=(clause.term,), weight=clause.weight))
-    for member in clause.synonyms:
-        if all(frequency[word] for word in member):
-            worth = sum(idf(count, frequency[word]) for word in member)
-            found.append(Alternative(terms=member, weight=clause.weight * SYNONYM_WEIGHT * rarity / max(worth, 1e-6)))
+    for member in _others(clause, frequency):
+        worth = sum(idf(count, frequency[word]) for word in member)
+        found.append(Alternative(terms=member, weight=clause.weight * SYNONYM_WEIGHT * rarity / max(worth, 1e-6)))
     return tuple(found)

@@ -6,7 +6,7 @@ places are weighed before the saturation, so a term cannot win by standing in ma
 
 from hashlib import blake2b
 
-from ragcore.terms import term_texts
+from ragcore.terms import gaps, term_texts
 from ragcore.types import Chunk
 
 TITLE_WEIGHT = 2
@@ -37,8 +37,8 @@ def bag(chunk: Chunk) -> list[str]:
 
 
 def _texts(text: str) -> list[str]:
-    """Return a text's terms in their normal form."""
-    return [term for term, _ in term_texts(text)]
+    """Return a text's terms in their normal form, and what abbreviations of its words are known by."""
+    return [*(term for term, _ in term_texts(text)), *gaps(text)]
 
 
 def _name_terms(chunk: Chunk, known: set[str]) -> list[str]:
