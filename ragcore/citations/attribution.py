@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ragcore.citations import markers
 from ragcore.citations.evidence import Claim, Evidence, Source, Weights, weigh
 from ragcore.citations.facts import contradicts
+from ragcore.citations.literals import Literals
 from ragcore.citations.markers import Marker
-from ragcore.citations.scoring import CitationPolicy, choose, is_open, own_odds, probability
+from ragcore.citations.scoring import CitationPolicy, choose, own_odds, probability
 from ragcore.citations.sentences import BlockKind, Sentence, split_sentences
 
 NEGLIGIBLE = 0.15
@@ -72,19 +73,22 @@ class Judge:
         """Return what each chunk has to say for the claim, in prompt order."""
         if claim.text not in self._evidence:
             self._evidence[claim.text] = weigh(claim, self.sources, self.weights)
-        return [
-            replace(one, similarity=self.similarities.get((claim.text, index)))
-            for index, one in enumerate(self._evidence[claim.text])
-        ]
+        return self._evidence[claim.text]
 
     def open_questions(self, text: str) -> list[OpenQuestion]:
-        """Return what only an embedder could tell: paraphrases, in a language that it knows."""
+        """Return what only an embedder could tell: whether a cited sentence that shares few words is a paraphrase."""
+        statements = self.read(text)
+        asked = {
+            (claim.text, marker.id): claim
+            for index, statement in enumerate(statements)
+            for marker in statement.cited
+            if not any(self.supports(claim, marker.id) for claim in answered_for(text, statements, index))
+            for claim in answered_for(text, statements, index)
+            if self.can_judge(claim, marker.id) and self.sources[marker.id].passages
+        }
         return [
-            OpenQuestion(claim=claim.text, chunk=index, passages=self._nearest(claim, index))
-            for claim in dict.fromkeys(statement.claim for statement in self.read(text))
-            if claim.says_something
-            for index, one in enumerate(self.evidence(claim))
-            if self.can_judge(claim, index) and is_open(one) and self.sources[index].passages
+            OpenQuestion(claim=claim.text, chunk=chunk, passages=self._nearest(claim, chunk))
+            for (_, chunk), claim in asked.items()
         ]
 
     def _nearest(self, claim: Claim, chunk: int) -> tuple[str, ...]:
@@ -103,7 +107,8 @@ class Judge:
         if not claim.says_something:
             return True
         if self.can_judge(claim, chunk) and len(claim.words) > 1:
-            return probability(own_odds(self.evidence(claim)[chunk])) >= self.policy.keep_at
+            alike = self.similarities.get((claim.text, chunk), -1.0) >= self.policy.similar_at
+            return alike or probability(own_odds(self.evidence(claim)[chunk])) >= self.policy.keep_at
         return not contradicts(claim.said, self.sources[chunk].full_text)
 
     def judged_unsupported(self, claim: Claim) -> bool:
@@ -126,17 +131,22 @@ class Judge:
 
 
 def verify(text: str, judge: Judge) -> str:
-    """Drop the markers whose chunk does not support their sentence, those said twice, and all beyond the most."""
+    """Drop the markers whose chunk does not support their sentence, those said twice running, and all over the most."""
     statements = judge.read(text)
     dropped: list[Marker] = []
     for index, statement in enumerate(statements):
-        standing = {marker.id for marker in statement.cited if _stands(text, statements, index, marker.id, judge)}
+        claims = answered_for(text, statements, index)
+        standing = {one.id for one in statement.cited if any(judge.supports(claim, one.id) for claim in claims)}
         standing = _best(statement.claim, standing, judge)
-        for place, marker in enumerate(statement.cited):
-            before = statement.cited[place - 1] if place else None
-            said = before is not None and before.id == marker.id and not text[before.end : marker.start].strip()
-            if marker.id not in standing or said:
+        said: set[int] = set()
+        end = 0
+        for marker in statement.cited:
+            if text[end : marker.start].strip():
+                said.clear()
+            if marker.id not in standing or marker.id in said:
                 dropped.append(marker)
+            said.add(marker.id)
+            end = marker.end
     return markers.remove(text, dropped)
 
 
@@ -144,13 +154,14 @@ def insert(text: str, judge: Judge) -> str:
     """Give each sentence without a marker those of the chunks that support it."""
     pieces: list[str] = []
     done = 0
+    literals = Literals(text)
     for statement in judge.read(text):
         claim = statement.claim
         if statement.cited or not claim.says_something or _ASKS_OR_LEADS_IN.search(claim.text):
             continue
-        chosen = choose(judge.evidence(claim), judge.policy)
-        if chosen:
-            place = marker_place(text, statement.sentence)
+        chosen = [one for one in choose(judge.evidence(claim), judge.policy) if judge.supports(claim, one)]
+        place = marker_place(text, statement.sentence)
+        if chosen and not literals.divided_at(place):
             written = "".join(markers.marker(chunk) for chunk in chosen)
             pieces += (text[done:place], markers.spaced(text, place, written))
             done = place
@@ -168,20 +179,19 @@ def marker_place(text: str, sentence: Sentence) -> int:
     return sentence.body + len(before) if before else sentence.body_end
 
 
-def _stands(text: str, statements: Sequence[Statement], index: int, chunk: int, judge: Judge) -> bool:
-    """Whether the chunk supports the sentence, or one of the bare ones before it in its paragraph.
+def answered_for(text: str, statements: Sequence[Statement], index: int) -> list[Claim]:
+    """Return the claims that a marker of this statement may stand for.
 
-    A marker at the end of a paragraph often answers for all of it.
+    Its own, and the bare ones before it in its paragraph: a marker at a paragraph's end often answers for all of it.
     """
-    while True:
-        if judge.supports(statements[index].claim, chunk):
-            return True
-        index -= 1
-        if index < 0 or statements[index].cited:
-            return False
-        between = text[statements[index].sentence.body_end : statements[index + 1].sentence.body]
+    claims = [statements[index].claim]
+    while index and not statements[index - 1].cited:
+        between = text[statements[index - 1].sentence.body_end : statements[index].sentence.body]
         if "\n" in between:
-            return False
+            break
+        index -= 1
+        claims.append(statements[index].claim)
+    return claims
 
 
 def _best(claim: Claim, chunks: set[int], judge: Judge) -> set[int]:

@@ -17,7 +17,9 @@ from ragcore.terms import Kind, Term, is_stop_word, language_of, terms
 from ragcore.types import Chunk
 
 LONG_RUN = 8
-"""A run of this many content terms in the same order is a quotation; longer ones prove nothing more."""
+"""A run of this many content words in the same order is a quotation; longer ones prove nothing more."""
+PAIRS_A_WORD = 2
+"""Of unspaced scripts the terms are overlapping pairs of characters, about two of which make a word."""
 _UNSAID = re.compile(r"\[\d{1,3}(?:[,\s\-–]+\d{1,3})*\]|(?<=\])\([^()\s]*\)|https?://[!#-;=?-_a-~]+")
 """Reference numbers, addresses and the targets of links: what a sentence writes without saying it."""
 _MIN_VERBATIM = 12
@@ -44,6 +46,8 @@ class Claim:
         found = content_terms(said)
         opening = found[0].start if found else 0
         self.sequence = [term.text for term in found]
+        pairs = sum(1 for term in found if term.kind is Kind.PAIR)
+        self.long_run = LONG_RUN * (PAIRS_A_WORD if 2 * pairs > len(found) else 1)
         self.words = tuple(
             {
                 term.text: Word(text=term.text, is_name=term.start > opening and said[term.start].isupper())
@@ -123,9 +127,9 @@ class Evidence:
 
     ``cover``: of the sentence's terms, by weight, those in the chunk, its title or headings. ``passage``: the same in
     its best two neighbouring sentences, whose first is number ``best``. ``run``: the longest run of terms in the same
-    order, 1 from ``LONG_RUN`` on. ``missing_numbers`` and ``missing_names``: shares of what is absent.
-    ``lead``: by how much ``passage`` falls short of the best candidate's, 0 or less. ``similarity``: the best cosine
-    of the sentence and the chunk's likeliest sentences, None where the embedder was not asked or knows nothing.
+    order, 1 from ``Claim.long_run`` on. ``missing_numbers`` and ``missing_names``: shares of what is absent.
+    ``verbatim``: the sentence stands in it to the letter, Markdown and punctuation aside.
+    ``lead``: by how much ``passage`` falls short of the best candidate's, 0 or less.
     """
 
     cover: float
@@ -136,7 +140,6 @@ class Evidence:
     missing_names: float
     verbatim: bool
     lead: float = 0.0
-    similarity: float | None = None
 
 
 class Weights:
@@ -155,7 +158,7 @@ class Weights:
 
 
 def weigh(claim: Claim, sources: Sequence[Source], weights: Weights) -> list[Evidence]:
-    """Return the evidence of each source for one claim, in order, without similarity."""
+    """Return the evidence of each source for one claim, in order."""
     found = [_weigh_one(claim, source, weights) for source in sources]
     top = max((evidence.passage for evidence in found), default=0.0)
     return [replace(evidence, lead=evidence.passage - top) for evidence in found]
@@ -190,28 +193,29 @@ def _weigh_one(claim: Claim, source: Source, weights: Weights) -> Evidence:
         cover=sum(weight for term, weight in by_term.items() if term in source.terms) / total,
         passage=shares[best] / total if shares else 0.0,
         best=best,
-        run=min(_longest_run(claim.sequence, source), LONG_RUN) / LONG_RUN,
+        run=_longest_run(claim, source) / claim.long_run,
         missing_numbers=absent / numbers if numbers else 0.0,
         missing_names=sum(w for t, w in names.items() if t not in source.terms) / (sum(names.values()) or 1.0),
         verbatim=bool(claim.verbatim) and claim.verbatim in source.verbatim,
     )
 
 
-def _longest_run(sequence: Sequence[str], source: Source) -> int:
-    """Return the longest run of terms that both have in the same order; ``LONG_RUN`` at most."""
+def _longest_run(claim: Claim, source: Source) -> int:
+    """Return the longest run of terms that both have in the same order; ``claim.long_run`` at most."""
     longest = 0
+    sequence = claim.sequence
     for start, term in enumerate(sequence):
         for place in source.places.get(term, ()):
             length = 1
             while (
-                length < LONG_RUN
+                length < claim.long_run
                 and start + length < len(sequence)
                 and place + length < len(source.sequence)
                 and sequence[start + length] == source.sequence[place + length]
             ):
                 length += 1
             longest = max(longest, length)
-            if longest == LONG_RUN:
+            if longest == claim.long_run:
                 return longest
     return longest
 

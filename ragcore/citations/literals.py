@@ -64,6 +64,11 @@ class Literals:
         index = bisect_right(self._starts, offset) - 1
         return index >= 0 and offset < self.spans[index].end
 
+    def divided_at(self, offset: int) -> bool:
+        """Return whether something put in before this character would stand inside a literal stretch."""
+        index = bisect_right(self._starts, offset - 1) - 1
+        return index >= 0 and offset < self.spans[index].end
+
 
 def mask(text: str, spans: Sequence[Literal], fill: str) -> str:
     """Return a text of the same length in which each span is overwritten with the character ``fill``."""

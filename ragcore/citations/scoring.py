@@ -21,9 +21,6 @@ LEAD = 4.2
 """What another chunk says better was probably taken from there."""
 VERBATIM = 3.0
 
-OPEN_FROM, OPEN_TO = 0.02, 0.9
-"""Between these the embedder is asked."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CitationPolicy:
@@ -31,6 +28,7 @@ class CitationPolicy:
 
     ``insert_at``: the support (0..1) from which a bare sentence gets a citation. ``keep_at``: the chunk's own support
     below which a citation of the model is dropped; lower, since the model read the chunk and we only count words.
+    ``similar_at``: the cosine to a sentence of the chunk from which it is kept all the same, as a paraphrase.
     ``within``: how far behind the best chunk, in log-odds, another may be to be cited beside it.
     ``most``: citations a sentence. ``known_languages``: those that the embedder can tell apart, where
     a verdict against the model's citation is trusted; None means all.
@@ -38,6 +36,7 @@ class CitationPolicy:
 
     insert_at: float = 0.65
     keep_at: float = 0.2
+    similar_at: float = 0.6
     within: float = 3.0
     most: int = 4
     known_languages: frozenset[str] | None = frozenset({"en"})
@@ -67,11 +66,6 @@ def odds_among(evidence: Evidence) -> float:
 def probability(log_odds: float) -> float:
     """Return the probability, 0 to 1, that log-odds stand for."""
     return 1 / (1 + math.exp(-log_odds))
-
-
-def is_open(evidence: Evidence) -> bool:
-    """Return whether the terms leave it open: neither nearly all of the sentence is there nor nearly nothing."""
-    return not evidence.verbatim and OPEN_FROM <= probability(own_odds(evidence)) <= OPEN_TO
 
 
 def choose(evidence: Sequence[Evidence], policy: CitationPolicy) -> list[int]:
