@@ -328,7 +328,7 @@ class TestWaits:
         server.queue(Failure(status=429, headers={"Retry-After": "1"}))
         began = time.monotonic()
         assert text_of(await collect(model)) == "Fine."
-        assert 1.0 <= time.monotonic() - began < 3
+        assert 1.0 <= time.monotonic() - began < 15
 
     async def test_a_longer_wait_is_told_instead(self, server: OpenAIServer, model: OpenAIChatModel) -> None:
         for status in (429, 503):
@@ -382,19 +382,19 @@ class TestWaits:
         began = time.monotonic()
         with pytest.raises(ModelUnreachable, match="in time"):
             await collect(model)
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - began < 4.5
         assert len(server.requests) == 2
         await model.close()
 
     async def test_thoughts_count_as_a_first_token(self, server: OpenAIServer) -> None:
-        model = make(server, replace(FAST, first_token=0.3))
-        server.queue(Reply(reasoning="hm", pieces=["a"] * 5, delay=0.1))
+        model = make(server, replace(FAST, first_token=1.0))
+        server.queue(Reply(reasoning="hm", pieces=["a"] * 5, delay=0.3))
         assert text_of(await collect(model)) == "aaaaa"
         await model.close()
 
     async def test_total_timeout(self, server: OpenAIServer) -> None:
-        model = make(server, replace(FAST, total=0.4))
-        server.queue(Reply(pieces=["a"] * 50, delay=0.05))
+        model = make(server, replace(FAST, total=1.5))
+        server.queue(Reply(pieces=["a"] * 100, delay=0.05))
         with pytest.raises(ModelInterrupted):
             await collect(model)
         server.queue(*[Failure(status=500)] * 3)
@@ -410,7 +410,7 @@ class TestWaits:
         await model.close()
 
     async def test_a_place_is_free_again_after_every_end(self, server: OpenAIServer) -> None:
-        model = make(server, replace(FAST, max_concurrent=1, first_token=0.3, attempts=1))
+        model = make(server, replace(FAST, max_concurrent=1, first_token=1.5, attempts=1))
         server.queue(Failure(status=401), Drop(), Hang(), Reply(text="a b", break_after=1))
         for _ in range(4):
             with pytest.raises(ModelError):
@@ -433,9 +433,9 @@ class TestLeaving:
     async def test_a_cancelled_task_closes_the_http_stream(self, server: OpenAIServer, model: OpenAIChatModel) -> None:
         server.queue(Reply(pieces=["a "] * 500, delay=0.02), Hang())
         for _ in range(2):
-            before = server.disconnects
+            before, asked = server.disconnects, len(server.requests)
             asking = asyncio.create_task(collect(model))
-            await asyncio.sleep(0.3)
+            await until(lambda: len(server.requests) > asked)  # noqa: B023
             asking.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await asking
