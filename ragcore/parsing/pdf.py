@@ -17,6 +17,7 @@ from ragcore.parsing.pdf_furniture import Furniture
 from ragcore.parsing.pdf_layout import Line, reading_order
 from ragcore.parsing.pdf_paragraphs import blocks_of, heading_level, words_of
 from ragcore.parsing.pdf_runs import page_runs
+from ragcore.parsing.pdf_tables import PageTable
 from ragcore.parsing.titles import one_line, title_from_name
 from ragcore.types import Location, ParsedDocument
 
@@ -183,6 +184,8 @@ def _write(number: int, lines: Sequence[Line], writer: SectionWriter, body: floa
     for block in blocks_of(lines, body, words):
         if isinstance(block, Heading):
             writer.heading(block)
+        elif isinstance(block, PageTable):
+            writer.table(block.columns, block.rows)
         else:
             writer.text(block.text)
 

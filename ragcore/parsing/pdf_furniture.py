@@ -54,7 +54,8 @@ def edge_lines(lines: Sequence[Line], height: float) -> list[int]:
             inner = sequence[place + 1] if place + 1 < len(sequence) else None
             apart = inner is not None and _gap(lines[at], lines[inner]) > 0.9 * lines[at].size
             small = lines[at].size < _HEADLINE * usual
-            if share < _EDGE or (share < _NEAR_EDGE and apart and small):
+            outermost_number = place == 0 and _is_bare_number(lines[at])
+            if share < _EDGE or (share < _NEAR_EDGE and apart and small) or outermost_number:
                 found.append(at)
     return found
 
@@ -72,5 +73,11 @@ def _gap(line: Line, other: Line) -> float:
 
 
 def _pattern(line: Line) -> Pattern:
-    text = "#" if _ROMAN.match(line.text.strip()) else _NUMBER.sub("#", "".join(line.text.lower().split()))
-    return text, round(line.top / _GRID)
+    if _is_bare_number(line):
+        return "#", 0  # page numbers move with the length of the page's text
+    return _NUMBER.sub("#", "".join(line.text.lower().split())), round(line.top / _GRID)
+
+
+def _is_bare_number(line: Line) -> bool:
+    text = line.text.strip()
+    return (text.isdigit() and len(text) < 5) or bool(_ROMAN.match(text))

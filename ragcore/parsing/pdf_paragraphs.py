@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from ragcore.parsing.outline import Heading
 from ragcore.parsing.pdf_layout import Line
+from ragcore.parsing.pdf_tables import PageTable, find_tables
 
 _BULLET = re.compile(r"^(?:[•‣◦▪●○■□➢✓✔*·–—-]\s|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})[.)]\s|☐|☒|☑)")
 _NUMBERED = re.compile(r"^(\d+(?:\.\d+)*)\.?\s+\S")
@@ -28,7 +29,7 @@ class Paragraph:
     text: str
 
 
-Block = Heading | Paragraph
+Block = Heading | Paragraph | PageTable
 
 
 def words_of(lines: Sequence[Line]) -> set[str]:
@@ -42,13 +43,22 @@ def words_of(lines: Sequence[Line]) -> set[str]:
 
 
 def blocks_of(lines: Sequence[Line], body: float, words: Collection[str]) -> Iterator[Block]:
-    """Yield the blocks of one page.
+    """Yield the blocks of one page, tables of figures among them.
 
     Args:
         lines: The page's lines in reading order.
         body: The line height of the document's running text, in points.
         words: Words of the document, lower case.
     """
+    at = 0
+    for table in find_tables(lines):
+        yield from _text_blocks(lines[at : table.start], body, words)
+        yield table
+        at = table.end
+    yield from _text_blocks(lines[at:], body, words)
+
+
+def _text_blocks(lines: Sequence[Line], body: float, words: Collection[str]) -> Iterator[Block]:
     pitch = _pitch(lines)
     group: list[Line] = []
     for before, line in zip([None, *lines], lines, strict=False):

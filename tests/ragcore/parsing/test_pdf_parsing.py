@@ -4,7 +4,7 @@ import pytest
 
 from ragcore.errors import ParseError
 from ragcore.parsing import ParseOptions, parse
-from ragcore.types import ParsedDocument
+from ragcore.types import ParsedDocument, SectionKind
 from tests.ragcore.parsing.makers import Words, lines, pdf
 
 BODY = [
@@ -70,20 +70,47 @@ def test_two_columns_are_read_one_after_the_other(interleaved: bool) -> None:
     assert places == sorted(places)
 
 
-def test_table_rows_stay_rows() -> None:
-    rows = [
-        ("Sales", "3,667", "3,635"),
-        ("Cost of sales", "(2,995)", "(2,931)"),
-        ("Gross profit", "672", "704"),
-        ("Tax", "12", "13"),
-    ]
-    page = [
-        Words(text=cell, x=x, y=700 - 14 * number)
+def cells(rows: list[tuple[str, ...]], columns: tuple[float, ...], top: float = 700) -> list[Words]:
+    return [
+        Words(text=cell, x=x, y=top - 14 * number)
         for number, row in enumerate(rows)
-        for cell, x in zip(row, (72, 320, 450), strict=True)
+        for cell, x in zip(row, columns, strict=True)
+        if cell
     ]
-    text = whole_text(parse(pdf([page]), name="x.pdf"))
-    assert "Cost of sales (2,995) (2,931)" in text
+
+
+def test_figures_under_each_other_are_a_table_under_their_names() -> None:
+    rows = [
+        ("In millions", "2023", "2022"),
+        ("Sales", "$ 3,667", "$ 3,635"),
+        ("Cost of sales", "(2,995)", "(2,931)"),
+        ("Other", "", "4"),
+        ("Gross profit", "672", "704"),
+    ]
+    page = [*lines(["What was sold in the year and what it cost."], top=740), *cells(rows, (72, 320, 450))]
+    text, table = parse(pdf([page]), name="x.pdf").sections
+    assert text.text == "What was sold in the year and what it cost."
+    assert table.kind is SectionKind.TABLE
+    assert table.location.page == 1
+    assert table.header == "| In millions | 2023 | 2022 |\n| --- | --- | --- |\n"
+    assert table.text.splitlines()[3:] == [
+        "| Cost of sales | (2,995) | (2,931) |",
+        "| Other |  | 4 |",
+        "| Gross profit | 672 | 704 |",
+    ]
+
+
+def test_rows_of_words_stay_rows_of_text() -> None:
+    rows = [("Insured name", "Gabriel Diaz"), ("Make", "Jeep"), ("Model", "Grand Cherokee"), ("Color", "White")]
+    text = whole_text(parse(pdf([cells(rows, (72, 320))]), name="x.pdf"))
+    assert text == "Insured name Gabriel Diaz\nMake Jeep\nModel Grand Cherokee\nColor White"
+
+
+def test_a_page_number_at_the_end_of_short_pages_goes() -> None:
+    pages = [
+        [*lines(BODY[: 1 + number % 3]), Words(text=str(number), x=300, y=500 + 20 * number)] for number in range(1, 8)
+    ]
+    assert all(section.text[-1] in ".ed" for section in parse(pdf(pages), name="x.pdf").sections)
 
 
 def test_a_cut_word_is_put_together_and_a_compound_keeps_its_hyphen() -> None:
