@@ -1,0 +1,170 @@
+"""How long a search takes among many chunks, the embedding of the question left out, and what memory it holds.
+
+    python -m benchmarks.latency [--chunks 100000] [--questions 400]
+
+Texts are drawn from a vocabulary in which word n is as frequent as 1/n, vectors around a thousand topics; documents have
+40 chunks of 120 words. They are written by the product's own ingest (without parsing), so SQL, Chroma and Tantivy hold
+what they would in use. Questions have 3 to 12 words and are asked one after the other, then eight at a time.
+"""
+
+import argparse
+import asyncio
+import pathlib
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragcore.evaluate.retrieval import percentile
+from ragcore.ingest.batch import write_batch
+from ragcore.ingest.prepare import Prepared
+from ragcore.library import Library
+from ragcore.retrieval import Retriever
+from ragcore.stores.rows import Document, StoredChunk, digest, generation
+from ragcore.types import Chunk, Question
+
+DIMENSION = 384
+TOPICS = 1_000
+WORDS = 50_000
+CHUNKS_A_DOCUMENT = 40
+WORDS_A_CHUNK = 120
+DOCUMENTS_A_BATCH = 50
+BASE = "kb"
+
+
+class TopicEmbedder:
+    """Gives a text the vector of the topic that its first word names, and some noise of its own."""
+
+    name = "topics"
+    dimension = DIMENSION
+
+    def __init__(self) -> None:
+        self._topics = np.random.default_rng(1).standard_normal((TOPICS, DIMENSION)).astype(np.float32)
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return unit vectors, float32 (n, 384)."""
+        found = np.empty((len(texts), DIMENSION), dtype=np.float32)
+        for row, text in enumerate(texts):
+            draw = np.random.default_rng(abs(hash(text)))
+            topic = int(text.split(" ", 1)[0].removeprefix("topic")) if text.startswith("topic") else 0
+            found[row] = self._topics[topic % TOPICS] + 0.8 * draw.standard_normal(DIMENSION, dtype=np.float32)
+        return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+
+def sentence(draw: np.random.Generator, length: int) -> str:
+    ranks = np.minimum(draw.zipf(1.1, length), WORDS)
+    return f"topic{draw.integers(TOPICS)} " + " ".join(f"word{rank}x" for rank in ranks)
+
+
+def prepared(number: int, draw: np.random.Generator) -> Prepared:
+    document_id = f"bench:doc{number}.md"
+    texts = tuple(sentence(draw, WORDS_A_CHUNK) for _ in range(CHUNKS_A_DOCUMENT))
+    hashed = digest(*texts)
+    name = generation(document_id, BASE, hashed)
+    chunks = tuple(
+        StoredChunk(
+            chunk=Chunk(
+                id=f"{name}-{ordinal}",
+                document_id=document_id,
+                knowledge_base=BASE,
+                ordinal=ordinal,
+                text=text,
+                title=f"Document {number}",
+                token_count=WORDS_A_CHUNK,
+            ),
+            vector_key=digest(text),
+            language="en",
+        )
+        for ordinal, text in enumerate(texts)
+    )
+    document = Document(
+        id=document_id,
+        knowledge_base=BASE,
+        source="bench",
+        title=f"Document {number}",
+        hash=hashed,
+        pipeline="bench",
+        generation=name,
+        chunk_count=len(chunks),
+    )
+    return Prepared(document=document, chunks=chunks, texts=texts, is_new=True)
+
+
+def resident() -> float:
+    """Return the resident memory in MB."""
+    status = pathlib.Path("/proc/self/status")
+    if status.exists():
+        line = next(line for line in status.read_text().splitlines() if line.startswith("VmRSS"))
+        return int(line.split()[1]) / 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+async def fill(library: Library, chunks: int) -> None:
+    draw = np.random.default_rng(2)
+    documents = chunks // CHUNKS_A_DOCUMENT
+    started = time.perf_counter()
+    for first in range(0, documents, DOCUMENTS_A_BATCH):
+        batch = [prepared(number, draw) for number in range(first, min(first + DOCUMENTS_A_BATCH, documents))]
+        await write_batch(library, batch)
+        print(f"\r{first + len(batch)}/{documents} documents", end="", file=sys.stderr, flush=True)
+    print(f"\nwritten in {time.perf_counter() - started:.0f} s", file=sys.stderr)
+
+
+async def ask(retriever: Retriever, questions: Sequence[str], documents: tuple[str, ...] = ()) -> list[float]:
+    seconds = []
+    for text in questions:
+        started = time.perf_counter()
+        await retriever.retrieve(Question(text=text, knowledge_bases=(BASE,), document_ids=documents))
+        seconds.append(time.perf_counter() - started)
+    return seconds
+
+
+def report(label: str, seconds: Sequence[float]) -> None:
+    times = " | ".join(f"{percentile(seconds, share) * 1000:.1f}" for share in (0.5, 0.95, 0.99))
+    print(f"| {label} | {times} |", flush=True)
+
+
+async def run(arguments: argparse.Namespace, folder: pathlib.Path) -> None:
+    embedder = TopicEmbedder()
+    library = await Library.open(folder, embedder=embedder)
+    try:
+        await fill(library, arguments.chunks)
+    finally:
+        await library.close()
+    library = await Library.open(folder, embedder=embedder)
+    try:
+        retriever = Retriever(
+            registry=library.registry, vectors=library.vectors, keywords=library.keywords, embedder=embedder
+        )
+        draw = np.random.default_rng(3)
+        questions = [sentence(draw, int(draw.integers(2, 12))) for _ in range(arguments.questions)]
+        first = await ask(retriever, questions[:1])
+        print(f"| {arguments.chunks} chunks | p50 ms | p95 ms | p99 ms |\n| --- | --- | --- | --- |")
+        report("the first question", first)
+        report("one at a time", await ask(retriever, questions))
+        some = tuple(f"bench:doc{number}.md" for number in range(3))
+        report("in three named documents", await ask(retriever, questions[:100], some))
+        parts = [questions[start::8] for start in range(8)]
+        together = await asyncio.gather(*(ask(retriever, part) for part in parts))
+        report("eight at a time", [second for part in together for second in part])
+        print(f"\nresident memory: {resident():.0f} MB")
+    finally:
+        await library.close()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--chunks", type=int, default=100_000)
+    parser.add_argument("--questions", type=int, default=400)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="citebot-latency-") as folder:
+        asyncio.run(run(arguments, pathlib.Path(folder)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
