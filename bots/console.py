@@ -6,7 +6,7 @@ import signal
 import sys
 import threading
 import uuid
-from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Generator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -23,6 +23,7 @@ from bots.rendering.terminal import Indented, document_terminal, source_lines
 from bots.requests import Ask, Event, Forget, ListSources, SourceState
 from bots.service import Backend
 from ragcore.errors import CitebotError
+from ragcore.phrases import LANGUAGES, phrase
 from ragcore.types import Answer, ConversationKey, Delta, Status
 
 T = TypeVar("T")
@@ -36,6 +37,8 @@ HELP = """Ask in your own words. [1] points to the numbered sources below an ans
 Ctrl-C while an answer is written stops the answer."""
 _STAGES = {"rewrite": "Reading the question", "search": "Searching", "write": "Writing", "cite": "Checking the sources"}
 _FRAMES_PER_SECOND = 8
+# Said once a conversation, whatever language it was said in.
+_NO_MODEL = frozenset(phrase("no_model", language) for language in LANGUAGES)
 
 
 class _Tail:
@@ -70,7 +73,7 @@ class _Writing:
 
 
 async def show_answer(
-    events: AsyncIterator[Event], console: Console, *, hidden_notes: Sequence[str] = ()
+    events: AsyncIterator[Event], console: Console, *, hidden_notes: Collection[str] = ()
 ) -> Answer | None:
     """Show an answer as it is written and, in its place, the finished one; return it.
 
@@ -185,7 +188,7 @@ class Chat:
         self._knowledge_bases = knowledge_bases
         self._ask_line = ask_line or _prompt
         self._conversation = _new_conversation()
-        self._said: set[str] = set()
+        self._said: frozenset[str] = frozenset()
         self._last: Answer | None = None
 
     def talk(self) -> None:
@@ -232,10 +235,11 @@ class Chat:
 
     def _answer(self, line: str) -> bool:
         request = Ask(question=line, knowledge_bases=self._knowledge_bases, conversation=self._conversation)
-        answer = self._loop.run(show_answer(self._backend.run(request), self._console, hidden_notes=tuple(self._said)))
+        answer = self._loop.run(show_answer(self._backend.run(request), self._console, hidden_notes=self._said))
         self._console.print()
         if answer is not None:
-            self._said.update(parse_answer(answer).notes)
+            if not _NO_MODEL.isdisjoint(answer.notes):
+                self._said = _NO_MODEL
             self._last = answer
         return answer is not None
 
@@ -246,7 +250,7 @@ class Chat:
             case "/reset":
                 self._loop.run(self._drain(Forget(conversation=self._conversation)))
                 self._conversation, self._last = _new_conversation(), None
-                self._said.clear()
+                self._said = frozenset()
                 self._console.print(Text("Forgotten; this is a new conversation.", style="dim"))
             case "/sources":
                 self._show_sources()

@@ -9,7 +9,7 @@ from rich.console import Console
 from bots.console import Chat, chatting, show_answer, welcome
 from bots.requests import Ask, Forget
 from ragcore.types import Delta
-from tests.fakes.operations import NO_MODEL, Scripted
+from tests.fakes.operations import CUT, NO_MODEL, Scripted
 
 SHOWN = "You may carry over five days. [1] They lapse in March. [2] 年假可以结转五天。[1]"
 
@@ -42,6 +42,7 @@ def test_a_conversation_shows_answers_with_their_sources() -> None:
     assert shown.count("[1] Leave, Carry-over  leave-2.md\n[2] Leave, Carry-over  leave-0.md\n") == 2
     # Said once a conversation.
     assert shown.count(NO_MODEL) == 1
+    assert shown.count(CUT) == 2
     first, second = (request for request in scripted.asked if isinstance(request, Ask))
     assert first.conversation == second.conversation
 

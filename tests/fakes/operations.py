@@ -26,9 +26,11 @@ from bots.requests import (
     SyncProgress,
 )
 from ragcore.errors import ModelUnreachable
+from ragcore.phrases import phrase
 from ragcore.types import Answer, Chunk, Citation, Delta, Location, ScoredChunk, Status, Support, Usage
 
-NO_MODEL = "No language model is set up: this quotes the documents."
+NO_MODEL = phrase("no_model", "en")
+CUT = phrase("length_cut", "en")
 TEXT = "You may carry over **five days**. [ID:2] They lapse in *March*. [ID:0] 年假可以结转五天。[ID:2]"
 
 
@@ -123,7 +125,7 @@ class Scripted:
             support=Support.CITED,
             citations=(cited(1, 2), cited(2, 0)),
             chunks=CHUNKS,
-            notes=(NO_MODEL,),
+            notes=(NO_MODEL, CUT),
             usage=Usage(calls=1, prompt_tokens=10, completion_tokens=5),
             timings_ms={"search": 1.23456},
         )
