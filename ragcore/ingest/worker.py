@@ -101,8 +101,9 @@ async def _start() -> Process:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     return await asyncio.create_subprocess_exec(
         sys.executable,
-        "-m",
-        "ragcore.ingest.worker",
+        "-c",
+        # Not "-m": the package imports this module, and Python warns of a module that is run after its import.
+        "from ragcore.ingest.worker import main; main()",
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         env=environment,
@@ -155,7 +156,3 @@ def main() -> None:
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
         file.write("1000")  # when memory runs out, the worker goes, not the bot
     serve(sys.stdin.buffer, answers)
-
-
-if __name__ == "__main__":
-    main()
