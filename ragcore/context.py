@@ -2,15 +2,14 @@
 
 What gives way, when not everything fits, and in which order:
 
-1. blocks of knowledge, from the least relevant, down to half of the room that rules and question leave;
+1. blocks of knowledge, from the least relevant, down to the best one;
 2. rounds of history, from the oldest, down to the newest one;
-3. the rest of the knowledge but its best block;
-4. the newest round of history, then the best block;
-5. the middle of the question, down to ``QUESTION_TOKENS``. System messages never.
+3. the newest round of history, then the best block;
+4. the middle of the question, down to ``QUESTION_TOKENS``. System messages never.
 
-Why knowledge keeps half before history gives more: a conversation only grows, so without a floor every long one would
-end with an answer from no document at all. Why the newest round and the best block come before the rest: "and for
-part-timers?" means nothing without the one and cannot be answered without the other.
+The newest round and the best block come before the rest, because "and for part-timers?" means nothing without the one
+and cannot be answered without the other. Whoever recalls history bounds it (``HISTORY_SHARE``), so that a conversation
+that only grows doesn't end in answers from one passage.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,7 +30,10 @@ REPLY_TOKENS = 3
 ("How to count tokens with tiktoken"). Formats of other models add about as much."""
 
 QUESTION_TOKENS = 64
-KNOWLEDGE_SHARE = 0.5
+HISTORY_SHARE = 0.25
+"""How much of the window recalled history may take, for those who recall it."""
+CUT_SHARE = 0.5
+"""How much of the room a best block larger than all of it is cut to."""
 SHORTEST_BLOCK = 128
 GAP = "\n…\n"
 
@@ -219,10 +221,6 @@ def _share(parts: _Parts, blocks: Sequence[str], free: int, tokenizer: Tokenizer
 
     taken = _take(costs[:1], free)
     newest, left = _take_rounds(rounds, free - sum(costs[:taken]), 1)
-    floor = int(free * KNOWLEDGE_SHARE) - sum(costs[:taken])
-    more = _take(costs[taken:], min(left, floor)) if taken else 0
-    left -= sum(costs[taken : taken + more])
-    taken += more
     older, left = _take_rounds(rounds, left, parts.place) if newest else (0, left)
     if taken:
         taken += _take(costs[taken:], left)
@@ -271,7 +269,7 @@ def _whole_or_cut(blocks: Sequence[str], room: int, tokenizer: Tokenizer) -> Seq
     """Return the blocks, or the beginning of the best one alone when it is larger than all the room there is."""
     if not blocks or _block_tokens(blocks[0], tokenizer) <= room:
         return blocks
-    half = int(room * KNOWLEDGE_SHARE) - tokenizer.count(SEPARATOR)
+    half = int(room * CUT_SHARE) - tokenizer.count(SEPARATOR)
     return (tokenizer.head(blocks[0], half),) if half >= SHORTEST_BLOCK else ()
 
 
