@@ -9,7 +9,8 @@ Three rules for what does not fit:
 - A header that takes more than half the budget is not repeated; it then stands once, in the first chunks, like a row.
 - A row, a line of code or a sentence over the budget is split at a clause or a cell's border, else between words, else
   between characters; a single character that a reader sees is cut only when it alone exceeds the budget.
-- A section with nothing but white space gives no piece.
+- A section with nothing but white space gives no piece, nor does one with nothing but the heading of the table or code
+  that follows: that one's heading path holds it.
 """
 
 import dataclasses
@@ -23,6 +24,7 @@ from ragcore.chunking.pieces import ChunkOptions, Piece
 from ragcore.tokens import Tokenizer
 from ragcore.types import Location, ParsedDocument, Section, SectionKind
 
+_HEADING = re.compile(r"#{1,6}\s")
 _LINE_BREAK = re.compile(r"\n")
 _OWN_TOKENS = 8
 """What a chunk adds at least to its overlap, whatever share is asked for."""
@@ -30,7 +32,21 @@ _OWN_TOKENS = 8
 
 def chunk(parsed: ParsedDocument, options: ChunkOptions, tokenizer: Tokenizer) -> list[Piece]:
     """Return the pieces of all sections, in order."""
-    return [piece for section in parsed.sections for piece in _section_pieces(section, options, tokenizer)]
+    following = [*parsed.sections[1:], None]
+    return [
+        piece
+        for section, after in zip(parsed.sections, following, strict=True)
+        if not _is_heading_of(section, after)
+        for piece in _section_pieces(section, options, tokenizer)
+    ]
+
+
+def _is_heading_of(section: Section, after: Section | None) -> bool:
+    """Tell a section that is nothing but the heading of the table or code after it, whose heading path holds it."""
+    if after is None or after.heading_path != section.heading_path or not section.heading_path:
+        return False
+    lines = [line for line in section.text.splitlines() if line.strip()]
+    return section.kind is SectionKind.TEXT and all(_HEADING.match(line) for line in lines)
 
 
 def _section_pieces(section: Section, options: ChunkOptions, tokenizer: Tokenizer) -> Iterator[Piece]:

@@ -112,6 +112,17 @@ def test_a_blank_section_gives_no_piece(text: str) -> None:
     assert pieces_of(Section(text=text)) == []
 
 
+@pytest.mark.parametrize(("path", "heads"), [(("Pay",), True), (("Pay", "More"), False), ((), False)])
+def test_a_lone_heading_gives_no_piece_where_what_follows_carries_it(path: tuple[str, ...], heads: bool) -> None:
+    heading = Section(text="## Pay\n", heading_path=("Pay",))
+    table = Section(
+        text="| a |\n| --- |\n| 1 |\n", header="| a |\n| --- |\n", kind=SectionKind.TABLE, heading_path=path
+    )
+    parsed = ParsedDocument(title="t", media_type="text/markdown", sections=(heading, table, heading))
+    texts = [piece.text for piece in chunk_sections(parsed, DEFAULT, TOKENIZER)]
+    assert texts == ([] if heads else ["## Pay\n"]) + [table.text, "## Pay\n"]
+
+
 def test_sections_are_not_joined() -> None:
     sections = (Section(text="One.", heading_path=("A",)), Section(text="Two.", heading_path=("A", "B")))
     pieces = chunk_sections(ParsedDocument(title="t", media_type="", sections=sections), ChunkOptions(), TOKENIZER)
