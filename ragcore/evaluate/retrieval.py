@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -36,7 +36,7 @@ class RankedDocument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrievalReport:
-    """Means over the queries; milliseconds are of one question, embedding included. ``ndcg`` is by query."""
+    """Means over the queries; milliseconds are of one question at the default depth, embedding included. ``ndcg`` is by query."""
 
     queries: int
     documents: int
@@ -124,21 +124,10 @@ async def _ask(
     options: RetrievalOptions | None,
     progress: Callable[[int, int], None] | None,
 ) -> tuple[dict[str, list[RankedDocument]], list[float]]:
-    """Retrieve for each query; returns the rankings and how long each took, in seconds."""
+    """Retrieve for each query; returns the rankings, and how long a search as a chat makes it took, in seconds."""
     given = options or RetrievalOptions()
-    retriever = Retriever(
-        registry=library.registry,
-        vectors=library.vectors,
-        keywords=library.keywords,
-        embedder=library.embedder,
-        options=RetrievalOptions(
-            top_k=max(given.top_k, _CANDIDATES),
-            top_n=2 * _CANDIDATES,
-            similarity_threshold=0.0,
-            vector_similarity_weight=given.vector_similarity_weight,
-            synonyms=given.synonyms,
-        ),
-    )
+    deep = replace(given, top_k=max(given.top_k, _CANDIDATES), top_n=2 * _CANDIDATES, similarity_threshold=0.0)
+    usual, whole = _retriever(library, given), _retriever(library, deep)
     rankings: dict[str, list[RankedDocument]] = {}
     seconds: list[float] = []
     for number, query in enumerate(queries, start=1):
@@ -148,12 +137,23 @@ async def _ask(
             history=query.history if history == "all" else (),
         )
         started = time.perf_counter()
-        found = await retriever.retrieve(asked)
+        await usual.retrieve(asked)
         seconds.append(time.perf_counter() - started)
-        rankings[query.id] = documents_of(found.chunks)
+        rankings[query.id] = documents_of((await whole.retrieve(asked)).chunks)
         if progress is not None:
             progress(number, len(queries))
     return rankings, seconds
+
+
+def _retriever(library: Library, options: RetrievalOptions) -> Retriever:
+    """Compose the product's retriever over a library."""
+    return Retriever(
+        registry=library.registry,
+        vectors=library.vectors,
+        keywords=library.keywords,
+        embedder=library.embedder,
+        options=options,
+    )
 
 
 def documents_of(chunks: Sequence[ScoredChunk]) -> list[RankedDocument]:

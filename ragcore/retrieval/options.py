@@ -20,7 +20,7 @@ class RetrievalOptions:
         ConfigError: A value is out of its range.
     """
 
-    top_k: int = 100
+    top_k: int = 50
     top_n: int = 8
     similarity_threshold: float = 0.18
     vector_similarity_weight: float = 0.5

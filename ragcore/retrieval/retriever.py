@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,8 @@ from ragcore.retrieval.candidates import Candidates, CandidateSearch
 from ragcore.retrieval.matching import matched_words, phrase_share
 from ragcore.retrieval.options import RetrievalOptions
 from ragcore.retrieval.query import SearchQuery, analyse
-from ragcore.retrieval.scoring import lifted, relevance
+from ragcore.retrieval.ranking import RankedCandidate, Ranking, rank
+from ragcore.retrieval.scoring import lifted
 from ragcore.retrieval.synonyms import Synonyms
 from ragcore.stores.chunk_vectors import ChunkVectors
 from ragcore.stores.hits import KeywordIndex, VectorIndex
@@ -25,14 +26,11 @@ from ragcore.types import Chunk, Question, ScoredChunk
 
 log = logging.getLogger(__name__)
 
-RELAXED = 1.5
-"""How many times the threshold a chunk must reach when words that stand nowhere are left out of account."""
-RELAXED_SHARE = 0.4
-"""Share of the question, by weight, that must stand somewhere for the rest to be left out."""
 MATCHED = 50
 """How many chunks have their matched words told."""
-PHRASE_CANDIDATES = 60
-"""How many of the best chunks are read for a quoted phrase."""
+READ = 24
+"""How many of the best candidates are read at least: some may not be live any more, and a phrase may lift others."""
+READ_FOR_PHRASES = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,17 +54,17 @@ class Retrieved:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
-    """Everything found, and the chunks of it that are live."""
+class _Searched:
+    """What a search found, in order, and how much of it is to be read."""
 
     groups: Sequence[Candidates]
-    live: Mapping[str, Chunk] = field(default_factory=dict)
+    ranking: Ranking
+    read: int
 
     @property
-    def mostly_known(self) -> "_Found":
-        """Return what was found where most of the question stands in some chunk."""
-        known = [group for group in self.groups if group.weighed and group.weighed.known_share >= RELAXED_SHARE]
-        return _Found(groups=known, live=self.live)
+    def best(self) -> tuple[RankedCandidate, ...]:
+        """Return the candidates that are worth reading."""
+        return self.ranking.candidates[: self.read]
 
 
 class Retriever:
@@ -104,16 +102,17 @@ class Retriever:
         if not question.knowledge_bases or not question.text.strip():
             return Retrieved()
         query = analyse(question.text, await self._loaded_synonyms())
-        found = await self._found(question, query)
-        chosen = self._judged(query, found, relaxed=False)
-        relaxed = not chosen and bool(chosen := self._judged(query, found.mostly_known, relaxed=True))
-        without_vectors = any(group.cosines is None for group in found.groups)
-        without_keywords = any(group.bm25 is None for group in found.groups)
+        searched, live = await self._searched(question, query)
+        groups = searched.groups
+        without_vectors = any(group.cosines is None for group in groups)
+        without_keywords = any(group.bm25 is None for group in groups)
+        if all(group.cosines is None and group.bm25 is None for group in groups):
+            raise StoreError("neither the vectors nor the keywords can be searched")
         return Retrieved(
-            chunks=chosen,
+            chunks=self._judged(query, searched, live),
             without_vectors=without_vectors,
             without_keywords=without_keywords,
-            relaxed=relaxed,
+            relaxed=searched.ranking.relaxed,
             notes=("index_rebuilding",) if without_vectors or without_keywords else (),
         )
 
@@ -133,78 +132,48 @@ class Retriever:
             return None
         return vector
 
-    async def _found(self, question: Question, query: SearchQuery) -> _Found:
-        """Search every knowledge base at once, seeing each document in one version."""
+    async def _searched(self, question: Question, query: SearchQuery) -> tuple[_Searched, Mapping[str, Chunk]]:
+        """Search every knowledge base at once, and read the best, seeing each document in one version."""
         vector = await self._vector(question.text)
+        options = self._options
+        read = max(2 * options.top_n, READ_FOR_PHRASES if query.phrases else READ)
 
-        async def search(extra: int) -> list[Candidates]:
+        async def search(extra: int) -> _Searched:
             asked = [
-                self._search.search(name, query, vector, self._options.top_k + extra, question.document_ids)
+                self._search.search(name, query, vector, options.top_k + extra, question.document_ids)
                 for name in question.knowledge_bases
             ]
-            return list(await asyncio.gather(*asked))
+            groups = await asyncio.gather(*asked)
+            ranking = rank(groups, weight=options.vector_similarity_weight, threshold=options.similarity_threshold)
+            return _Searched(groups=groups, ranking=ranking, read=read + extra)
 
-        def ids_of(groups: list[Candidates]) -> list[str]:
-            return [chunk_id for group in groups for chunk_id in group.ids]
+        def ids_of(searched: _Searched) -> list[str]:
+            return [candidate.chunk_id for candidate in searched.best]
 
-        groups, live = await self._registry.settled_search(question.knowledge_bases, search, ids_of)
-        if all(group.cosines is None and group.bm25 is None for group in groups):
-            raise StoreError("neither the vectors nor the keywords can be searched")
-        return _Found(groups=groups, live=live)
+        return await self._registry.settled_search(question.knowledge_bases, search, ids_of)
 
-    def _judged(self, query: SearchQuery, found: _Found, *, relaxed: bool) -> tuple[ScoredChunk, ...]:
-        """Score, order and gate; the relaxed judgement forgives unknown words, and asks for more in return."""
-        scored: list[tuple[float, Candidates, Chunk]] = []
-        for group in found.groups:
-            chunks = [found.live[chunk_id] for chunk_id in group.ids if chunk_id in found.live]
-            scores = self._relevances(query, group, chunks, relaxed=relaxed)
-            scored += [(score, group, chunk) for score, chunk in zip(scores, chunks, strict=True)]
-        threshold = min(1.0, self._options.similarity_threshold * (RELAXED if relaxed else 1.0))
-        scored.sort(key=lambda entry: (-entry[0], entry[2].id))
+    def _judged(self, query: SearchQuery, searched: _Searched, live: Mapping[str, Chunk]) -> tuple[ScoredChunk, ...]:
+        """Lift what holds a quoted phrase, and let through what reaches the threshold."""
+        read = [candidate for candidate in searched.best if candidate.chunk_id in live]
+        scores = np.array([candidate.relevance for candidate in read])
+        if query.phrases:
+            scores = lifted(scores, np.array([phrase_share(query, live[one.chunk_id]) for one in read]))
+        order = np.argsort(-scores, kind="stable")[: self._options.top_n]
         return tuple(
-            ScoredChunk(
-                chunk=chunk,
-                score=min(1.0, max(0.0, score)),
-                ranks=_ranks(group, chunk.id),
-                matched=matched_words(query, chunk.text) if place < MATCHED else (),
-            )
-            for place, (score, group, chunk) in enumerate(scored[: self._options.top_n])
-            if max(0.0, score) >= threshold
+            self._scored(query, read[place], live[read[place].chunk_id], float(scores[place]), tell=number < MATCHED)
+            for number, place in enumerate(order)
+            if max(0.0, scores[place]) >= searched.ranking.threshold
         )
 
-    def _relevances(
-        self, query: SearchQuery, group: Candidates, chunks: Sequence[Chunk], *, relaxed: bool
-    ) -> list[float]:
-        """Return the relevance of each chunk of a group."""
-        if not chunks:
-            return []
-        ids = [chunk.id for chunk in chunks]
-        coverage, weight = self._coverage(group, ids, relaxed=relaxed)
-        if group.cosines is not None and group.background is not None:
-            cosines = np.array([group.cosines.get(chunk_id, group.background.mean) for chunk_id in ids])
-            scores = relevance(cosines, coverage, group.background, weight)
-        else:
-            scores = coverage
-        scores = lifted(scores, np.array([group.exact.get(chunk_id, 0.0) for chunk_id in ids]))
-        if query.phrases:
-            best = np.argsort(-scores, kind="stable")[:PHRASE_CANDIDATES]
-            shares = np.zeros(len(chunks))
-            shares[best] = [phrase_share(query, chunks[place]) for place in best]
-            scores = lifted(scores, shares)
-        return [float(score) for score in scores]
-
-    def _coverage(self, group: Candidates, ids: Sequence[str], *, relaxed: bool) -> tuple[NDArray[np.float64], float]:
-        """Return the share of the best possible BM25 score, and the dense leg's weight beside it."""
-        ceiling = 0.0
-        if group.weighed is not None:
-            ceiling = group.weighed.known_ceiling if relaxed else group.weighed.ceiling
-        if group.bm25 is None or ceiling <= 0.0:
-            return np.zeros(len(ids)), 1.0
-        scores = np.array([group.bm25.get(chunk_id, 0.0) for chunk_id in ids])
-        return np.minimum(scores / ceiling, 1.0), self._options.vector_similarity_weight
-
-
-def _ranks(group: Candidates, chunk_id: str) -> dict[str, int]:
-    """Return a chunk's place in each leg that found it."""
-    legs = {"dense": group.dense_ranks, "keyword": group.keyword_ranks}
-    return {leg: ranks[chunk_id] for leg, ranks in legs.items() if chunk_id in ranks}
+    def _scored(
+        self, query: SearchQuery, candidate: RankedCandidate, chunk: Chunk, score: float, *, tell: bool
+    ) -> ScoredChunk:
+        """Make the chunk that is given out."""
+        group = candidate.found_by
+        legs = {"dense": group.dense_ranks, "keyword": group.keyword_ranks}
+        return ScoredChunk(
+            chunk=chunk,
+            score=min(1.0, max(0.0, score)),
+            ranks={leg: ranks[chunk.id] for leg, ranks in legs.items() if chunk.id in ranks},
+            matched=matched_words(query, chunk.text) if tell else (),
+        )
