@@ -24,11 +24,12 @@ _ASKS_OR_LEADS_IN = re.compile(r"[?？؟:：][*_~\"'”’»)）\]】」』》\s
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """A sentence of the answer with the markers in it."""
+    """A sentence of the answer with the markers in it; ``given``: the share of it that was said before it, 0 to 1."""
 
     sentence: Sentence
     claim: Claim
     cited: tuple[Marker, ...]
+    given: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,14 +59,20 @@ class Judge:
     def read(self, text: str) -> list[Statement]:
         """Split an answer; headings, code and layout state nothing."""
         found = markers.find(text)
-        statements, first = [], 0
+        statements: list[Statement] = []
+        said: set[str] = set()
+        first = 0
         for sentence in split_sentences(text):
             last = first
             while last < len(found) and found[last].start < sentence.end:
                 last += 1
             if sentence.citable:
                 claim = self._claim(text[sentence.body : sentence.body_end])
-                statements.append(Statement(sentence=sentence, claim=claim, cited=tuple(found[first:last])))
+                given = self.weights.share(claim, said)
+                statements.append(
+                    Statement(sentence=sentence, claim=claim, cited=tuple(found[first:last]), given=given)
+                )
+                said.update(claim.words)
             first = last
         return statements
 
@@ -82,7 +89,7 @@ class Judge:
             (claim.text, marker.id): claim
             for index, statement in enumerate(statements)
             for marker in statement.cited
-            if not any(self.supports(claim, marker.id) for claim in answered_for(text, statements, index))
+            if not self.stands(answered_for(text, statements, index), marker.id)
             for claim in answered_for(text, statements, index)
             if self.can_judge(claim, marker.id) and self.sources[marker.id].passages
         }
@@ -93,7 +100,7 @@ class Judge:
 
     def _nearest(self, claim: Claim, chunk: int) -> tuple[str, ...]:
         source = self.sources[chunk]
-        worth = {word.text: self.weights.of(word.text) for word in claim.words}
+        worth = {word: self.weights.of(word) for word in claim.words}
         values = [sum(worth.get(term, 0.0) for term in set(passage.sequence)) for passage in source.passages]
         ranked = sorted(range(len(values)), key=lambda index: (-values[index], index))[:NEAREST]
         return tuple(source.chunk.text[source.passages[i].start : source.passages[i].end] for i in ranked)
@@ -110,6 +117,16 @@ class Judge:
             alike = self.similarities.get((claim.text, chunk), -1.0) >= self.policy.similar_at
             return alike or probability(own_odds(self.evidence(claim)[chunk])) >= self.policy.keep_at
         return not contradicts(claim.said, self.sources[chunk].full_text)
+
+    def stands(self, claims: Sequence[Claim], chunk: int) -> bool:
+        """Whether a marker may stay, given the claims it may stand for, its own sentence first.
+
+        That sentence must not be wholly foreign to the chunk.
+        """
+        if self.supports(claims[0], chunk):
+            return True
+        related = self.evidence(claims[0])[chunk].cover >= NEGLIGIBLE
+        return related and any(self.supports(claim, chunk) for claim in claims[1:])
 
     def judged_unsupported(self, claim: Claim) -> bool:
         """Whether a sentence without a citation is known to have no source, rather than merely not understood."""
@@ -136,7 +153,7 @@ def verify(text: str, judge: Judge) -> str:
     dropped: list[Marker] = []
     for index, statement in enumerate(statements):
         claims = answered_for(text, statements, index)
-        standing = {one.id for one in statement.cited if any(judge.supports(claim, one.id) for claim in claims)}
+        standing = {one.id for one in statement.cited if judge.stands(claims, one.id)}
         standing = _best(statement.claim, standing, judge)
         said: set[int] = set()
         end = 0
@@ -159,7 +176,9 @@ def insert(text: str, judge: Judge) -> str:
         claim = statement.claim
         if statement.cited or not claim.says_something or _ASKS_OR_LEADS_IN.search(claim.text):
             continue
-        chosen = [one for one in choose(judge.evidence(claim), judge.policy) if judge.supports(claim, one)]
+        chosen = [
+            one for one in choose(judge.evidence(claim), statement.given, judge.policy) if judge.supports(claim, one)
+        ]
         place = marker_place(text, statement.sentence)
         if chosen and not literals.divided_at(place):
             written = "".join(markers.marker(chunk) for chunk in chosen)

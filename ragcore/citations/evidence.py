@@ -6,7 +6,7 @@ A term weighs by how rare it is among the sentences of all candidate chunks: wha
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -26,14 +26,6 @@ _MIN_VERBATIM = 12
 """A quotation is told by its characters from this length on; shorter ones by their terms."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Word:
-    """A content term of a claim; ``is_name`` when it is written as names are."""
-
-    text: str
-    is_name: bool
-
-
 class Claim:
     """A sentence of an answer, analysed once."""
 
@@ -44,21 +36,15 @@ class Claim:
         self.said = said
         self.language = language_of(said)
         found = content_terms(said)
-        opening = found[0].start if found else 0
         self.sequence = [term.text for term in found]
         pairs = sum(1 for term in found if term.kind is Kind.PAIR)
         self.long_run = LONG_RUN * (PAIRS_A_WORD if 2 * pairs > len(found) else 1)
-        self.words = tuple(
-            {
-                term.text: Word(text=term.text, is_name=term.start > opening and said[term.start].isupper())
-                for term in found
-            }.values()
-        )
+        self.words = tuple(dict.fromkeys(self.sequence))
 
     @property
     def says_something(self) -> bool:
         """Whether there is a word in it that could be looked for."""
-        return any(any(c.isalpha() for c in word.text) for word in self.words)
+        return any(any(c.isalpha() for c in word) for word in self.words)
 
     @cached_property
     def verbatim(self) -> str:
@@ -127,7 +113,7 @@ class Evidence:
 
     ``cover``: of the sentence's terms, by weight, those in the chunk, its title or headings. ``passage``: the same in
     its best two neighbouring sentences, whose first is number ``best``. ``run``: the longest run of terms in the same
-    order, 1 from ``Claim.long_run`` on. ``missing_numbers`` and ``missing_names``: shares of what is absent.
+    order, 1 from ``Claim.long_run`` on. ``missing_numbers``: of the sentence's numbers, those that are absent.
     ``verbatim``: the sentence stands in it to the letter, Markdown and punctuation aside.
     ``lead``: by how much ``passage`` falls short of the best candidate's, 0 or less.
     """
@@ -137,7 +123,6 @@ class Evidence:
     best: int
     run: float
     missing_numbers: float
-    missing_names: float
     verbatim: bool
     lead: float = 0.0
 
@@ -151,6 +136,11 @@ class Weights:
             term for source in sources for passage in source.passages for term in set(passage.sequence)
         )
         self._sentences = sum(len(source.passages) for source in sources)
+
+    def share(self, claim: Claim, terms: Set[str]) -> float:
+        """Return how much of a claim, by weight, is among these terms, 0 to 1."""
+        total = sum(self.of(word) for word in claim.words)
+        return sum(self.of(word) for word in claim.words if word in terms) / total if total else 0.0
 
     def of(self, term: str) -> float:
         """Return the weight of a term, above 0; most for what no chunk holds."""
@@ -181,13 +171,12 @@ def _counts(term: Term, following: Sequence[Term]) -> bool:
 
 
 def _weigh_one(claim: Claim, source: Source, weights: Weights) -> Evidence:
-    by_term = {word.text: weights.of(word.text) for word in claim.words}
+    by_term = {word: weights.of(word) for word in claim.words}
     total = sum(by_term.values()) or 1.0
     shares = [
         sum(w for term, w in by_term.items() if term in window or term in source.context) for window in source.windows
     ]
     best = max(range(len(shares)), key=shares.__getitem__, default=0)
-    names = {word.text: by_term[word.text] for word in claim.words if word.is_name}
     absent, numbers = missing_numbers(claim.said, source.full_text)
     return Evidence(
         cover=sum(weight for term, weight in by_term.items() if term in source.terms) / total,
@@ -195,7 +184,6 @@ def _weigh_one(claim: Claim, source: Source, weights: Weights) -> Evidence:
         best=best,
         run=_longest_run(claim, source) / claim.long_run,
         missing_numbers=absent / numbers if numbers else 0.0,
-        missing_names=sum(w for t, w in names.items() if t not in source.terms) / (sum(names.values()) or 1.0),
         verbatim=bool(claim.verbatim) and claim.verbatim in source.verbatim,
     )
 

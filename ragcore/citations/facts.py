@@ -10,6 +10,8 @@ _NUMBER = re.compile(
     r"(?<![\w.])[-−]?(?P<digits>\d[\d,\u202f']*(?:\.\d+)?)(?P<scale>\s?(?:thousand|million|billion|trillion|k|m|bn|万|萬|亿|億|千|百万|만|억)(?![a-z]))?",
     re.IGNORECASE,
 )
+_ENUMERATOR = re.compile(r"(?:^|(?<=[\s，。；;：:、,（(]))\d{1,2}(?=[、：:)）]|[.．](?!\d))")
+"""The numbers of a list counted inside a sentence: ``1、... 2、...``."""
 _SCALES = {
     **{"thousand": 1e3, "k": 1e3, "million": 1e6, "m": 1e6, "billion": 1e9, "bn": 1e9, "trillion": 1e12},
     **{"千": 1e3, "万": 1e4, "萬": 1e4, "百万": 1e6, "亿": 1e8, "億": 1e8, "만": 1e4, "억": 1e8},
@@ -44,7 +46,9 @@ _FILL = re.compile(r"[\s\-‐‑_'’`*\"“”]+")
 
 def numbers_in(text: str) -> list[frozenset[float]]:
     """Return the numbers written in digits, each as the set of values that it may be read as (``3.5 million``)."""
-    return [_values(found) for found in _NUMBER.finditer(unicodedata.normalize("NFKC", text))]
+    folded = unicodedata.normalize("NFKC", text)
+    counting = {found.start() for found in _ENUMERATOR.finditer(folded)}
+    return [_values(found) for found in _NUMBER.finditer(folded) if found.start("digits") not in counting]
 
 
 def _values(found: re.Match[str]) -> frozenset[float]:

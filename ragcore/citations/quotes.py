@@ -18,7 +18,7 @@ def best_quote(claim: Claim, source: Source, weights: Weights) -> str:
     text = source.chunk.text
     if not source.passages:
         return text.strip()[:MAX_QUOTE]
-    worth = {word.text: weights.of(word.text) for word in claim.words}
+    worth = {word: weights.of(word) for word in claim.words}
     values = [sum(worth.get(term, 0.0) for term in set(passage.sequence)) for passage in source.passages]
     best = max(range(len(values)), key=values.__getitem__)
     start, end = source.passages[best].start, source.passages[best].end

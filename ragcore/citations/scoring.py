@@ -1,6 +1,6 @@
 """From evidence to a verdict: one small logistic model whose weights stand here by name.
 
-The weights were fitted on one half of hagrid-cite (chosen by a hash of the case id; the other half judges), rounded,
+The weights were fitted on one half of hagrid-cite (chosen by a hash of the case id; the other half judges), then rounded,
 and hold for every language and every set alike: ``benchmarks/citations.py`` measures them.
 """
 
@@ -10,32 +10,34 @@ from dataclasses import dataclass
 
 from ragcore.citations.evidence import Evidence
 
-BASE = -2.5
-COVER = 3.6
-"""Nearly all that the sentence says must stand in the chunk: this outweighs the rest."""
-RUN = 3.5
+BASE = -2.0
+COVER = 3.7
+"""Nearly all that the sentence says must stand in the chunk."""
+RUN = 3.7
 """A long run of the same words in the same order is hardly chance."""
-NUMBERS = -0.65
-NAMES = -0.6
-LEAD = 4.2
+NUMBERS = -0.9
+VERBATIM = 3.3
+LEAD = 5.2
 """What another chunk says better was probably taken from there."""
-VERBATIM = 3.0
+GIVEN = -6.4
+"""A sentence that mostly repeats what the answer has said already concludes rather than reports."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CitationPolicy:
     """What it takes to cite.
 
-    ``insert_at``: the support (0..1) from which a bare sentence gets a citation. ``keep_at``: the chunk's own support
-    below which a citation of the model is dropped; lower, since the model read the chunk and we only count words.
-    ``similar_at``: the cosine to a sentence of the chunk from which it is kept all the same, as a paraphrase.
-    ``within``: how far behind the best chunk, in log-odds, another may be to be cited beside it.
-    ``most``: citations a sentence. ``known_languages``: those that the embedder can tell apart, where
-    a verdict against the model's citation is trusted; None means all.
+    ``insert_at``: the support (0..1) from which a bare sentence gets a citation; ``beside_at``: from which another
+    chunk is cited beside the best, no further than ``within`` behind it, in log-odds; ``most``: citations a sentence.
+    ``keep_at``: the chunk's own support below which a citation of the model is dropped; lower, since the model read
+    the chunk and we only count words. ``similar_at``: the cosine to a sentence of the chunk from which it is kept all
+    the same, as a paraphrase. ``known_languages``: those that the embedder can tell apart, where a verdict against
+    the model's citation is trusted; None means all.
     """
 
     insert_at: float = 0.65
-    keep_at: float = 0.2
+    beside_at: float = 0.5
+    keep_at: float = 0.32
     similar_at: float = 0.6
     within: float = 3.0
     most: int = 4
@@ -53,14 +55,8 @@ def own_odds(evidence: Evidence) -> float:
         + COVER * evidence.cover
         + RUN * evidence.run
         + NUMBERS * evidence.missing_numbers
-        + NAMES * evidence.missing_names
         + VERBATIM * evidence.verbatim
     )
-
-
-def odds_among(evidence: Evidence) -> float:
-    """Return how likely it is this chunk, among all candidates, that the sentence rests on, as log-odds."""
-    return own_odds(evidence) + LEAD * evidence.lead
 
 
 def probability(log_odds: float) -> float:
@@ -68,9 +64,17 @@ def probability(log_odds: float) -> float:
     return 1 / (1 + math.exp(-log_odds))
 
 
-def choose(evidence: Sequence[Evidence], policy: CitationPolicy) -> list[int]:
-    """Return the chunks to cite for a bare sentence, best first: each over the threshold, and near the best."""
-    odds = [odds_among(one) for one in evidence]
-    threshold = math.log(policy.insert_at / (1 - policy.insert_at))
-    ranked = sorted(range(len(odds)), key=lambda index: (-odds[index], index))
-    return [index for index in ranked[: policy.most] if odds[index] >= max(threshold, odds[ranked[0]] - policy.within)]
+def choose(evidence: Sequence[Evidence], given: float, policy: CitationPolicy) -> list[int]:
+    """Return the chunks to cite for a bare sentence, best first: none unless the best is over the threshold.
+
+    Args:
+        evidence: Of every chunk.
+        given: The share of the sentence, by weight, that the answer has said before it, 0 to 1.
+        policy: The thresholds.
+    """
+    odds = [own_odds(one) + LEAD * one.lead + GIVEN * given for one in evidence]
+    ranked = sorted(range(len(odds)), key=lambda index: (-odds[index], index))[: policy.most]
+    if not ranked or probability(odds[ranked[0]]) < policy.insert_at:
+        return []
+    nearest = odds[ranked[0]] - policy.within
+    return [index for index in ranked if odds[index] >= nearest and probability(odds[index]) >= policy.beside_at]
