@@ -1,26 +1,22 @@
 """The parts that answer and index, built from the settings and opened together."""
 
 import contextlib
-import logging
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
 from pydantic import SecretStr
 
+from bots.app.embedders import open_embedder
 from bots.app.options import retrieval_options, with_given
 from bots.settings import Settings
 from ragcore.history import History
 from ragcore.library import Library
 from ragcore.models.embeddings import Embedder
 from ragcore.models.llm import ChatModel
-from ragcore.models.minilm import MiniLMEmbedder
 from ragcore.models.openai_chat import ChatLimits, ChatOptions, OpenAIChatModel
-from ragcore.models.openai_embeddings import OpenAIEmbedder
 from ragcore.recovery import recover
 from ragcore.retrieval import Retriever
 from ragcore.tokens import Tokenizer, offline_tokenizer, tokenizer_for
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +34,7 @@ class Parts:
 @contextlib.asynccontextmanager
 async def open_parts(settings: Settings) -> AsyncGenerator[Parts]:
     """Open the parts; whatever a crash left behind is mended first."""
-    embedder = embedder_of(settings)
+    embedder = await open_embedder(settings)
     tokenizer = await tokenizer_for(settings.llm.model) if settings.llm else offline_tokenizer()
     chat_model = chat_model_of(settings, tokenizer)
     library = await Library.open(
@@ -65,17 +61,6 @@ async def open_parts(settings: Settings) -> AsyncGenerator[Parts]:
         )
     finally:
         await library.close()
-
-
-def embedder_of(settings: Settings) -> Embedder:
-    """Return the embedder that the settings name."""
-    embedding = settings.embedding
-    if embedding.provider == "minilm":
-        return MiniLMEmbedder()
-    given = {"batch_size": embedding.batch_size} if embedding.batch_size else {}
-    return OpenAIEmbedder(
-        base_url=embedding.base_url, model=embedding.model, api_key=_secret(embedding.api_key), **given
-    )
 
 
 def chat_model_of(settings: Settings, tokenizer: Tokenizer) -> ChatModel | None:

@@ -1,0 +1,84 @@
+"""The embedder that the settings name, with the length of its vectors known before the stores are opened."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bots.settings import Settings
+from ragcore.errors import ModelBadOutput
+from ragcore.models.embeddings import Embedder
+from ragcore.models.minilm import MiniLMEmbedder
+from ragcore.models.openai_embeddings import OpenAIEmbedder
+
+FILE = "dimensions.json"
+"""In the data directory: the length of the vectors of each endpoint's model, so that a start needs no endpoint."""
+
+
+class SizedEmbedder:
+    """An embedder of a known dimension, which its endpoint must keep."""
+
+    def __init__(self, embedder: Embedder, dimension: int) -> None:
+        self._embedder = embedder
+        self._dimension = dimension
+
+    @property
+    def name(self) -> str:
+        """Return the identity of the vectors."""
+        return self._embedder.name
+
+    @property
+    def dimension(self) -> int:
+        """Return the length of a vector."""
+        return self._dimension
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return float32 ``(len(texts), dimension)``; ModelBadOutput when the endpoint gives another length."""
+        if not texts:
+            return np.zeros((0, self._dimension), dtype=np.float32)
+        vectors = await self._embedder.embed(texts)
+        if vectors.shape[1] != self._dimension:
+            told = f"{self.name} gives vectors of {vectors.shape[1]} numbers now, and gave {self._dimension} before"
+            raise ModelBadOutput(
+                f"{told}: give the model another name at the endpoint, then `citebot sync --full`", raw=""
+            )
+        return vectors
+
+
+async def open_embedder(settings: Settings) -> Embedder:
+    """Return the embedder; one whose dimension only its endpoint knows is asked once, and that remembered.
+
+    Raises:
+        ModelError: The endpoint was never asked before and cannot be asked now.
+    """
+    embedding = settings.embedding
+    if embedding.provider == "minilm":
+        return MiniLMEmbedder()
+    given = {"batch_size": embedding.batch_size} if embedding.batch_size else {}
+    key = embedding.api_key.get_secret_value() if embedding.api_key else ""
+    embedder = OpenAIEmbedder(base_url=embedding.base_url, model=embedding.model, api_key=key, **given)
+    file = settings.data_dir / FILE
+    known = await asyncio.to_thread(_read, file)
+    name = f"{embedding.base_url} {embedder.name}"
+    if name not in known:
+        known[name] = int((await embedder.embed(["dimension"])).shape[1])
+        await asyncio.to_thread(_write, file, known)
+    return SizedEmbedder(embedder, known[name])
+
+
+def _read(file: Path) -> dict[str, int]:
+    try:
+        known = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return {str(name): size for name, size in known.items() if isinstance(size, int)} if isinstance(known, dict) else {}
+
+
+def _write(file: Path, known: dict[str, int]) -> None:
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    fresh = file.with_suffix(".new")
+    fresh.write_text(json.dumps(known, indent=1), encoding="utf-8")
+    fresh.replace(file)

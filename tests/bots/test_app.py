@@ -1,0 +1,280 @@
+"""The operations over the real parts: a folder of documents in, cited answers out, and other processes asking."""
+
+import asyncio
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncGenerator
+
+import pytest
+
+from bots.app import Operations, open_operations
+from bots.requests import (
+    Ask,
+    BackedUp,
+    Backup,
+    Check,
+    Decide,
+    Diagnose,
+    Doubt,
+    Event,
+    Forget,
+    Forgotten,
+    Found,
+    ListSources,
+    Request,
+    Search,
+    SourceReport,
+    SourceState,
+    Sync,
+)
+from bots.settings import Settings, load_settings
+from ragcore.errors import CitebotError, ConfigError
+from ragcore.phrases import phrase
+from ragcore.types import Answer, ConversationKey, Support
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SETTINGS = """
+[knowledge_bases.handbook]
+readers = ["slack:T1"]
+[knowledge_bases.secret]
+[[sources]]
+name = "handbook"
+type = "files"
+path = "handbook"
+[[sources]]
+name = "secret"
+type = "files"
+path = "secret"
+"""
+LEAVE = """# Leave policy
+
+## Carry-over
+
+Up to five unused leave days may be carried into the next year. They lapse on 31 March.
+
+## Sick leave
+
+Report sickness to your manager before 10 am.
+"""
+
+
+@pytest.fixture
+def home(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
+    for name in [name for name in os.environ if name.startswith("CITEBOT_")]:
+        monkeypatch.delenv(name)
+    (tmp_path / "citebot.toml").write_text(SETTINGS)
+    (tmp_path / "handbook").mkdir()
+    (tmp_path / "handbook" / "leave.md").write_text(LEAVE)
+    (tmp_path / "handbook" / "休假.md").write_text("# 休假制度\n\n员工每年最多可以结转五天年假到下一年。\n")
+    (tmp_path / "handbook" / "broken.docx").write_bytes(b"PK\x03\x04 nonsense")
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret" / "merger.txt").write_text("The merger with Brightwater closes on 4 May.")
+    return tmp_path
+
+
+@contextlib.asynccontextmanager
+async def opened(home: pathlib.Path) -> AsyncGenerator[tuple[Operations, Settings]]:
+    settings = load_settings(home / "citebot.toml")
+    async with open_operations(settings) as operations:
+        yield operations, settings
+
+
+async def told(operations: Operations, request: Request) -> list[Event]:
+    return [event async for event in operations.run(request)]
+
+
+async def answered(operations: Operations, request: Ask) -> Answer:
+    last = (await told(operations, request))[-1]
+    assert isinstance(last, Answer)
+    return last
+
+
+async def test_a_folder_is_answered_from(home: pathlib.Path) -> None:
+    async with opened(home) as (operations, _):
+        reports = [event for event in await told(operations, Sync()) if isinstance(event, SourceReport)]
+        assert [(report.source, report.added) for report in reports] == [("handbook", 2), ("secret", 1)]
+        (failed,) = reports[0].failed
+        assert failed.id == "handbook:broken.docx"
+        assert failed.reason
+        assert failed.mend
+
+        answer = await answered(operations, Ask(question="How many unused leave days may be carried over?"))
+        assert answer.support is Support.CITED
+        assert answer.citations[0].document_id == "handbook:leave.md"
+        assert answer.citations[0].location == "Carry-over"
+        assert answer.citations[0].url.endswith("/handbook/leave.md#carry-over")
+        chinese = await answered(operations, Ask(question="每年可以结转几天年假？"))
+        assert chinese.citations[0].document_id == "handbook:休假.md"
+        assert (await answered(operations, Ask(question="Who won the world cup in 1998?"))).abstained
+
+        (found,) = await told(operations, Search(query="carried unused", limit=1))
+        assert isinstance(found, Found)
+        assert [scored.chunk.document_id for scored in found.chunks] == ["handbook:leave.md"]
+        states = [event for event in await told(operations, ListSources()) if isinstance(event, SourceState)]
+        assert [(state.name, state.documents) for state in states] == [("handbook", 2), ("secret", 1)]
+        assert all(state.last_success for state in states)
+
+        again = [event for event in await told(operations, Sync()) if isinstance(event, SourceReport)]
+        assert [(report.added, report.changed, report.unchanged) for report in again] == [(0, 0, 2), (0, 0, 1)]
+        with pytest.raises(ConfigError, match="no source"):
+            await told(operations, Sync(sources=("nonsense",)))
+
+
+async def test_readers_are_answered_from_what_they_may_read(home: pathlib.Path) -> None:
+    question = "When does the merger with Brightwater close?"
+    async with opened(home) as (operations, _):
+        await told(operations, Sync())
+        assert (await answered(operations, Ask(question=question))).citations[0].document_id == "secret:merger.txt"
+        member = await answered(operations, Ask(question=question, reader="slack:T1/@U1"))
+        assert not [scored for scored in member.chunks if scored.chunk.document_id.startswith("secret:")]
+        stranger = await answered(operations, Ask(question=question, reader="slack:T2"))
+        assert stranger.chunks == ()
+        assert stranger.abstained
+        assert '[knowledge_bases.handbook] readers = ["slack:T2"]' in stranger.notes[-1]
+        narrowed = Ask(question=question, reader="slack:T1", knowledge_bases=("secret",))
+        assert (await answered(operations, narrowed)).chunks == ()
+        with pytest.raises(ConfigError, match="no knowledge base"):
+            await told(operations, Ask(question=question, knowledge_bases=("nonsense",)))
+
+
+async def test_a_conversation_is_remembered_and_forgotten(home: pathlib.Path) -> None:
+    here = ConversationKey(platform="terminal", thread="1")
+    async with opened(home) as (operations, _):
+        await told(operations, Sync())
+        for question in ("How many leave days may be carried over?", "And sickness?"):
+            await answered(operations, Ask(question=question, conversation=here))
+        await answered(operations, Ask(question="Not remembered?"))
+        assert await told(operations, Forget(conversation=here)) == [Forgotten(turns=2)]
+        assert await told(operations, Forget(conversation=here)) == [Forgotten(turns=0)]
+
+
+async def test_much_is_deleted_only_when_agreed(home: pathlib.Path) -> None:
+    for number in range(14):
+        (home / "handbook" / f"page-{number}.txt").write_text(f"Page {number} says something.")
+    async with opened(home) as (operations, _):
+        await told(operations, Sync())
+        for number in range(14):
+            (home / "handbook" / f"page-{number}.txt").unlink()
+
+        async def full(agreed: bool) -> SourceReport:
+            reports = []
+            async for event in operations.run(Sync(sources=("handbook",), full=True, ask_first=True)):
+                if isinstance(event, Doubt):
+                    assert (event.source, event.documents) == ("handbook", 14)
+                    await told(operations, Decide(doubt=event.id, agreed=agreed))
+                elif isinstance(event, SourceReport):
+                    reports.append(event)
+            return reports[0]
+
+        (guarded,) = [e for e in await told(operations, Sync(sources=("handbook",))) if isinstance(e, SourceReport)]
+        assert guarded.deleted == 0
+        assert guarded.warnings
+        assert (await full(agreed=False)).deleted == 0
+        assert (await full(agreed=True)).deleted == 14
+
+
+async def test_documents_of_a_source_without_settings_are_told_and_go_with_a_full_run(home: pathlib.Path) -> None:
+    async with opened(home) as (operations, _):
+        await told(operations, Sync())
+    (home / "citebot.toml").write_text(SETTINGS.rpartition("[[sources]]")[0])
+    async with opened(home) as (operations, _):
+        reports = [event for event in await told(operations, Sync()) if isinstance(event, SourceReport)]
+        assert reports[-1].source == "secret"
+        assert "sync --full" in reports[-1].warnings[0]
+        reports = [event for event in await told(operations, Sync(full=True)) if isinstance(event, SourceReport)]
+        assert (reports[-1].source, reports[-1].deleted) == ("secret", 1)
+
+
+async def test_the_doctor_finds_a_damaged_index_and_mends_it(home: pathlib.Path) -> None:
+    async with opened(home) as (operations, _):
+        await told(operations, Sync())
+        checks = [event for event in await told(operations, Diagnose()) if isinstance(event, Check)]
+        assert {check.state for check in checks if check.name.startswith("index")} == {"ok"}
+        assert all(check.mend for check in checks if check.state != "ok")
+    shutil.rmtree(home / ".citebot" / "keywords")
+    # Every start mends.
+    async with opened(home) as (operations, _):
+        checks = [event for event in await told(operations, Diagnose(repair=True)) if isinstance(event, Check)]
+        assert {check.state for check in checks if check.name.startswith("index")} == {"ok"}
+        (file,) = await told(operations, Backup(path=str(home / "backup.zip")))
+        assert isinstance(file, BackedUp)
+        assert (file.documents, (home / "backup.zip").stat().st_size) == (3, file.size)
+        (home / "handbook").rename(home / "gone")
+        checks = [event for event in await told(operations, Diagnose()) if isinstance(event, Check)]
+        (source,) = [check for check in checks if check.name == "source handbook"]
+        assert source.state == "fail"
+
+
+async def test_what_nobody_foresaw_is_told_with_a_reference(
+    home: pathlib.Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with opened(home) as (operations, _):
+        monkeypatch.setattr(operations, "_readable", lambda *_: 1 / 0)
+        with pytest.raises(CitebotError, match=r"reference [0-9a-f]{8}") as error:
+            await told(operations, Search(query="x"))
+        assert "division" not in str(error.value)
+        assert "ZeroDivisionError" in caplog.text
+
+
+def citebot(home: pathlib.Path, *args: str, **more: object) -> "subprocess.Popen[str]":
+    env = {name: value for name, value in os.environ.items() if not name.startswith("CITEBOT_")}
+    return subprocess.Popen(
+        [sys.executable, "-m", "bots", *args],
+        cwd=home,
+        env={**env, "PYTHONPATH": str(ROOT)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **more,  # type: ignore[call-overload]
+    )
+
+
+def done(home: pathlib.Path, *args: str, given: str = "") -> tuple[int, str, str]:
+    process = citebot(home, *args)
+    out, err = process.communicate(given, timeout=100)
+    return process.returncode, out, err
+
+
+async def test_from_the_command_line(home: pathlib.Path) -> None:
+    (home / "handbook" / "broken.docx").unlink()
+    code, out, err = await asyncio.to_thread(done, home, "sync")
+    assert (code, err) == (0, "Syncing handbook ...\nSyncing secret ...\n")
+    assert "handbook: 2 added, 0 unchanged" in out
+    code, out, err = await asyncio.to_thread(
+        done, home, "chat", given="How many leave days carry over?\n每年可以结转几天年假？\n"
+    )
+    assert (code, err) == (0, "")
+    assert "\n[1] Leave policy, Carry-over  leave.md\n" in out
+    assert out.count(phrase("no_model", "en")) + out.count(phrase("no_model", "zh")) == 1
+
+    # One process holds the data without end, and the others go through it.
+    holder = citebot(home, "chat")
+    try:
+        for _ in range(200):
+            if (home / ".citebot" / "citebot.sock").exists():
+                break
+            await asyncio.sleep(0.1)
+        code, out, err = await asyncio.to_thread(done, home, "ask", "--json", "How many leave days carry over?")
+        assert (code, err) == (0, "")
+        assert json.loads(out)["citations"][0]["document_id"] == "handbook:leave.md"
+        code, _, _ = await asyncio.to_thread(done, home, "sync", "--json")
+        assert code == 0
+        code, _, err = await asyncio.to_thread(done, home, "restore", "citebot.toml")
+        assert code == 1
+        assert "`citebot chat`" in err
+        # Killed, it leaves a stale socket behind, which stops nobody.
+        holder.send_signal(signal.SIGKILL)
+    finally:
+        holder.kill()
+        holder.communicate()
+    assert (home / ".citebot" / "citebot.sock").exists()
+    code, out, err = await asyncio.to_thread(done, home, "sources", "--json")
+    assert (code, err) == (0, "")
+    assert [source["documents"] for source in json.loads(out)] == [2, 1]
