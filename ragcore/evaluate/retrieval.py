@@ -36,7 +36,10 @@ class RankedDocument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrievalReport:
-    """Means over the queries; milliseconds are of one question at the default depth, embedding included. ``ndcg`` is by query."""
+    """Means over the queries; ``ndcg`` is by query.
+
+    Milliseconds are of one question as a chat asks it, at the default depth, embedding included.
+    """
 
     queries: int
     documents: int
