@@ -3,9 +3,7 @@
 import asyncio
 import secrets
 import shutil
-from collections.abc import Awaitable
 from pathlib import Path
-from typing import TypeVar
 
 from ragcore.errors import IndexDamaged
 from ragcore.models.embeddings import Embedder
@@ -24,8 +22,6 @@ CHROMA = "chroma"
 KEYWORDS = "keywords"
 DERIVED = (CHROMA, f"{CHROMA}.state", KEYWORDS)
 """What is filled anew from the database when it is missing."""
-
-T = TypeVar("T")
 
 
 class Library:
@@ -111,17 +107,3 @@ def _owner(data_dir: Path) -> str:
     if not file.exists():
         file.write_text(secrets.token_hex(16), encoding="ascii")
     return file.read_text(encoding="ascii").strip()
-
-
-async def uninterrupted(work: Awaitable[T]) -> T:
-    """Run work to its end even when the caller is cancelled meanwhile; the cancellation comes after it.
-
-    For what changes several stores: a thread that is left behind would write to an index after it was swept.
-    """
-    task = asyncio.ensure_future(work)
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        if not task.cancelled():
-            await asyncio.wait({task})
-        raise

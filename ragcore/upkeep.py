@@ -5,9 +5,10 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from ragcore.errors import IndexDamaged
-from ragcore.library import Library, uninterrupted
+from ragcore.library import Library
 from ragcore.stores.health import IndexHealth, IndexState
 from ragcore.stores.staging import Staged
+from ragcore.stores.waiting import uninterrupted
 from ragcore.types import Chunk
 
 KEYWORDS = "keywords"

@@ -22,8 +22,9 @@ from ragcore.ingest.batch import SLICE, write_batch
 from ragcore.ingest.events import Change, Failed, Indexed, IngestEvent, IngestOptions, pipeline_of
 from ragcore.ingest.prepare import Prepared, document_hash, prepare
 from ragcore.ingest.worker import ParseWorker
-from ragcore.library import Library, uninterrupted
+from ragcore.library import Library
 from ragcore.stores.failures import Failure
+from ragcore.stores.waiting import uninterrupted
 from ragcore.tokens import Tokenizer, offline_tokenizer
 from ragcore.types import SourceDocument
 from ragcore.upkeep import sweep, write_keywords

@@ -11,8 +11,9 @@ import numpy as np
 
 from ragcore.ingest.events import Change, Indexed
 from ragcore.ingest.prepare import Prepared
-from ragcore.library import Library, uninterrupted
+from ragcore.library import Library
 from ragcore.stores.rows import StoredChunk
+from ragcore.stores.waiting import uninterrupted
 from ragcore.upkeep import remove_vectors, write_keywords
 
 SLICE = 256

@@ -20,6 +20,7 @@ from ragcore.errors import ConfigError, IndexDamaged, StoreError
 from ragcore.stores.chroma_files import ChromaFiles
 from ragcore.stores.chroma_probe import dead_collections
 from ragcore.stores.hits import Hit
+from ragcore.stores.waiting import uninterrupted
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
@@ -32,6 +33,8 @@ PAGE = 5_000
 MAX_IN = 500
 """Most document ids in one ``$in``."""
 THREADS = 4
+SERVER_SECONDS = 60.0
+"""How long a server may take to answer one call, or to be reached."""
 
 # What an InternalError says when the surroundings are at fault rather than the collection.
 _SURROUNDINGS = (
@@ -89,7 +92,7 @@ class Chroma:
 
     async def close(self) -> None:
         """Release the client and its files."""
-        await self._run(self._client.close)  # type: ignore[attr-defined]
+        await self._run(_close, self._client)
         self._collections.clear()
         self._threads.shutdown(wait=False)
         if self._files is not None:
@@ -226,8 +229,11 @@ class Chroma:
             with files.writing(name):
                 return call(**kwargs)
 
-        async with self._writing:
-            return await self._run(work)
+        async def turn() -> T:
+            async with self._writing:
+                return await self._run(work)
+
+        return await uninterrupted(turn())
 
     async def _run(self, call: Callable[..., T], *args: Any, **kwargs: Any) -> T:
         loop = asyncio.get_running_loop()
@@ -249,12 +255,31 @@ def _client(where: Path | str) -> "ClientAPI":
         raise ConfigError(f"chroma.url: {where!r} is no address of a Chroma server; write http://host:8000")
     secure = address.scheme == "https"
     port = address.port or (443 if secure else 8000)
-    return chromadb.HttpClient(host=address.hostname, port=port, ssl=secure, settings=settings)
+    client = chromadb.HttpClient(host=address.hostname, port=port, ssl=secure, settings=settings)
+    for session in _sessions(client):  # Chroma waits for ever, and offers no setting for it
+        session.timeout = SERVER_SECONDS
+    return client
+
+
+def _sessions(client: "ClientAPI") -> list[Any]:
+    """Return the HTTP sessions of a server's client, which Chroma neither bounds nor closes; none if embedded."""
+    admin = getattr(client, "_admin_client", None)
+    servers = (getattr(part, "_server", None) for part in (client, admin))
+    return [session for server in servers if (session := getattr(server, "_session", None)) is not None]
+
+
+def _close(client: "ClientAPI") -> None:
+    sessions = _sessions(client)
+    client.close()  # type: ignore[attr-defined]
+    for session in sessions:
+        session.close()
 
 
 async def _outcome(running: "asyncio.Future[T]", *, embedded: bool) -> T:
     """Wait for a call and return its result, or raise its error as ours."""
-    await asyncio.wait({running})
+    await asyncio.wait({running}, timeout=None if embedded else 2 * SERVER_SECONDS)
+    if not running.done():
+        raise StoreError("the Chroma server does not answer")
     error = running.exception()
     if error is None:
         return running.result()

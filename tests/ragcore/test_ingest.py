@@ -252,7 +252,7 @@ async def test_a_reader_sees_one_version_at_any_time(library: Library, leg: str)
             looked += 1
 
     reading = asyncio.create_task(read())
-    rounds = scaled(15)
+    rounds = scaled(8)
     for version in range(1, rounds + 1):
         # Some documents go back and forth between two versions, some are always new.
         await fill(
