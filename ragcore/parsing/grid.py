@@ -6,7 +6,7 @@ The contract with the chunker: line k (from 0) of a table's text after its heade
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ragcore.parsing.tables import markdown_header, markdown_row
 from ragcore.types import Location, Section, SectionKind
@@ -21,17 +21,21 @@ _HEADER_ROWS = 3
 class Row:
     """One row that holds something: its number from 1, and its cells as shown.
 
-    ``spans`` holds the columns (from 0) whose text was repeated from a merged cell to their left.
+    ``spans`` holds the columns (from 0) whose text was repeated from a merged cell; ``filled`` those with text of
+    their own.
     """
 
     number: int
     cells: tuple[str, ...]
     spans: frozenset[int] = frozenset()
 
-    @property
-    def filled(self) -> list[int]:
-        """Columns (from 0) that hold text of their own."""
-        return [column for column, cell in enumerate(self.cells) if cell.strip() and column not in self.spans]
+    filled: tuple[int, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Note the columns once: they are asked for often."""
+        spans = self.spans
+        own = tuple(at for at, cell in enumerate(self.cells) if cell and at not in spans and not cell.isspace())
+        object.__setattr__(self, "filled", own)
 
 
 def grid_sections(rows: Iterable[Row], sheet: str = "", path: tuple[str, ...] = ()) -> list[Section]:

@@ -16,7 +16,7 @@ _PREFIXES = frozenset(("$", "€", "£", "¥", "US$", "(", "($", "-"))
 _SUFFIXES = frozenset((")", "%", ")%", "pts"))
 _CELL_CHARACTERS = 1_500
 _MAX_SPAN = 200
-_MAX_CELLS = 500_000
+_MAX_CELLS = 200_000
 
 
 def cell_text(element: HtmlElement) -> str:
@@ -98,11 +98,12 @@ class _Grid:
         self.texts.append(cells)
 
     def _fill_from_above(self, cells: list[str]) -> None:
-        while len(cells) in self._from_above:
+        while len(cells) in self._from_above and self._cells < _MAX_CELLS:
             left, text = self._from_above.pop(len(cells))
             if left > 1:
                 self._from_above[len(cells)] = (left - 1, text)
             cells.append(text)
+            self._cells += 1
             if left <= 1 and len(cells) not in self._from_above:
                 return
 

@@ -20,6 +20,7 @@ from ragcore.parsing.titles import one_line, title_from_name
 from ragcore.types import ParsedDocument, Section
 
 _SHOWN = ("Subject", "From", "To", "Cc", "Date")
+_MAX_PARTS = 1_000
 _HEADER_ERRORS = (MessageError, ValueError, LookupError, AttributeError, TypeError, IndexError)
 """What the standard library's mail parser raises on malformed headers and encodings."""
 
@@ -80,9 +81,11 @@ def _parts(message: EmailMessage, kind: str) -> Iterator[EmailMessage]:
 
 
 def _leaves(message: EmailMessage) -> Iterator[EmailMessage]:
-    """Yield the parts that hold content; a forwarded mail counts as one."""
+    """Yield the parts that hold content, as many as a mail could sensibly have; a forwarded mail counts as one."""
     stack: list[EmailMessage] = [message]
-    while stack:
+    for _ in range(_MAX_PARTS):
+        if not stack:
+            return
         part = stack.pop()
         payload = part.get_payload()
         if part.get_content_maintype() == "multipart" and isinstance(payload, list):

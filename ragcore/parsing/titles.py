@@ -1,15 +1,12 @@
 """A title for a document that has none of its own."""
 
 import pathlib
-import re
 from urllib.parse import unquote
-
-_SPACES = re.compile(r"\s+")
 
 
 def one_line(text: str) -> str:
     """Return the text with every run of white space as one space."""
-    return _SPACES.sub(" ", text).strip()
+    return " ".join(text.split())
 
 
 def title_from_name(name: str) -> str:
