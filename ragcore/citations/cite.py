@@ -12,7 +12,7 @@ from ragcore.citations.attribution import Judge, Statement, insert, verify
 from ragcore.citations.evidence import Claim, Source
 from ragcore.citations.quotes import best_quote
 from ragcore.citations.scoring import CitationPolicy, own_odds
-from ragcore.errors import ModelError
+from ragcore.errors import CitebotError
 from ragcore.links import deep_link
 from ragcore.links import place as place_in_words
 from ragcore.models.embeddings import Embedder
@@ -87,7 +87,7 @@ async def _look_closer(judge: Judge, text: str, embedder: Embedder | None) -> No
         return
     try:
         vectors = await embedder.embed(texts)
-    except ModelError as error:
+    except CitebotError as error:
         logger.warning("citations are checked by terms alone: %s", error)
         return
     row = {one: index for index, one in enumerate(texts)}

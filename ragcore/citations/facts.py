@@ -7,7 +7,7 @@ from functools import lru_cache
 from ragcore.terms import language_of
 
 _NUMBER = re.compile(
-    r"(?<![\w.])[-−]?(?P<digits>\d[\d,\u202f']*(?:\.\d+)?)(?P<scale>\s?(?:thousand|million|billion|trillion|k|m|bn|万|萬|亿|億|千|百万|만|억)(?![a-z]))?",
+    r"(?<![A-Za-z0-9_.])[-−]?(?P<digits>\d[\d,\u202f']*(?:\.\d+)?)(?P<scale>\s?(?:thousand|million|billion|trillion|k|m|bn|万|萬|亿|億|千|百万|만|억)(?![a-z]))?",
     re.IGNORECASE,
 )
 _ENUMERATOR = re.compile(r"(?:^|(?<=[\s，。；;：:、,（(]))\d{1,2}(?=[、：:)）]|[.．](?!\d))")

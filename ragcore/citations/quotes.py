@@ -72,4 +72,5 @@ def _densest(text: str, start: int, end: int, worth: dict[str, float], source: S
         begin = next((found.end() for found in re.finditer(r"\s", text[begin:end])), 0) + begin
     stop = min(end, begin + MAX_QUOTE)
     ends = [found.start() for found in _WORD_END.finditer(text, begin + 1, stop + 1)] if stop < end else []
+    ends = [one for one in ends if one <= stop]
     return begin, ends[-1] if ends else stop

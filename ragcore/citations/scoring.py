@@ -1,7 +1,7 @@
 """From evidence to a verdict: one small logistic model whose weights stand here by name.
 
-The weights were fitted on one half of hagrid-cite (chosen by a hash of the case id; the other half judges), then rounded,
-and hold for every language and every set alike: ``benchmarks/citations.py`` measures them.
+The weights were fitted on one half of hagrid-cite (told by a hash of the case id; the other half judges), then rounded.
+They hold for every language and every set alike; ``benchmarks/citations.py`` measures them.
 """
 
 import math
@@ -16,7 +16,9 @@ COVER = 3.7
 RUN = 3.7
 """A long run of the same words in the same order is hardly chance."""
 NUMBERS = -0.9
+"""A number that the chunk lacks counts beyond the word that it is."""
 VERBATIM = 3.3
+"""To the letter, it is a quotation."""
 LEAD = 5.2
 """What another chunk says better was probably taken from there."""
 GIVEN = -6.4

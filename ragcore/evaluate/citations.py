@@ -127,15 +127,13 @@ def evaluate_citations(cases: Sequence[CitationCase], cited: Sequence[str]) -> C
     """
     right = wrong = missed = unsupported = unsupported_cited = wrong_cited = 0
     for case, answer in zip(cases, cited, strict=True):
-        uses = _uses(answer, case)
         if not case.sentences:
-            all_cited = frozenset(passage for _, passage in uses)
+            all_cited = frozenset(passage for _, passage in _uses(answer, case))
             right += len(all_cited & case.gold)
             wrong += len(all_cited - case.gold - case.also)
             missed += len(case.gold - all_cited)
             continue
-        by_sentence = _by_sentence(uses, case)
-        for sentence, passages in zip(case.sentences, by_sentence, strict=True):
+        for sentence, passages in zip(case.sentences, cited_by_sentence(answer, case), strict=True):
             if sentence.gold:
                 right += len(passages & sentence.gold)
                 wrong += len(passages - sentence.gold)
@@ -173,9 +171,10 @@ def _uses(answer: str, case: CitationCase) -> list[tuple[int, str]]:
     return uses
 
 
-def _by_sentence(uses: Sequence[tuple[int, str]], case: CitationCase) -> list[set[str]]:
+def cited_by_sentence(answer: str, case: CitationCase) -> list[set[str]]:
+    """Return the passages cited by each labelled sentence: a marker belongs to the one it ends, or follows closely."""
     cited: list[set[str]] = [set() for _ in case.sentences]
-    for offset, passage in uses:
+    for offset, passage in _uses(answer, case):
         ended = [index for index, sentence in enumerate(case.sentences) if _ends(offset, sentence, case.answer)]
         followed = [index for index, sentence in enumerate(case.sentences) if _follows(offset, sentence, case.answer)]
         for index in (ended or followed)[-1:]:
