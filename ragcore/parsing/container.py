@@ -60,7 +60,11 @@ class Container:
         Raises:
             ParseError: As ``read``, or it is not well-formed.
         """
-        return parse_xml(self.read(name), name)
+        content = self.read(name)
+        if len(content) > self._options.max_tree_bytes:
+            size, limit = len(content) / 1e6, self._options.max_tree_bytes / 1e6
+            raise ParseError(f"its part {name} has {size:,.0f} MB, over the limit of {limit:,.0f}", mend="split it")
+        return parse_xml(content, name)
 
     def relations(self, part: str) -> dict[str, str]:
         """Return the targets of a part's relationships by id, as member names; those outside are left out."""

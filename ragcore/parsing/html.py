@@ -40,6 +40,9 @@ def parse_html(job: Job) -> ParsedDocument:
     Raises:
         ParseError: The page cannot be read as HTML, or holds no text.
     """
+    if len(job.content) > job.options.max_tree_bytes:
+        size, limit = len(job.content) / 1e6, job.options.max_tree_bytes / 1e6
+        raise ParseError(f"it is a page of {size:,.0f} MB, over the limit of {limit:,.0f}", mend="split it")
     declared = _CHARSET.search(job.content[:4096]) or _XML_ENCODING.search(job.content[:200])
     encoding = declared.group(1).decode("ascii", "replace") if declared else job.declared_encoding
     root = html_tree(decode(job.content, declared=encoding).text)

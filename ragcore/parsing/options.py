@@ -14,6 +14,7 @@ class ParseOptions:
         max_bytes: Largest document, in bytes.
         max_members: Most members of a zip container (docx, xlsx, pptx, epub).
         max_unpacked_bytes: Most bytes that all members of a container, or one image of a page, may unpack to.
+        max_tree_bytes: Largest web page or XML part, as its tree takes about ten times as much memory.
         max_ratio: Largest unpacked / packed size of a member over 1 MB; deflate cannot exceed about 1,032,
             and XML of real office files stays under 100.
         max_cells: Most cells of a workbook or delimited file.
@@ -24,7 +25,8 @@ class ParseOptions:
 
     max_bytes: int = 200_000_000
     max_members: int = 20_000
-    max_unpacked_bytes: int = 1_000_000_000
+    max_unpacked_bytes: int = 500_000_000
+    max_tree_bytes: int = 80_000_000
     max_ratio: int = 300
     max_cells: int = 5_000_000
     page_batch: int = 32

@@ -91,6 +91,15 @@ def test_members_and_total_size_of_a_zip_are_limited() -> None:
         parse(big, name="x.docx", options=ParseOptions(max_unpacked_bytes=1_000))
 
 
+def test_a_page_or_part_too_large_for_a_tree_is_refused() -> None:
+    options = ParseOptions(max_tree_bytes=100)
+    page = b"<html><body>" + b"<p>word</p>" * 50
+    part = zipped({"[Content_Types].xml": TYPES, "word/document.xml": "<a>" + "<b/>" * 50 + "</a>"})
+    for content, name in ((page, "x.html"), (part, "x.docx")):
+        with pytest.raises(ParseError, match="over the limit"):
+            parse(content, name=name, options=options)
+
+
 def test_a_nested_entity_bomb_in_a_package_is_not_expanded() -> None:
     entities = '<!ENTITY a0 "lol">' + "".join(f'<!ENTITY a{n + 1} "{f"&a{n};" * 10}">' for n in range(9))
     document = f"""<?xml version="1.0"?><!DOCTYPE d [{entities}]><w:document xmlns:w="http://x/w"><w:body><w:p><w:r>

@@ -1,4 +1,5 @@
 import importlib.util
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -142,6 +143,16 @@ def test_progress_moves_by_batches_and_cancel_works_at_their_border() -> None:
     asked = iter([False, False, True])
     with pytest.raises(ParseError, match="stopped"):
         parse(content, name="x.pdf", cancelled=lambda: next(asked))
+
+
+def test_several_threads_may_parse_at_once() -> None:
+    contents = [pdf([lines([f"Document {number} page {page} says so."]) for page in range(40)]) for number in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        parsed = list(pool.map(lambda content: parse(content, name="x.pdf"), contents))
+    for number, document in enumerate(parsed):
+        assert [section.text for section in document.sections] == [
+            f"Document {number} page {page} says so." for page in range(40)
+        ]
 
 
 def test_images_only_says_how_to_get_ocr() -> None:
