@@ -21,7 +21,7 @@ DEPTH = 100
 CUT = 10
 """The rank at which nDCG and recall are taken."""
 KNOWLEDGE_BASE = "eval"
-_CANDIDATES = 400
+_CANDIDATES = 250
 """Candidates of each leg: several chunks of one document must still leave DEPTH documents."""
 _SMALLEST_STEP = 1e-6
 

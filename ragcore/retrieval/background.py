@@ -23,7 +23,7 @@ FRESH_SECONDS = 600.0
 _PRIOR_COUNT = 12
 _PRIOR_MEAN = 0.05
 _PRIOR_DEVIATION = 0.1
-_PRIOR_AGREEMENT = 0.27
+_PRIOR_AGREEMENT = 0.3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ragcore.retrieval.synonyms import Synonyms, member_key
 from ragcore.terms import Kind, Term, gap_of, is_stop_word, language_of, may_be_abbreviated, terms
@@ -13,6 +13,8 @@ PARTICLE_WEIGHT = 0.3
 """Of a pair with a grammatical character in it: such pairs straddle words, and being rare they would count a lot."""
 PART_WEIGHT = 0.5
 """Of a piece of an identifier whose whole is asked for too."""
+CONTEXT_WEIGHT = 0.4
+"""Of a word that only an earlier question of the conversation had: it may tell what "it" is."""
 MAX_TERMS = 400
 """A question longer than this is read to here; what a person asks is shorter."""
 
@@ -26,7 +28,8 @@ _QUOTED = re.compile(
 class Clause:
     """One thing asked for: a term, what else it may be called, and how much it counts.
 
-    ``stand_in`` is looked up only where no chunk has the term itself.
+    ``stand_in`` is looked up only where no chunk has the term itself. ``context`` marks what the question itself
+    doesn't say: a chunk with it gains, and one without it loses nothing.
     """
 
     term: str
@@ -34,6 +37,7 @@ class Clause:
     kind: Kind
     synonyms: tuple[tuple[str, ...], ...] = ()
     stand_in: str = ""
+    context: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,11 +60,25 @@ class SearchQuery:
         return tuple(dict.fromkeys(term for term in wanted if term))
 
 
-def analyse(text: str, synonyms: Synonyms | None = None) -> SearchQuery:
-    """Analyse a question; function words drop out unless there is nothing else."""
+def analyse(text: str, synonyms: Synonyms | None = None, *, earlier: Sequence[str] = ()) -> SearchQuery:
+    """Analyse a question; function words drop out unless there is nothing else.
+
+    Args:
+        text: The question.
+        synonyms: The table of words that mean the same.
+        earlier: What the asker asked before in this conversation, as far as it may be meant too.
+    """
     found = terms(text)[:MAX_TERMS]
-    others = _synonyms_by_term(found, synonyms or Synonyms.none())
-    clauses = _clauses(text, found, others)
+    table = synonyms or Synonyms.none()
+    own = _clauses(text, found, _synonyms_by_term(found, table))
+    known = {clause.term for clause in own}
+    before = "\n".join(earlier)
+    context = tuple(
+        replace(clause, weight=clause.weight * CONTEXT_WEIGHT, context=True)
+        for clause in _clauses(before, terms(before)[:MAX_TERMS], {})
+        if clause.term not in known
+    )
+    clauses = own + context
     return SearchQuery(text=text, language=language_of(text), clauses=clauses, phrases=tuple(_phrases(text)))
 
 

@@ -101,7 +101,7 @@ class Retriever:
         """
         if not question.knowledge_bases or not question.text.strip():
             return Retrieved()
-        query = analyse(question.text, await self._loaded_synonyms())
+        query = analyse(question.text, await self._loaded_synonyms(), earlier=_earlier(question))
         searched, live = await self._searched(question, query)
         groups = searched.groups
         without_vectors = any(group.cosines is None for group in groups)
@@ -177,3 +177,9 @@ class Retriever:
             ranks={leg: ranks[chunk.id] for leg, ranks in legs.items() if chunk.id in ranks},
             matched=matched_words(query, chunk.text) if tell else (),
         )
+
+
+def _earlier(question: Question) -> list[str]:
+    """Return the first and the last question asked before: what the conversation is about, and what it has come to."""
+    asked = [message.text for message in question.history if message.role == "user"]
+    return list(dict.fromkeys((*asked[:1], *asked[-1:])))

@@ -50,15 +50,16 @@ def weigh(query: SearchQuery, statistics: TermStatistics) -> WeighedQuery:
     clauses = sorted(clauses, key=lambda clause: -clause.weight * rarity[clause.term])[:MAX_CLAUSES]
     asked = [_alternatives(clause, rarity[clause.term], statistics.count, frequency) for clause in clauses]
     known = [clause for clause, alternatives in zip(clauses, asked, strict=True) if alternatives]
+    counted = [clause for clause in clauses if not clause.context]
     return WeighedQuery(
         keywords=KeywordQuery(clauses=tuple(alternatives for alternatives in asked if alternatives)),
         count=statistics.count,
-        ceiling=sum(clause.weight * rarity[clause.term] for clause in clauses) * (K1 + 1.0),
-        known_ceiling=sum(clause.weight * rarity[clause.term] for clause in known) * (K1 + 1.0),
+        ceiling=sum(clause.weight * rarity[clause.term] for clause in counted) * (K1 + 1.0),
+        known_ceiling=sum(clause.weight * rarity[clause.term] for clause in counted if clause in known) * (K1 + 1.0),
         exact={
             clause.term: rarity[clause.term]
             for clause in known
-            if clause.kind is Kind.IDENTIFIER and 0 < frequency[clause.term] <= COMMON
+            if clause.kind is Kind.IDENTIFIER and not clause.context and 0 < frequency[clause.term] <= COMMON
         },
     )
 
