@@ -59,7 +59,7 @@ async def ingest(
     documents: AsyncIterable[SourceDocument],
     options: IngestOptions | None = None,
 ) -> AsyncGenerator[IngestEvent, None]:
-    """Index documents, and tell of each what became of it, once it is live.
+    """Index documents, and tell of each what became of it, in their order, once it is live.
 
     A document that cannot be read is told as ``Failed``, kept in ``library.failures``, and the rest goes on.
 
@@ -153,13 +153,15 @@ class _Reader:
 
 
 async def _written(library: Library, queue: "asyncio.Queue[_Item]") -> AsyncGenerator[IngestEvent, None]:
-    """Gather batches from the queue and write them; sweep at the end."""
+    """Gather batches from the queue and write them, telling each document in its turn; sweep at the end."""
     wrote = False
     error: BaseException | None = None
     async with aclosing(_batches(queue)) as batches:
-        async for batch, others, end in batches:
-            for event in [*others, *await _write_or_isolate(library, batch)]:
-                yield event
+        async for items, end in batches:
+            batch = [item for item in items if isinstance(item, Prepared)]
+            written = iter(await _write_or_isolate(library, batch))
+            for item in items:
+                yield next(written) if isinstance(item, Prepared) else item
             wrote = wrote or bool(batch)
             error = None if end is None else end.error
     if wrote:
@@ -177,29 +179,31 @@ async def _settle(library: Library) -> None:
 
 async def _batches(
     queue: "asyncio.Queue[_Item]",
-) -> AsyncGenerator[tuple[list[Prepared], list[IngestEvent], _End | None], None]:
+) -> AsyncGenerator[tuple[list[Prepared | Indexed | Failed], _End | None], None]:
     """Take documents until a batch is full, time is up, a document comes a second time, or the source ends."""
     held: Prepared | None = None
     end: _End | None = None
     while end is None:
-        batch = [held] if held is not None else []
-        others: list[IngestEvent] = []
-        held = None
+        items: list[Prepared | Indexed | Failed] = []
+        ids: set[str] = set()
+        chunks = 0
         until = asyncio.get_running_loop().time() + BATCH_SECONDS
-        while end is None and held is None and sum(len(prepared.chunks) for prepared in batch) < SLICE:
-            item = await _next(queue, until if batch or others else None)
-            match item:
-                case None:
-                    break
-                case _End():
-                    end = item
-                case Prepared() if any(item.document.id == prepared.document.id for prepared in batch):
+        while chunks < SLICE:
+            item = held or await _next(queue, until if items else None)
+            held = None
+            if item is None:
+                break
+            if isinstance(item, _End):
+                end = item
+                break
+            if isinstance(item, Prepared):
+                if item.document.id in ids:
                     held = item
-                case Prepared():
-                    batch.append(item)
-                case _:
-                    others.append(item)
-        yield batch, others, end
+                    break
+                ids.add(item.document.id)
+                chunks += len(item.chunks)
+            items.append(item)
+        yield items, end
 
 
 async def _next(queue: "asyncio.Queue[_Item]", until: float | None) -> _Item | None:

@@ -127,6 +127,18 @@ async def test_bad_documents_are_told_and_the_rest_goes_on(library: Library) -> 
     await in_line(library)
 
 
+async def test_documents_are_told_in_their_order(library: Library) -> None:
+    """Whoever keeps a source's cursor counts on it: what is told has all before it stored."""
+    await fill(library, {f"same{n}": f"same {n}" for n in range(40)})
+    texts: dict[str, str | bytes] = {}
+    for n in range(40):
+        texts |= {f"new{n}": f"new {n}", f"same{n}": f"same {n}"}
+        texts |= {f"bad{n}": b""} if n % 10 == 0 else {}
+    events = await fill(library, texts)
+    assert [event.document_id for event in events] == [f"s:{name}" for name in texts]
+    assert {e.document_id[2:5] for e in events if isinstance(e, Failed)} == {"bad"}
+
+
 async def test_the_old_version_stays_when_the_new_one_cannot_be_read(library: Library) -> None:
     await fill(library, {"a": "alpha"})
     assert changes(await fill(library, {"a": b"%PDF-1.7\nnothing"})) == {"s:a": "failed"}
