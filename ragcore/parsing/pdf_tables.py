@@ -20,6 +20,7 @@ _NEAR = 4.0
 _TOUCH = 3.0
 """Points by which a name must reach over a column to belong to it."""
 _LABEL_CHARACTERS = 90
+_CELL_CHARACTERS = 60
 _DASHES = frozenset(("-", "–", "—", "N/A", "n/a", "NM", "nm"))
 _SIGN = re.compile(r"^[$€£¥]$")
 _TRAILING_SIGN = re.compile(r"\s+[$€£¥]$")
@@ -72,12 +73,19 @@ def _end_of_rows(lines: Sequence[Line], start: int) -> int:
     end = start + 1
     at = end
     while at < len(lines) and _follows(lines[at - 1], lines[at]):
+        if any(len(cell.text) > _CELL_CHARACTERS for cell in lines[at].cells[1:]):
+            break  # a note whose number stands apart from its text
         if len(lines[at].cells) > 1:
             end = at + 1
-        elif len(lines[at].text) > _LABEL_CHARACTERS or at - end >= 2:
+        elif at - end >= 2 or not _is_label(lines[at].text):
             break
         at += 1
     return end
+
+
+def _is_label(text: str) -> bool:
+    """Tell a label among rows from a line of running text."""
+    return len(text) <= _LABEL_CHARACTERS or (text.rstrip().endswith(":") and len(text) < 2 * _LABEL_CHARACTERS)
 
 
 def _follows(before: Line, line: Line) -> bool:
@@ -102,10 +110,14 @@ def _table(lines: Sequence[Line], start: int, end: int, after: int) -> PageTable
     placed = [_placed(line, columns) for line in body]
     if any(row is None for row in placed):
         return None
+    while not any((placed[-1] or ())[1:]):
+        placed.pop()  # a note or label that stands under the table
     top = _header_start(lines, start, columns, after) if first - start < _HEADER_LINES else start
     labels = [line.cells[0].right for line in rows if _column_of(line.cells[0], columns) == 0]
     names = _names(lines[top:first], columns, max(labels, default=0.0))
-    return PageTable(start=top, end=end, columns=names, rows=tuple(row for row in placed if row is not None))
+    return PageTable(
+        start=top, end=first + len(placed), columns=names, rows=tuple(row for row in placed if row is not None)
+    )
 
 
 def _is_figure(text: str) -> bool:
