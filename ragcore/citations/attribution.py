@@ -16,9 +16,8 @@ NEGLIGIBLE = 0.15
 """Less than this share of a sentence in every chunk, in one's own language, is no support even to the blind."""
 NEAREST = 2
 """How many sentences of a chunk are compared with a claim by their vectors."""
-_STOPS = re.compile(r"[.!?。！？…।॥።။។։؟۔]+\Z")
+_STOPS = ".!?。！？…।॥።။។։؟۔"
 _ABBREVIATION = re.compile(r"(?:\b\w\.){2,}\Z|\b(?:etc|inc|ltd|co|corp|jr|sr|al|no)\.\Z", re.IGNORECASE)
-_ROW_END = re.compile(r"[ \t]*\|?[ \t]*\Z")
 _ASKS_OR_LEADS_IN = re.compile(r"[?？؟:：][*_~\"'”’»)）\]】」』》\s]*\Z")
 
 
@@ -66,7 +65,8 @@ class Judge:
             last = first
             while last < len(found) and found[last].start < sentence.end:
                 last += 1
-            if sentence.citable:
+            # A heading states nothing of itself, but a marker in it claims to.
+            if sentence.citable or (last > first and sentence.kind is not BlockKind.CODE):
                 claim = self._claim(text[sentence.body : sentence.body_end])
                 given = self.weights.share(claim, said)
                 statements.append(
@@ -88,9 +88,11 @@ class Judge:
         asked = {
             (claim.text, marker.id): claim
             for index, statement in enumerate(statements)
+            if statement.cited
+            for claims in [answered_for(text, statements, index)]
             for marker in statement.cited
-            if not self.stands(answered_for(text, statements, index), marker.id)
-            for claim in answered_for(text, statements, index)
+            if not self.stands(claims, marker.id)
+            for claim in claims
             if self.can_judge(claim, marker.id) and self.sources[marker.id].passages
         }
         return [
@@ -111,7 +113,7 @@ class Judge:
 
     def supports(self, claim: Claim, chunk: int) -> bool:
         """Whether a marker of the model may stay."""
-        if not claim.says_something:
+        if not claim.words:
             return True
         if self.can_judge(claim, chunk) and len(claim.words) > 1:
             alike = self.similarities.get((claim.text, chunk), -1.0) >= self.policy.similar_at
@@ -152,6 +154,8 @@ def verify(text: str, judge: Judge) -> str:
     statements = judge.read(text)
     dropped: list[Marker] = []
     for index, statement in enumerate(statements):
+        if not statement.cited:
+            continue
         claims = answered_for(text, statements, index)
         standing = {one.id for one in statement.cited if judge.stands(claims, one.id)}
         standing = _best(statement.claim, standing, judge)
@@ -189,13 +193,12 @@ def insert(text: str, judge: Judge) -> str:
 
 def marker_place(text: str, sentence: Sentence) -> int:
     """Return where a sentence's markers go: before its full stop, inside a row's last cell."""
-    said = text[sentence.body : sentence.body_end]
+    said = before = text[sentence.body : sentence.body_end]
     if sentence.kind is BlockKind.ROW:
-        found = _ROW_END.search(said)
-    else:
-        found = None if _ABBREVIATION.search(said) else _STOPS.search(said)
-    before = said[: found.start()].rstrip() if found else said
-    return sentence.body + len(before) if before else sentence.body_end
+        before = said[:-1] if said.endswith("|") and not said.endswith("\\|") else said
+    elif not _ABBREVIATION.search(said[-20:]):
+        before = said.rstrip(_STOPS)
+    return sentence.body + len(before.rstrip() or said)
 
 
 def answered_for(text: str, statements: Sequence[Statement], index: int) -> list[Claim]:

@@ -1,6 +1,7 @@
 """The whole way: what is cited holds, what is bare and borne out is cited, and nothing but markers changes."""
 
 import re
+import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from ragcore.citations import CitationPolicy, attribute, cite, markers
 from ragcore.errors import ModelUnreachable
 from ragcore.types import Chunk, Support
+from tests.soak import scaled
 
 
 def chunk(number: int, text: str, title: str = "") -> Chunk:
@@ -148,6 +150,21 @@ async def test_fences_and_headings_are_never_cited_and_rows_each() -> None:
     )
     cited = await cite(answer, CHUNKS)
     assert cited.text == answer.replace("5 GB |\n| Pro", "5 GB [ID:2] |\n| Pro").replace("50 GB |", "50 GB [ID:2] |")
+
+
+async def test_a_marker_in_a_heading_is_checked_as_well() -> None:
+    cited = await cite("## Whales sing at night [ID:0]\n\n## Paid leave for employees [ID:0]\n", CHUNKS)
+    assert cited.text == "## Whales sing at night\n\n## Paid leave for employees [ID:0]\n"
+
+
+@pytest.mark.parametrize(
+    "unit", ["a。", "。", ".", "?", "| a ", "\\|", " ", "a. ", "the pump ", "年", "1、", "[ID:0] a. ", "e.g. "]
+)
+async def test_hostile_answers_end(unit: str) -> None:
+    text = "a" + unit * (scaled(20_000) // len(unit)) + "x"
+    began = time.perf_counter()
+    await cite(text, CHUNKS)
+    assert time.perf_counter() - began < scaled(10)
 
 
 async def test_the_quote_is_the_chunks_own_words() -> None:
