@@ -130,17 +130,15 @@ def _attachments(message: EmailMessage) -> Iterator[EmailMessage]:
 
 def _read_attachment(part: EmailMessage, job: Job, attached: list[Section], warnings: list[str]) -> None:
     """Parse one attachment; what cannot be read is a warning, not the end of the mail."""
-    from ragcore.parsing.registry import parse_job
-
     try:
         name = part.get_filename() or "attached mail"
     except _HEADER_ERRORS:
         name = "attachment"
-    if job.depth >= job.options.max_depth:
+    if job.parse_inner is None or job.depth >= job.options.max_depth:
         warnings.append(f"attachment {name} left out: nested too deep")
         return
     try:
-        parsed = parse_job(
+        parsed = job.parse_inner(
             replace(job, content=_bytes(part), name=name, media_type=part.get_content_type(), depth=job.depth + 1)
         )
     except ParseError as error:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ragcore.errors import ParseError
+from ragcore.types import ParsedDocument
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +42,8 @@ DEFAULT_OPTIONS = ParseOptions()
 class Job:
     """One document to parse: its bytes, what is said about it, and whom to tell.
 
-    ``media_type`` is what detection found, never what was claimed. ``depth`` counts the documents around this one.
+    ``media_type`` is what detection found, never what was claimed. ``depth`` counts the documents around this one,
+    and ``parse_inner`` parses one that stands inside it (an attachment).
     """
 
     content: bytes
@@ -52,6 +54,7 @@ class Job:
     progress: Callable[[int, int], None] | None = None
     cancelled: Callable[[], bool] | None = None
     depth: int = 0
+    parse_inner: Callable[["Job"], ParsedDocument] | None = None
 
     def step(self, done: int, total: int) -> None:
         """Tell the progress, and stop here when asked to.

@@ -83,7 +83,9 @@ def parse_job(job: Job) -> ParsedDocument:
         size, limit = len(job.content) / 1e6, job.options.max_bytes / 1e6
         raise ParseError(f"it has {size:,.0f} MB, over the limit of {limit:,.0f}", mend="split it into smaller files")
     media = detect(job.content, name=job.name, media_type=job.media_type, options=job.options)
-    parsed = PARSERS[media](replace(job, media_type=media, declared_encoding=_charset(job.media_type)))
+    parsed = PARSERS[media](
+        replace(job, media_type=media, declared_encoding=_charset(job.media_type), parse_inner=parse_job)
+    )
     if not any(section.text.strip() for section in parsed.sections):
         raise ParseError("it holds no text", mend="nothing to do, or exclude it from the source")
     return replace(parsed, title=one_line(parsed.title)[:300])
