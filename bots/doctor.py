@@ -41,6 +41,17 @@ def check_settings(settings: Settings) -> Check:
     return Check(name="settings", state="ok", found=str(settings.file))
 
 
+def check_files(settings: Settings) -> Iterator[Check]:
+    """Tell which files that the settings name are not there; nothing when all are."""
+    named = [("synonyms under [answer]", settings.answer.synonyms)]
+    named += [(f"prompt of knowledge base {name}", base.prompt) for name, base in settings.all_knowledge_bases.items()]
+    for what, file in named:
+        if file is not None and not file.is_file():
+            yield Check(
+                name=what, state="fail", found=f"there is no file {file}", mend="mend the path, or leave it out"
+            )
+
+
 def check_data_dir(data_dir: Path) -> Check:
     """Tell whether the data directory can be written, and has room."""
     standing = next(folder for folder in (data_dir, *data_dir.parents) if folder.exists())

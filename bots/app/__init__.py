@@ -11,12 +11,16 @@ __all__ = ["Operations", "open_operations"]
 
 
 @contextlib.asynccontextmanager
-async def open_operations(settings: Settings) -> AsyncGenerator[Operations]:
-    """Open everything that the settings name and bring the indexes in line; hold the data directory's lock."""
+async def open_operations(settings: Settings, *, mending: bool = True) -> AsyncGenerator[Operations]:
+    """Open everything that the settings name; hold the data directory's lock meanwhile.
+
+    With ``mending`` damaged indexes are built anew at once; the doctor wants to see them first.
+    """
     async with open_parts(settings) as parts:
         operations = Operations(settings, parts)
         try:
-            await operations.start()
+            if mending:
+                await operations.start()
             yield operations
         finally:
             await operations.close()

@@ -8,10 +8,10 @@ from rich.text import Text
 from bots.cli.forms import check_form
 from bots.cli.output import print_json, results
 from bots.cli.reach import reach, read_settings
-from bots.doctor import check_data_dir, check_readers, check_settings
+from bots.doctor import check_data_dir, check_files, check_readers, check_settings
 from bots.rendering.clean import clean_line
 from bots.requests import Check, Diagnose
-from ragcore.errors import CitebotError, ConfigError
+from ragcore.errors import BusyError, CitebotError, ConfigError, ModelError, StoreError
 
 _SIGNS = {"ok": ("✓", "green"), "warn": ("!", "yellow"), "fail": ("✗", "red")}
 
@@ -38,26 +38,26 @@ async def _checks(config: Path | None, *, repair: bool, console: Console | None)
     except ConfigError as error:
         note(Check(name="settings", state="fail", found=str(error), mend="mend these lines and run doctor again"))
         return checks
-    note(check_settings(settings))
-    note(check_data_dir(settings.data_dir))
-    for check in check_readers(settings):
+    data_dir = check_data_dir(settings.data_dir)
+    for check in (check_settings(settings), *check_files(settings), *check_readers(settings), data_dir):
         note(check)
-    if checks[1].state == "fail":
+    if data_dir.state == "fail":
         return checks
     try:
         async with reach(settings, command="doctor") as gateway:
             async for event in gateway.run(Diagnose(repair=repair)):
                 if isinstance(event, Check):
                     note(event)
+    except StoreError as error:
+        mend = "`citebot restore FILE` brings a backup back; without one, move that file away and run `citebot sync`"
+        note(Check(name="stores", state="fail", found=str(error), mend=mend))
+    except ModelError as error:
+        mend = "check [embedding] in the settings: base_url, model and the key"
+        note(Check(name="embedder", state="fail", found=str(error), mend=mend))
+    except BusyError as error:
+        note(Check(name="lock", state="fail", found=str(error), mend="wait until it is done, or end it"))
     except CitebotError as error:
-        note(
-            Check(
-                name="stores",
-                state="fail",
-                found=str(error),
-                mend="see the reason; `citebot doctor --debug` shows where",
-            )
-        )
+        note(Check(name="start", state="fail", found=str(error), mend="`citebot --debug doctor` shows where"))
     return checks
 
 

@@ -17,14 +17,17 @@ def read_settings(config: Path | None) -> Settings:
     return load_settings(config, source_model=options_model)
 
 
-def open_data(settings: Settings) -> AbstractAsyncContextManager[Backend]:
-    """Open the data itself."""
+def open_data(settings: Settings, *, mending: bool) -> AbstractAsyncContextManager[Backend]:
+    """Open the data itself; every start mends damaged indexes, but for the doctor, who tells of them first."""
     # The operations bring all the heavy packages with them; whoever is answered over the socket needs none.
     from bots.app import open_operations
 
-    return open_operations(settings)
+    return open_operations(settings, mending=mending)
 
 
 def reach(settings: Settings, *, command: str, serving: bool = False, wait: float = WAIT) -> Gateway:
     """Return the way to the operations, an async context."""
-    return Gateway(settings.data_dir, lambda: open_data(settings), command=command, serving=serving, wait=wait)
+    mending = command != "doctor"
+    return Gateway(
+        settings.data_dir, lambda: open_data(settings, mending=mending), command=command, serving=serving, wait=wait
+    )

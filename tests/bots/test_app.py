@@ -5,7 +5,6 @@ import contextlib
 import json
 import os
 import pathlib
-import shutil
 import signal
 import subprocess
 import sys
@@ -33,6 +32,7 @@ from bots.requests import (
     SourceState,
     Sync,
 )
+from bots.service import socket_in
 from bots.settings import Settings, load_settings
 from ragcore.errors import CitebotError, ConfigError
 from ragcore.phrases import phrase
@@ -79,9 +79,9 @@ def home(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Pat
 
 
 @contextlib.asynccontextmanager
-async def opened(home: pathlib.Path) -> AsyncGenerator[tuple[Operations, Settings]]:
+async def opened(home: pathlib.Path, *, mending: bool = True) -> AsyncGenerator[tuple[Operations, Settings]]:
     settings = load_settings(home / "citebot.toml")
-    async with open_operations(settings) as operations:
+    async with open_operations(settings, mending=mending) as operations:
         yield operations, settings
 
 
@@ -197,10 +197,19 @@ async def test_the_doctor_finds_a_damaged_index_and_mends_it(home: pathlib.Path)
         checks = [event for event in await told(operations, Diagnose()) if isinstance(event, Check)]
         assert {check.state for check in checks if check.name.startswith("index")} == {"ok"}
         assert all(check.mend for check in checks if check.state != "ok")
-    shutil.rmtree(home / ".citebot" / "keywords")
-    # Every start mends.
-    async with opened(home) as (operations, _):
+    (home / ".citebot" / "keywords" / "meta.json").write_text("damaged")
+    async with opened(home, mending=False) as (operations, _):
+        checks = [event for event in await told(operations, Diagnose()) if isinstance(event, Check)]
+        (keywords,) = [check for check in checks if check.name == "index: keywords"]
+        assert keywords.state == "fail"
+        assert "--repair" in keywords.mend
         checks = [event for event in await told(operations, Diagnose(repair=True)) if isinstance(event, Check)]
+        (keywords,) = [check for check in checks if check.name == "index: keywords"]
+        assert (keywords.state, keywords.found) == ("ok", "it was damaged, and has been built anew")
+    (home / ".citebot" / "keywords" / "meta.json").write_text("damaged")
+    # Every other start mends by itself.
+    async with opened(home) as (operations, _):
+        checks = [event for event in await told(operations, Diagnose()) if isinstance(event, Check)]
         assert {check.state for check in checks if check.name.startswith("index")} == {"ok"}
         (file,) = await told(operations, Backup(path=str(home / "backup.zip")))
         assert isinstance(file, BackedUp)
@@ -258,7 +267,7 @@ async def test_from_the_command_line(home: pathlib.Path) -> None:
     holder = citebot(home, "chat")
     try:
         for _ in range(200):
-            if (home / ".citebot" / "citebot.sock").exists():
+            if await asyncio.to_thread(socket_in, home / ".citebot"):
                 break
             await asyncio.sleep(0.1)
         code, out, err = await asyncio.to_thread(done, home, "ask", "--json", "How many leave days carry over?")
@@ -274,7 +283,7 @@ async def test_from_the_command_line(home: pathlib.Path) -> None:
     finally:
         holder.kill()
         holder.communicate()
-    assert (home / ".citebot" / "citebot.sock").exists()
+    assert socket_in(home / ".citebot") is None
     code, out, err = await asyncio.to_thread(done, home, "sources", "--json")
     assert (code, err) == (0, "")
     assert [source["documents"] for source in json.loads(out)] == [2, 1]

@@ -49,7 +49,7 @@ def cli(
     monkeypatch.chdir(tmp_path)
     for name in [name for name in os.environ if name.startswith("CITEBOT_")]:
         monkeypatch.delenv(name)
-    monkeypatch.setattr(bots.cli.reach, "open_data", lambda settings: scripted.opened())
+    monkeypatch.setattr(bots.cli.reach, "open_data", lambda settings, mending: scripted.opened())
 
     def run(*args: str) -> Ran:
         monkeypatch.setattr(sys, "argv", ["citebot", *args])
