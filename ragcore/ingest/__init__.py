@@ -21,8 +21,8 @@ from ragcore.errors import (
 from ragcore.ingest.batch import SLICE, write_batch
 from ragcore.ingest.events import Change, Failed, Indexed, IngestEvent, IngestOptions, pipeline_of
 from ragcore.ingest.prepare import Prepared, document_hash, prepare
-from ragcore.ingest.worker import ParseWorker
 from ragcore.library import Library
+from ragcore.parse_worker import ParseWorker
 from ragcore.stores.failures import Failure
 from ragcore.stores.waiting import uninterrupted
 from ragcore.tokens import Tokenizer, offline_tokenizer

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from ragcore.chunking import Piece, chunk_sections, embedding_text
 from ragcore.ingest.events import IngestOptions
-from ragcore.ingest.worker import ParseWorker
+from ragcore.parse_worker import ParseWorker
 from ragcore.stores.rows import Document, StoredChunk, digest, generation, storable
 from ragcore.terms import language_of
 from ragcore.tokens import Tokenizer

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from ragcore import parse_worker
 from ragcore.chunking import ChunkOptions, embedding_text
 from ragcore.errors import EmbedderMismatch, ModelRefused, ModelUnreachable, SourceError
 from ragcore.ingest import Failed, Indexed, IngestEvent, IngestOptions, ingest, pipeline_of, remove
-from ragcore.ingest.worker import ParseWorker, needs_process
 from ragcore.library import Library
+from ragcore.parse_worker import ParseWorker, needs_process
 from ragcore.parsing import ParseOptions
 from ragcore.stores.health import IndexState
 from ragcore.types import SourceDocument
@@ -292,9 +293,7 @@ async def test_a_parser_that_crashes_or_hangs_fails_one_document(
     ask = ParseWorker._ask
 
     async def killed(self: ParseWorker, request: tuple[bytes, str, str, ParseOptions]) -> object:
-        from ragcore.ingest import worker
-
-        self._process = self._process or await worker._start()
+        self._process = self._process or await parse_worker._start()
         pids.append(self._process.pid)
         if request[1] == "crash.md":
             os.kill(self._process.pid, signal.SIGSEGV)

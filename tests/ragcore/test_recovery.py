@@ -1,5 +1,6 @@
 import pathlib
 import shutil
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from ragcore.terms import terms
 from ragcore.upkeep import follow, report_keywords, sweep
 from tests.fakes.embedding import HashEmbedder
 from tests.fakes.libraries import fill, opened
+from tests.fakes.stored import made
 
 TEXTS = {f"d{n}": f"Document {n} about rivers." for n in range(30)}
 
@@ -218,7 +220,9 @@ async def test_processes_that_share_a_database_follow_each_other(tmp_path: pathl
     await follow(one)
     assert await two.keywords.ids() == await one.keywords.ids()
     assert await follow(two) == 0
-    await one.staging.stage([])
+    _, chunks = made("s:d3", ["under way"])
+    await one.staging.stage(chunks)
     assert await sweep(two) == 0, "what another process has under way is not touched"
+    assert await sweep(two, abandoned_before=datetime.now(UTC) + timedelta(hours=1)) == 1, "unless it is dead"
     await one.close()
     await two.close()

@@ -2,7 +2,7 @@
 
 A native parser that crashes on a bad file takes only the worker along; one that hangs is killed; and Python's global
 lock is not held for seconds while somebody waits for an answer in chat. The worker starts with the first such
-document (0.2 s), stays for the next ones, and ends when its input does.
+document (0.3 s), stays for the next ones, and ends when its input does.
 
 Frames on both pipes: eight bytes of length, little-endian, then a pickled value; both ends are this module.
 """
@@ -101,9 +101,8 @@ async def _start() -> Process:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     return await asyncio.create_subprocess_exec(
         sys.executable,
-        "-c",
-        # Not "-m": the package imports this module, and Python warns of a module that is run after its import.
-        "from ragcore.ingest.worker import main; main()",
+        "-m",
+        "ragcore.parse_worker",  # outside of ragcore.ingest, which imports every store
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         env=environment,
@@ -156,3 +155,7 @@ def main() -> None:
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
         file.write("1000")  # when memory runs out, the worker goes, not the bot
     serve(sys.stdin.buffer, answers)
+
+
+if __name__ == "__main__":
+    main()
