@@ -20,17 +20,17 @@ def write_settings(config: Path | None) -> int:
     # "x": what another process wrote in the meantime stays too.
     with path.open("x", encoding="utf-8") as file:
         file.write(init_toml(readers))
-    typer.echo(f"Wrote {path}. Name your folder of documents in it, then run `citebot sync` and `citebot chat`.")
+    typer.echo(f"Wrote {path}.")
+    typer.echo("Name your folder of documents in it; then `citebot sync`, and `citebot chat`.")
     if not readers:
-        typer.echo("No readers are named: only this terminal is answered until `readers` says who else may be.")
+        typer.echo("No readers are named: only this terminal is answered until `readers` says who.")
     return 0
 
 
 def _ask_readers() -> list[str]:
-    typer.echo("Who may be answered in chat? A workspace (slack:T0123), a channel (slack:T0123/C0456), a person")
-    typer.echo(
-        "(email:ann@example.org), or * for anyone who can reach the bot; several with commas. Enter: nobody yet."
-    )
+    typer.echo("Who may be answered in chat? Several with commas; Enter: nobody yet.")
+    typer.echo("  slack:T0123             a workspace      slack:T0123/C0456   a channel")
+    typer.echo("  email:ann@example.org   a person         *   anyone who can reach the bot")
     while True:
         answer = str(typer.prompt("readers", default="", show_default=False))
         try:
