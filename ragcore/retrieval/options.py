@@ -23,7 +23,7 @@ class RetrievalOptions:
     top_k: int = 50
     top_n: int = 8
     similarity_threshold: float = 0.18
-    vector_similarity_weight: float = 0.5
+    vector_similarity_weight: float = 0.45
     synonyms: Path | None = None
 
     def __post_init__(self) -> None:

@@ -15,6 +15,8 @@ PART_WEIGHT = 0.5
 """Of a piece of an identifier whose whole is asked for too."""
 CONTEXT_WEIGHT = 0.4
 """Of a word that only an earlier question of the conversation had: it may tell what "it" is."""
+MAX_EXPANSIONS = 6
+"""Synonyms that are embedded along with a question."""
 MAX_TERMS = 400
 """A question longer than this is read to here; what a person asks is shorter."""
 
@@ -42,12 +44,22 @@ class Clause:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchQuery:
-    """An analysed question. ``phrases`` holds what stood in quotation marks, as term texts in order."""
+    """An analysed question.
+
+    ``phrases`` holds what stood in quotation marks, as term texts in order; ``expansions`` what else its words are
+    called, by the synonym file.
+    """
 
     text: str
     language: str
     clauses: tuple[Clause, ...]
     phrases: tuple[tuple[str, ...], ...] = ()
+    expansions: tuple[str, ...] = ()
+
+    @property
+    def text_to_embed(self) -> str:
+        """Return the question with the other names of its words: an embedder may know those, and not the jargon."""
+        return f"{self.text} ({', '.join(self.expansions)})" if self.expansions else self.text
 
     @property
     def vocabulary(self) -> tuple[str, ...]:
@@ -70,7 +82,8 @@ def analyse(text: str, synonyms: Synonyms | None = None, *, earlier: Sequence[st
     """
     found = terms(text)[:MAX_TERMS]
     table = synonyms or Synonyms.none()
-    own = _clauses(text, found, _synonyms_by_term(found, table))
+    others = _synonyms_by_term(found, table)
+    own = _clauses(text, found, others)
     known = {clause.term for clause in own}
     before = "\n".join(earlier)
     context = tuple(
@@ -78,8 +91,14 @@ def analyse(text: str, synonyms: Synonyms | None = None, *, earlier: Sequence[st
         for clause in _clauses(before, terms(before)[:MAX_TERMS], {})
         if clause.term not in known
     )
-    clauses = own + context
-    return SearchQuery(text=text, language=language_of(text), clauses=clauses, phrases=tuple(_phrases(text)))
+    members = dict.fromkeys(member for found_members in others.values() for member in found_members)
+    return SearchQuery(
+        text=text,
+        language=language_of(text),
+        clauses=own + context,
+        phrases=tuple(_phrases(text)),
+        expansions=tuple(table.written[member] for member in members)[:MAX_EXPANSIONS],
+    )
 
 
 def _clauses(text: str, found: Sequence[Term], others: dict[str, tuple[tuple[str, ...], ...]]) -> tuple[Clause, ...]:

@@ -134,7 +134,7 @@ class Retriever:
 
     async def _searched(self, question: Question, query: SearchQuery) -> tuple[_Searched, Mapping[str, Chunk]]:
         """Search every knowledge base at once, and read the best, seeing each document in one version."""
-        vector = await self._vector(question.text)
+        vector = await self._vector(query.text_to_embed)
         options = self._options
         read = max(2 * options.top_n, READ_FOR_PHRASES if query.phrases else READ)
 

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 K1 = 1.2
 """Saturation of BM25 as Tantivy has it (so is b = 0.75): one term scores at most ``idf * (K1 + 1)``."""
-TRUST_AGREEMENT = (0.25, 0.35)
+TRUST_AGREEMENT = (0.23, 0.33)
 """Agreement of words and vectors at which a dense leg is trusted not at all, and fully."""
 TRUST_EXCESS = (1.0, 2.5)
 """Standard deviations above chance of the nearest chunk, for no trust and for full trust."""

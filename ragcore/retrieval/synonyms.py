@@ -18,15 +18,16 @@ _SEPARATORS = str.maketrans("，、;；", ",,,,")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Synonyms:
-    """Groups by member; a member is the tuple of its terms' texts, in order."""
+    """Groups by member; a member is the tuple of its terms' texts, in order. ``written`` is how the file has it."""
 
     groups: Mapping[tuple[str, ...], tuple[tuple[str, ...], ...]]
+    written: Mapping[tuple[str, ...], str]
     longest: int
 
     @classmethod
     def none(cls) -> "Synonyms":
         """Return a table without any."""
-        return cls(groups={}, longest=0)
+        return cls(groups={}, written={}, longest=0)
 
     @classmethod
     def load(cls, path: Path) -> "Synonyms":
@@ -44,15 +45,18 @@ class Synonyms:
     def parse(cls, lines: Iterable[str]) -> "Synonyms":
         """Read lines; a word in several groups has the members of all of them."""
         groups: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {}
+        written: dict[tuple[str, ...], str] = {}
         for line in lines:
             if line.lstrip().startswith("#"):
                 continue
-            members = [member_key(terms(word)) for word in line.translate(_SEPARATORS).split(",")]
-            known = [member for member in dict.fromkeys(members) if member]
+            words = (word.strip() for word in line.translate(_SEPARATORS).split(","))
+            named = {key: word for word in words if (key := member_key(terms(word)))}
+            written |= named
+            known = list(named)
             for member in known:
                 others = tuple(other for other in known if other != member)
                 groups[member] = tuple(dict.fromkeys((*groups.get(member, ()), *others)))
-        return cls(groups=groups, longest=max(map(len, groups), default=0))
+        return cls(groups=groups, written=written, longest=max(map(len, groups), default=0))
 
     def of(self, member: tuple[str, ...]) -> Sequence[tuple[str, ...]]:
         """Return the other members of a member's groups."""

@@ -6,7 +6,7 @@ from ragcore.retrieval.scoring import K1, idf
 from ragcore.retrieval.synonyms import Synonyms
 from ragcore.retrieval.weighing import MAX_CLAUSES, weigh
 from ragcore.stores.hits import TermStatistics
-from ragcore.terms import Kind
+from ragcore.terms import Kind, gap_of, gaps
 
 
 def weights(text: str) -> dict[str, float]:
@@ -94,3 +94,26 @@ def test_synonyms_stand_in_for_words_and_phrases() -> None:
     assert all(("vacat",) in clause.synonyms for clause in both)
     chinese = {clause.term: clause.synonyms for clause in analyse("年假几天", table).clauses}
     assert chinese["年假"] == (("带薪", "薪休", "休假"),)
+
+
+def test_an_abbreviation_is_looked_up_where_nobody_writes_it() -> None:
+    query = analyse("年假")
+    stand_in = gap_of("年假")
+    assert stand_in in gaps("员工享有年休假十天")
+    unknown = {"年假": 0, stand_in: 4}
+    for frequency, wanted in ((unknown, stand_in), ({"年假": 7, stand_in: 4}, "年假")):
+        statistics = TermStatistics(count=100, frequencies=tuple(frequency.get(term, 50) for term in query.vocabulary))
+        asked = {term for clause in weigh(query, statistics).keywords.clauses for one in clause for term in one.terms}
+        assert wanted in asked
+        assert not {"年假", stand_in} - {wanted} & asked
+
+
+def test_what_was_asked_before_helps_and_never_hurts() -> None:
+    query = analyse("and in Berlin?", earlier=["How long is parental leave?"])
+    own = {clause.term for clause in query.clauses if not clause.context}
+    assert own == {"berlin"}
+    assert {"parent", "leav"} <= {clause.term for clause in query.clauses if clause.context}
+    statistics = TermStatistics(count=100, frequencies=(5,) * len(query.vocabulary))
+    weighed = weigh(query, statistics)
+    assert weighed.ceiling == weighed.known_ceiling == idf(100, 5) * (K1 + 1)
+    assert len(weighed.keywords.clauses) == len(query.clauses)
