@@ -39,7 +39,7 @@ class CitationPolicy:
 
     insert_at: float = 0.65
     beside_at: float = 0.5
-    keep_at: float = 0.32
+    keep_at: float = 0.3
     similar_at: float = 0.6
     within: float = 3.0
     most: int = 4
