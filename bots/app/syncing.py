@@ -34,9 +34,13 @@ class Doubts:
 
     def decide(self, identity: str, *, agreed: bool) -> None:
         """Settle a question; one that nobody waits for any more is left alone."""
-        decision = self._waiting.pop(identity, None)
+        decision = self._waiting.get(identity)
         if decision is not None and not decision.done():
             decision.set_result(agreed)
+
+    def drop(self, identity: str) -> None:
+        """Forget a question that was settled, or whose run has ended."""
+        self._waiting.pop(identity, None)
 
 
 async def run_sources(settings: Settings, library: Library, request: Sync, doubts: Doubts) -> AsyncGenerator[Event]:
@@ -89,7 +93,10 @@ async def _run_source(
     async def confirm(documents: int) -> bool:
         doubt, decision = doubts.raise_one(source.name, documents)
         await events.put(doubt)
-        return await decision
+        try:
+            return await decision
+        finally:
+            doubts.drop(doubt.id)
 
     async def work() -> None:
         try:
