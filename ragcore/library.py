@@ -5,7 +5,7 @@ import secrets
 import shutil
 from pathlib import Path
 
-from ragcore.errors import IndexDamaged
+from ragcore.errors import IndexDamaged, StoreError
 from ragcore.models.embeddings import Embedder
 from ragcore.stores.chroma import Chroma
 from ragcore.stores.database import Database, scalar
@@ -68,7 +68,10 @@ class Library:
             ConfigError: an address cannot be read.
             StoreError: the database or Chroma cannot be opened.
         """
-        await asyncio.to_thread(data_dir.mkdir, 0o700, True, True)
+        try:
+            await asyncio.to_thread(data_dir.mkdir, 0o700, True, True)
+        except OSError as error:
+            raise StoreError(f"{data_dir} cannot be used: {error.strerror or error}") from error
         database = await Database.open(database_url or data_dir / DATABASE)
         async with database.connect() as connection:
             instance = f"{await scalar(connection, 'instance'):012x}"

@@ -7,14 +7,15 @@ lock, so a write transaction must not open another one.
 import asyncio
 import os
 import secrets
-from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, event, inspect, select, text
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from ragcore.errors import ConfigError, StoreError
@@ -68,7 +69,7 @@ class Database:
         database = cls(_engine(url))
         try:
             await database._prepare()
-        except (OperationalError, InterfaceError, DBAPIError, OSError) as error:
+        except (DBAPIError, OSError) as error:
             await database.close()
             raise StoreError(f"{_shown(url)} cannot be opened as a database: {_cause(error)}") from error
         except StoreError:
@@ -89,26 +90,38 @@ class Database:
 
     @asynccontextmanager
     async def begin(self) -> AsyncIterator[AsyncConnection]:
-        """Open a write transaction: committed at the end, rolled back on an error. Never nest two."""
-        if not self._sqlite:
-            async with self._engine.begin() as connection:
-                yield connection
-            return
-        async with self._writing, self._engine.connect() as connection:
-            await connection.execution_options(citebot_write=True)
-            async with connection.begin():
-                yield connection
+        """Open a write transaction: committed at the end, rolled back on an error. Never nest two.
 
-    def connect(self) -> AbstractAsyncContextManager[AsyncConnection]:
-        """Open a connection for reading; what it reads in one block is one state of the database."""
-        return self._engine.connect()
+        Raises:
+            StoreError: the database failed: its disk is full, its file is damaged, its server is away.
+        """
+        with _failures_told():
+            if not self._sqlite:
+                async with self._engine.begin() as connection:
+                    yield connection
+                return
+            async with self._writing, self._engine.connect() as connection:
+                await connection.execution_options(citebot_write=True)
+                async with connection.begin():
+                    yield connection
+
+    @asynccontextmanager
+    async def connect(self) -> AsyncIterator[AsyncConnection]:
+        """Open a connection for reading; what it reads in one block is one state of the database.
+
+        Raises:
+            StoreError: the database failed.
+        """
+        with _failures_told():
+            async with self._engine.connect() as connection:
+                yield connection
 
     async def close(self) -> None:
         """Close all connections; the last one folds the write-ahead log into the file."""
         await self._engine.dispose()
 
     async def _prepare(self) -> None:
-        async with self.connect() as connection:
+        async with self._engine.connect() as connection:
             found = await connection.run_sync(_version)
         if found == SCHEMA_VERSION:
             return
@@ -116,6 +129,17 @@ class Database:
             if not self._sqlite:
                 await connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _ADVISORY_LOCK})
             await connection.run_sync(_create_or_migrate)
+
+
+@contextmanager
+def _failures_told() -> Iterator[None]:
+    """Say in our own words that the database failed; a statement that was wrong in itself stays what it is."""
+    try:
+        yield
+    except (IntegrityError, ProgrammingError, DataError):
+        raise
+    except (DBAPIError, PoolTimeoutError, ConnectionError) as error:
+        raise StoreError(f"the database failed: {_cause(error)}") from error
 
 
 def _url(where: str | Path) -> URL:

@@ -96,3 +96,22 @@ async def test_a_failed_transaction_leaves_nothing(database: Database) -> None:
         await fail()
     async with database.connect() as connection:
         assert await connection.scalar(text("SELECT count(*) FROM counters WHERE name = 'n'")) == 0
+
+
+async def test_a_database_that_fails_says_so(tmp_path: pathlib.Path) -> None:
+    database = await Database.open(tmp_path / "x.sqlite")
+    async with database.connect() as connection:
+        await connection.execute(text("PRAGMA max_page_count = 60"))
+
+    async def fill() -> None:
+        async with database.begin() as connection:
+            await connection.execute(text("PRAGMA max_page_count = 60"))
+            for n in range(1_000):
+                await connection.execute(
+                    text("INSERT INTO vectors (key, embedder, data) VALUES (:k, 'e', :d)"),
+                    {"k": str(n), "d": b"x" * 9_000},
+                )
+
+    with pytest.raises(StoreError, match="database failed: database or disk is full"):
+        await fill()
+    await database.close()
