@@ -11,7 +11,8 @@ _LIGATURES = str.maketrans(
 def embedding_text(title: str, heading_path: Sequence[str], text: str) -> str:
     """Return the text to embed: a line with title and headings, then the chunk's text; the quoted text stays bare.
 
-    Typographic ligatures and soft hyphens are resolved. A name that the line has said already is left out, as is an empty one; white space within becomes one blank.
+    Typographic ligatures and soft hyphens are resolved. A name that the line has said already is left out, as is an
+    empty one; white space within becomes one blank.
     """
     names = [" ".join(name.split()) for name in (title, *heading_path)]
     named = [name for index, name in enumerate(names) if name and name not in names[:index]]
