@@ -4,6 +4,8 @@ A reader is ``*`` (anyone who can reach the bot), a workspace (``slack:T``, ``di
 ``discord:G/C``, ``telegram:CHAT``) or a person (``slack:T/@U``, ``discord:@U``, ``telegram:@U``, ``email:A``).
 """
 
+import json
+import re
 from collections.abc import Mapping, Sequence
 
 Audience = frozenset[str] | None
@@ -33,11 +35,9 @@ def unread(readers_of: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     return tuple(name for name, readers in readers_of.items() if not readers)
 
 
-def line_to_add(knowledge_base: str, reader: str = "slack:T0123") -> str:
-    """Return the very lines of the settings that let this reader read."""
-    key = (
-        knowledge_base
-        if knowledge_base.isascii() and knowledge_base.replace("-", "").isalnum()
-        else f'"{knowledge_base}"'
-    )
-    return f'[knowledge_bases.{key}] readers = ["{reader}"]'
+def line_to_add(knowledge_base: str, readers: Sequence[str] = (), reader: str = "slack:T0123") -> str:
+    """Return where, and the very line of the settings, that lets this reader read beside those who do already."""
+    bare = re.fullmatch(r"[A-Za-z0-9_-]+", knowledge_base)
+    key = knowledge_base if bare else json.dumps(knowledge_base, ensure_ascii=False)
+    listed = json.dumps([*readers, reader], ensure_ascii=False)
+    return f"under [knowledge_bases.{key}]: readers = {listed}"

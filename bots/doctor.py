@@ -88,7 +88,7 @@ def check_readers(settings: Settings) -> Iterator[Check]:
             name=f"readers of {name}",
             state="warn",
             found="nobody but this terminal is answered from it",
-            mend=f"if others should be, add under its table: {line_to_add(name)}",
+            mend=f"if others should be, write {line_to_add(name)}",
         )
     if readers_of and not closed:
         yield Check(name="readers", state="ok", found=f"every knowledge base has readers ({len(readers_of)})")

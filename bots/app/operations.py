@@ -172,5 +172,7 @@ class Operations:
         bases = list(request.knowledge_bases or self._settings.all_knowledge_bases)
         if names or not request.reader or not bases:
             return answer
-        note = f"{request.reader} may read none of: {', '.join(bases)}. To change that: "
-        return replace(answer, notes=(*answer.notes, note + line_to_add(bases[0], request.reader)))
+        readers = self._settings.all_knowledge_bases[bases[0]].readers
+        line = line_to_add(bases[0], readers, request.reader)
+        note = f"{request.reader} may read none of: {', '.join(bases)}. To change that, write {line}"
+        return replace(answer, notes=(*answer.notes, note))

@@ -1,3 +1,5 @@
+import tomllib
+
 import pytest
 
 from bots.access import OPERATOR, audience_of, line_to_add, readable, unread
@@ -35,5 +37,7 @@ def test_the_operator_reads_everything() -> None:
 
 
 def test_the_line_to_add_is_toml() -> None:
-    assert line_to_add("handbook", "slack:T1") == '[knowledge_bases.handbook] readers = ["slack:T1"]'
-    assert line_to_add("文档库") == '[knowledge_bases."文档库"] readers = ["slack:T0123"]'
+    for name in ("handbook", "文档库", 'with "quotes"', "dotted.name"):
+        where, _, line = line_to_add(name, ("*",), "slack:T1").removeprefix("under ").partition(": ")
+        read = tomllib.loads(f"{where}\n{line}")
+        assert read == {"knowledge_bases": {name: {"readers": ["*", "slack:T1"]}}}

@@ -136,7 +136,7 @@ async def test_readers_are_answered_from_what_they_may_read(home: pathlib.Path) 
         stranger = await answered(operations, Ask(question=question, reader="slack:T2"))
         assert stranger.chunks == ()
         assert stranger.abstained
-        assert '[knowledge_bases.handbook] readers = ["slack:T2"]' in stranger.notes[-1]
+        assert 'under [knowledge_bases.handbook]: readers = ["slack:T1", "slack:T2"]' in stranger.notes[-1]
         narrowed = Ask(question=question, reader="slack:T1", knowledge_bases=("secret",))
         assert (await answered(operations, narrowed)).chunks == ()
         with pytest.raises(ConfigError, match="no knowledge base"):

@@ -82,7 +82,7 @@ def test_the_doctor_names_missing_files_and_closed_knowledge_bases(tmp_path: pat
     assert "gone.j2" in missing[1].found
     closed = list(check_readers(settings))
     assert [check.name for check in closed] == ["readers of a", "readers of 文档"]
-    assert '[knowledge_bases."文档"] readers = ["slack:T0123"]' in closed[1].mend
+    assert '[knowledge_bases."文档"]: readers = ["slack:T0123"]' in closed[1].mend
     assert check_settings(settings).state == "warn"
 
 

@@ -146,7 +146,7 @@ def test_doctor_says_how_to_mend(cli: Cli) -> None:
     ran = cli("doctor")
     assert ran.code == 1
     assert "✗ model: the key was refused\n    → set another key" in ran.out
-    assert '[knowledge_bases.closed] readers = ["slack:T0123"]' in ran.out
+    assert '[knowledge_bases.closed]: readers = ["slack:T0123"]' in ran.out
     states = {check["name"]: check["state"] for check in json.loads(cli("doctor", "--json").out)}
     assert states["settings"] == "ok"
     assert states["data_dir"] == "ok"
