@@ -84,7 +84,8 @@ class Registry:
         """Search the indexes so that every document is seen in exactly one version.
 
         A document replaced between the search and the look-up of what is live would be seen in no version: the search
-        is then repeated. Chunks that are not live take places in a search, so it is told how many more to fetch.
+        is then repeated. Chunks that are not live take places in a search, so it is told how many more to fetch; it is
+        repeated, too, when others came meanwhile.
 
         Args:
             knowledge_bases: where the search looks.
@@ -94,14 +95,21 @@ class Registry:
         Returns:
             What the search returned, and the live ones of its chunks by id.
         """
+        last = (-1, -1)
         for attempt in range(SEARCH_ATTEMPTS):
             before, extra = await self._unsettled(knowledge_bases)
+            if (before, extra) == last and attempt > 1:
+                break  # nothing has happened since: what an index returns and the registry lacks is there to stay
+            last = (before, extra)
             result = await search(extra)
             ids = ids_of(result)
             live = await self.live_chunks(ids)
-            if len(live) == len(set(ids)) or attempt == SEARCH_ATTEMPTS - 1:
+            dropped = [chunk_id for chunk_id in dict.fromkeys(ids) if chunk_id not in live]
+            if not dropped:
                 break
-            if not await self._replaced_since(before, [chunk_id for chunk_id in ids if chunk_id not in live]):
+            # More than were known of: they came during the search, and took places that were not made up for.
+            crowded = len(dropped) > extra and extra < MAX_EXTRA
+            if not crowded and not await self._replaced_since(before, dropped):
                 break
         return result, live
 

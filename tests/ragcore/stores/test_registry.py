@@ -260,6 +260,36 @@ async def test_a_search_repeats_when_a_document_was_replaced_under_it(
     assert searches == 3, "what was replaced before the search began does not repeat it"
 
 
+async def test_a_search_repeats_when_chunks_that_are_not_live_took_its_places(
+    registry: Registry, staging: Staging, vectors: Vectors
+) -> None:
+    old, old_chunks = made("s:a", ["old"])
+    _, new_chunks = made("s:a", ["new"])
+    await put(staging, vectors, old, old_chunks)
+    asked: list[int] = []
+
+    async def search(extra: int) -> list[str]:
+        asked.append(extra)
+        await staging.stage(new_chunks)  # while the index is asked for one chunk and what it was told to add
+        return [c.chunk.id for c in [*new_chunks, *old_chunks]][: 1 + extra]
+
+    _, live = await registry.settled_search(["kb"], search, list)
+    assert [c.text for c in live.values()] == ["old"]
+    assert asked == [0, 1]
+
+
+async def test_leftovers_in_an_index_do_not_repeat_a_search_for_long(registry: Registry) -> None:
+    searches = 0
+
+    async def search(extra: int) -> list[str]:
+        nonlocal searches
+        searches += 1
+        return ["nowhere-0"]
+
+    assert await registry.settled_search(["kb"], search, list) == (["nowhere-0"], {})
+    assert searches == 2
+
+
 @given(st.text())
 def test_what_is_storable_is_utf8_without_nul(text: str) -> None:
     cleaned = storable(text + "\0\ud800")
