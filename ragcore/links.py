@@ -5,15 +5,17 @@ Pure. A link is an address only; how it is shown belongs to the renderers.
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from urllib.parse import quote, urlsplit
 
-from ragcore.types import Chunk, SectionKind
+from ragcore.types import Chunk, Location, SectionKind
 
 _TEXT_FRAGMENT_WORDS = 5
 """How many words stand at each end of a text fragment: enough to be found once, short enough to survive small edits."""
 _TEXT_FRAGMENT_CHARACTERS = 14
 """The same for scripts without spaces."""
 _URL = re.compile(r"""https?://[^\s<>"'`\])}|（）【】，。；、]+""", re.IGNORECASE)
+_RULE = re.compile(r"\s*\|?\s*:?-{2,}")
 _BLOCK_MARKUP = re.compile(r"^\s*(?:#{1,6}\s+|[-*+]\s+|\d+[.)]\s+|>\s*)", re.MULTILINE)
 _INLINE_MARKUP = re.compile(r"[*`]+|\[([^\]]*)\]\([^)]*\)|(?<!\w)_+|_+(?!\w)")
 
@@ -25,7 +27,7 @@ def deep_link(chunk: Chunk, passage: str = "") -> str:
     itself as a text fragment (``#:~:text=``, https://wicg.github.io/scroll-to-text-fragment/). An address that has a
     fragment of its own (a message, a row of an application) is already as deep as its source knows, and stays.
     """
-    url, place = chunk.url, chunk.location
+    url, place = chunk.url, _narrowed(chunk, passage)
     if not url or "#" in url:
         return url
     if place.page and chunk.media_type == "application/pdf":
@@ -42,9 +44,9 @@ def deep_link(chunk: Chunk, passage: str = "") -> str:
     return url
 
 
-def place(chunk: Chunk) -> str:
-    """Return where the chunk stands, in words: ``p. 3``, ``Leave › Carry-over``, ``Meters, rows 2-5``."""
-    where = chunk.location
+def place(chunk: Chunk, passage: str = "") -> str:
+    """Return where the passage stands, in words: ``p. 3``, ``Leave › Carry-over``, ``Meters, rows 2-5``."""
+    where = _narrowed(chunk, passage)
     parts = []
     if where.page:
         parts.append(f"p. {where.page}")
@@ -59,6 +61,30 @@ def place(chunk: Chunk) -> str:
     if not parts and where.first_line:
         parts.append(_span("line", where.first_line, where.last_line))
     return ", ".join(parts)
+
+
+def _narrowed(chunk: Chunk, passage: str) -> Location:
+    """Return the chunk's location with its rows or lines narrowed to those of the passage.
+
+    Line k of a chunk's own text, counted from 0 after a repeated header, is row or line first + k of the source.
+    """
+    where, text = chunk.location, chunk.text
+    start = text.find(passage) if passage else -1
+    header = _table_header(chunk)
+    if start < len(header) or not (where.first_row or where.first_line):
+        return where
+    first = text.count("\n", len(header), start)
+    last = first + passage.rstrip("\n").count("\n")
+    if where.first_row:
+        return replace(where, first_row=where.first_row + first, last_row=min(where.first_row + last, where.last_row))
+    return replace(where, first_line=where.first_line + first, last_line=min(where.first_line + last, where.last_line))
+
+
+def _table_header(chunk: Chunk) -> str:
+    """Return the two lines with which a table's text begins, "" for anything else."""
+    lines = chunk.text.splitlines(keepends=True)
+    is_table = chunk.kind is SectionKind.TABLE and len(lines) > 2 and _RULE.match(lines[1])
+    return "".join(lines[:2]) if is_table else ""
 
 
 def allowed_urls(chunks: Iterable[Chunk], hosts: frozenset[str]) -> frozenset[str]:

@@ -38,6 +38,9 @@ _PREFIX = re.compile(
 _HEADING = re.compile(_QUOTE + r"#{1,6}(?:[ \t]|$)")
 _UNDERLINE = re.compile(r"[ \t]*+=++[ \t]*+$")
 _DELIMITER_ROW = re.compile(_QUOTE + r"\|?[ \t]*+:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+\|?[ \t]*+$")
+_COMMAS = ",，、;；"
+_WRAPPED = 60
+"""Characters: editors wrap at 72 to 120, and a line of verse, an address or a label ends earlier."""
 _BOLD_LINE = re.compile(r"(\*\*|__)(?P<text>[^*_\n]{1,120})\1[ \t]*[:：]?[ \t]*$")
 _ENDS = re.compile(r"[.!?:;。！？：；…‥؟؛۔।॥։።][*_~\"'”’»)）\]】」』》]*[ \t]*$")
 _STOP = re.compile(r"[.!?。！？]")
@@ -136,10 +139,15 @@ def _bold_or(kind: BlockKind, line: _Line, later: list[_Line]) -> BlockKind:
 
 
 def _continues(before: Block, line: _Line, text: str) -> bool:
-    """Whether a line goes on with the sentence of the line before: soft wrapping, which models rarely write."""
+    """Whether a line goes on with the sentence of the line before: soft wrapping, which models rarely write.
+
+    It does after a comma, with a small letter, and after a line so long that only its width can have ended it.
+    """
     if before.kind is not BlockKind.PROSE or text[before.end : line.start].count("\n") != 1:
         return False
     first = line.text.lstrip()[0]
     prefix = _PREFIX.match(line.text)
     plain = prefix is None or not prefix[0].strip()
-    return plain and first.islower() and not _ENDS.search(text, max(before.start, before.end - 80), before.end)
+    wide = before.end - max(before.start, text.rfind("\n", before.start, before.end)) >= _WRAPPED
+    goes_on = first.islower() or wide or text[before.start : before.end].rstrip()[-1:] in _COMMAS
+    return plain and goes_on and not _ENDS.search(text, max(before.start, before.end - 80), before.end)

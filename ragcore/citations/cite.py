@@ -37,7 +37,7 @@ async def cite(
     *,
     policy: CitationPolicy = CitationPolicy(),  # noqa: B008  (frozen)
     link: Callable[[Chunk, str], str] = deep_link,
-    place: Callable[[Chunk], str] = place_in_words,
+    place: Callable[[Chunk, str], str] = place_in_words,
 ) -> CitedText:
     """Repair the markers of an answer, drop those that do not hold, and attribute the sentences left bare.
 
@@ -48,7 +48,7 @@ async def cite(
             when it fails, terms decide.
         policy: The thresholds.
         link: The address of a chunk and the passage quoted from it.
-        place: Where a chunk stands, in words.
+        place: Where a chunk and the passage quoted from it stand, in words.
 
     Returns:
         The text, in which nothing but markers differs from ``raw``, and what it cites.
@@ -99,7 +99,9 @@ async def _look_closer(judge: Judge, text: str, embedder: Embedder | None) -> No
     }
 
 
-def _cited(repaired: str, judge: Judge, link: Callable[[Chunk, str], str], place: Callable[[Chunk], str]) -> CitedText:
+def _cited(
+    repaired: str, judge: Judge, link: Callable[[Chunk, str], str], place: Callable[[Chunk, str], str]
+) -> CitedText:
     text = insert(verify(repaired, judge), judge)
     statements = judge.read(text)
     citations = tuple(
@@ -115,7 +117,7 @@ def _citation(
     statements: Sequence[Statement],
     judge: Judge,
     link: Callable[[Chunk, str], str],
-    place: Callable[[Chunk], str],
+    place: Callable[[Chunk, str], str],
 ) -> Citation:
     source = judge.sources[index]
     citing = [one.claim for one in statements if any(marker.id == index for marker in one.cited)]
@@ -129,7 +131,7 @@ def _citation(
         document_id=chunk.document_id,
         title=chunk.title,
         url=link(chunk, quote),
-        location=place(chunk),
+        location=place(chunk, quote),
         quote=quote,
     )
 

@@ -204,17 +204,15 @@ def _with_what_it_leans_on(units: Sequence[Unit], i: int) -> list[int]:
     return needed
 
 
-def _runs(units: Sequence[Unit], chosen: list[int]) -> list[list[int]]:
-    """Group what was chosen into runs of neighbours, in the order of each run's first mention."""
+def _runs(units: Sequence[Unit], chosen: Sequence[int]) -> list[list[int]]:
+    """Group what was chosen into runs of neighbours, each in the document's order, in the order of first mention."""
     runs: list[list[int]] = []
-    for i in chosen:
-        home = next((run for run in runs if units[run[0]].chunk == units[i].chunk and {i - 1, i + 1} & set(run)), None)
-        if home is None:
-            runs.append([i])
+    for i in sorted(chosen):
+        if runs and runs[-1][-1] == i - 1 and _follows(units[i - 1], units[i]):
+            runs[-1].append(i)
         else:
-            home.append(i)
-            home.sort()
-    return runs
+            runs.append([i])
+    return sorted(runs, key=lambda run: min(chosen.index(i) for i in run))
 
 
 def _repeats(unit: Unit, other: Unit, options: ExtractOptions) -> bool:

@@ -34,6 +34,19 @@ def test_a_link_is_as_deep_as_the_format_allows(changes: dict[str, object], link
     assert place(chunk(**changes)) == words
 
 
+def test_the_place_is_narrowed_to_the_passage() -> None:
+    table = chunk(
+        text="| Code | Action |\n| --- | --- |\n| E-104 | Dry it |\n| E-417 | Switch off |\n", kind=SectionKind.TABLE,
+        location=Location(first_row=6, last_row=7),
+    )  # fmt: skip
+    assert place(table, "| E-417 | Switch off |") == "row 7"
+    assert place(table, "| E-104 | Dry it |\n| E-417 | Switch off |") == "rows 6-7"
+    assert place(table, "not there") == place(table) == "rows 6-7"
+    code = chunk(text="a = 1\nb = 2\nc = 3\n", kind=SectionKind.CODE, location=Location(first_line=10, last_line=12))
+    assert deep_link(code, "b = 2").endswith("#L11")
+    assert place(code, "b = 2\nc = 3") == "lines 11-12"
+
+
 def test_html_points_at_the_passage_itself() -> None:
     page = chunk(media_type="text/html", location=Location(anchor="carry"))
     assert (
@@ -57,7 +70,7 @@ def test_a_text_fragment_holds_no_bare_syntax(passage: str) -> None:
     fragment = deep_link(chunk(media_type="text/html"), passage).partition("#:~:text=")[2]
     assert fragment.count(",") <= 1
     assert not set(fragment) & set("-& \n#")
-    assert all(part.strip() == part for part in unquote(fragment).split(","))
+    assert all(unquote(part).strip() == unquote(part) for part in fragment.split(","))
 
 
 def test_only_known_addresses_become_links() -> None:

@@ -175,7 +175,10 @@ async def test_the_quote_is_the_chunks_own_words() -> None:
 
 async def test_links_are_made_from_chunk_and_quote() -> None:
     cited = await cite(
-        "The Lyon office opened in 2019.", CHUNKS, link=lambda c, quote: f"{c.url}?{quote[:3]}", place=lambda c: c.title
+        "The Lyon office opened in 2019.",
+        CHUNKS,
+        link=lambda c, quote: f"{c.url}?{quote[:3]}",
+        place=lambda c, quote: c.title,
     )
     assert [(c.url, c.location) for c in cited.citations] == [("https://wiki.example/3?The", "Offices")]
 

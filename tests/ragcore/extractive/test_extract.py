@@ -33,6 +33,12 @@ async def test_the_best_sentence_comes_first_and_a_pronoun_brings_its_noun() -> 
     )
 
 
+async def test_neighbours_stand_in_the_documents_order_whichever_was_chosen_first() -> None:
+    text = "Unused days carry over. They lapse on 31 March. Leave days carry over in full after sick leave days."
+    answer = await extract("How many leave days carry over?", [scored(text)], None)
+    assert answer.index("Unused days") < answer.index("They lapse") < answer.index("Leave days")
+
+
 async def test_a_table_row_reads_as_a_sentence() -> None:
     answer = await extract("What does E-417 mean?", [scored(LEAVE), scored(CODES, kind=SectionKind.TABLE)], None)
     assert answer == "Code: E-417; Action: Switch off | do not charge [ID:1]."
