@@ -31,10 +31,12 @@ from bots.requests import (
 from bots.settings import Settings
 from ragcore.answer import Answerer
 from ragcore.backup import backup
+from ragcore.context import HISTORY_SHARE
 from ragcore.errors import CitebotError, ConfigError
+from ragcore.history import RECALLED_TOKENS
 from ragcore.recovery import mend
 from ragcore.retrieval import Retriever
-from ragcore.types import Answer, AnswerEvent, Message, Question
+from ragcore.types import Answer, AnswerEvent, ConversationKey, Message, Question
 
 _PATIENCE = 5.0
 """Seconds that a start waits for the mending of damaged indexes."""
@@ -118,7 +120,7 @@ class Operations:
         names = self._readable(request.knowledge_bases, request.reader)
         history: tuple[Message, ...] = ()
         if request.conversation is not None:
-            history = await self._parts.history.recall(request.conversation)
+            history = await self._recall(request.conversation)
         question = Question(
             text=request.question, knowledge_bases=names, history=history, document_ids=request.document_ids
         )
@@ -137,6 +139,14 @@ class Operations:
                 if request.conversation is not None:
                     await self._parts.history.append(request.conversation, event)
                 yield self._with_refusal(event, request, names)
+
+    async def _recall(self, conversation: ConversationKey) -> tuple[Message, ...]:
+        """Return what was said, bounded so that a long conversation leaves the documents their room."""
+        model = self._parts.chat_model
+        if model is None:
+            return await self._parts.history.recall(conversation)
+        tokens = min(RECALLED_TOKENS, int(model.context_window * HISTORY_SHARE))
+        return await self._parts.history.recall(conversation, tokens=tokens)
 
     async def _search(self, request: Search) -> Found:
         names = self._readable(request.knowledge_bases, "")

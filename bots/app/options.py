@@ -50,6 +50,8 @@ def answer_options(settings: Settings, knowledge_bases: tuple[str, ...]) -> Answ
         citation_plus=answer.citation_plus,
         hosts=link_hosts(settings),
         prompt_file=prompt,
+        # The embedded model was trained on English; an endpoint is chosen for the languages at hand.
+        known_languages=frozenset({"en"}) if settings.embedding.provider == "minilm" else None,
     )
 
 

@@ -45,6 +45,8 @@ async def open_parts(settings: Settings) -> AsyncGenerator[Parts]:
     )
     try:
         await recover(library)
+        history = History(library.database, tokenizer=tokenizer, days=settings.answer.history_days)
+        await history.expire()
         yield Parts(
             library=library,
             embedder=embedder,
@@ -57,7 +59,7 @@ async def open_parts(settings: Settings) -> AsyncGenerator[Parts]:
                 embedder=embedder,
                 options=retrieval_options(settings),
             ),
-            history=History(library.database, tokenizer=tokenizer, days=settings.answer.history_days),
+            history=history,
         )
     finally:
         await library.close()

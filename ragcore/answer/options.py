@@ -11,7 +11,7 @@ class AnswerOptions:
 
     ``language`` is that of the fixed sentences, "" for the asker's. ``hosts`` are those whose addresses may become
     links when they stand in a retrieved chunk. ``prompt_file`` is a template that takes the place of
-    ``answer_system``, with the same input.
+    ``answer_system``, with the same input. ``known_languages`` are those that the embedder can tell apart; None: all.
     """
 
     empty_response: str = ""
@@ -21,3 +21,4 @@ class AnswerOptions:
     citation_plus: bool = False
     hosts: frozenset[str] = frozenset()
     prompt_file: Path | None = None
+    known_languages: frozenset[str] | None = frozenset({"en"})

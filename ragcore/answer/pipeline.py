@@ -12,6 +12,7 @@ from ragcore.answer.writing import Draft, ExtractiveWriter, ModelWriter
 from ragcore.blocks import block
 from ragcore.citations import markers
 from ragcore.citations.cite import CitedText, cite
+from ragcore.citations.scoring import CitationPolicy
 from ragcore.context import default_budget, fit_prompt
 from ragcore.errors import ContextTooSmall, ModelError, ModelRateLimited, ModelRefused
 from ragcore.links import allowed_urls
@@ -154,7 +155,8 @@ class Answerer:
 
     async def _cite(self, draft: Draft) -> CitedText:
         chunks = [scored.chunk for scored in draft.chunks]
-        return await cite(draft.text, chunks, self._embedder)
+        policy = CitationPolicy(known_languages=self._options.known_languages)
+        return await cite(draft.text, chunks, self._embedder, policy=policy)
 
     def _finish(self, question: Question, draft: Draft, cited: CitedText, language: str, stages: Stages) -> Answer:
         text, citations = cited.text, cited.citations
