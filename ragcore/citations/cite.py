@@ -11,7 +11,7 @@ from ragcore.citations import markers
 from ragcore.citations.attribution import Judge, Statement, insert, verify
 from ragcore.citations.evidence import Claim, Source
 from ragcore.citations.quotes import best_quote
-from ragcore.citations.scoring import CitationPolicy, own_odds
+from ragcore.citations.scoring import CitationPolicy
 from ragcore.errors import CitebotError
 from ragcore.links import deep_link
 from ragcore.links import place as place_in_words
@@ -120,9 +120,9 @@ def _citation(
     place: Callable[[Chunk, str], str],
 ) -> Citation:
     source = judge.sources[index]
-    citing = [one.claim for one in statements if any(marker.id == index for marker in one.cited)]
-    best = max(citing, key=lambda claim: own_odds(judge.evidence(claim)[index]), default=None)
-    quote = best_quote(best or Claim(""), source, judge.weights)
+    # The first of the sentences that cite it: there the reader meets the number, and follows the link.
+    citing = (one.claim for one in statements if any(marker.id == index for marker in one.cited))
+    quote = best_quote(next(citing, Claim("")), source, judge.weights)
     chunk = source.chunk
     return Citation(
         number=number,
