@@ -1,6 +1,7 @@
 """What every test sees: where the public data stands, if it is there at all."""
 
 import pathlib
+import signal
 
 import pytest
 from hypothesis import settings
@@ -11,6 +12,9 @@ from tests.soak import scaled
 __all__ = ["bench", "postgres_server", "postgres_url"]
 
 BENCH = pathlib.Path(__file__).resolve().parents[2] / "shared" / "bench"
+
+# Whoever starts the tests in the background may leave them a Ctrl-C that is ignored, and every process under test too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("citebot", max_examples=scaled(60), deadline=None, derandomize=False)
 settings.load_profile("citebot")
