@@ -108,7 +108,7 @@ class LLMSettings(Section):
         repr=False,
         description="further fields of the request, such as those that turn thinking off",
     )
-    vision_model: str = Field(default="", description="the model that describes pictures")
+    vision_model: str = Field(default="", description="the model that describes pictures; nothing reads it yet")
     connect_timeout: float | None = Field(default=None, gt=0, description="seconds until a connection must stand")
     first_token_timeout: float | None = Field(default=None, gt=0, description="seconds until the first token must come")
     total_timeout: float | None = Field(default=None, gt=0, description="seconds until an answer must be complete")
@@ -138,7 +138,7 @@ class EmbeddingSettings(Section):
 
 
 class RerankSettings(Section):
-    """A reranker behind a Jina- or Cohere-style `/rerank` endpoint; left out, none is asked."""
+    """A reranker behind a Jina- or Cohere-style `/rerank` endpoint; left out, none is asked. Nothing reads it yet."""
 
     base_url: HttpUrl = Field(description="address of the endpoint, without `/rerank`")
     model: str = Field(description="the model's name at that endpoint")
@@ -187,15 +187,19 @@ class AnswerSettings(Section):
     history_days: float = Field(default=30, ge=0, description="how long a conversation is remembered, in days")
     quote: bool = Field(default=True, description="whether answers carry citations")
     citation_plus: bool = Field(default=False, description="a second call of the model that only adds citations")
-    refine_multiturn: bool = Field(default=True, description="rewrite a follow-up question so that it stands alone")
+    refine_multiturn: bool = Field(
+        default=True, description="rewrite a follow-up question so that it stands alone; nothing reads it yet"
+    )
     cross_languages: tuple[str, ...] = Field(
-        default=(), description='languages the question is also searched in, such as `["English", "Chinese"]`'
+        default=(),
+        description='languages the question is also searched in, such as `["English", "Chinese"]`; nothing reads it yet',
     )
-    keyword: bool = Field(default=False, description="let the model add keywords to the question")
+    keyword: bool = Field(default=False, description="let the model add keywords to the question; nothing reads it yet")
     toc_enhance: bool = Field(
-        default=False, description="let the model choose chapters of long documents by their contents"
+        default=False,
+        description="let the model choose chapters of long documents by their contents; nothing reads it yet",
     )
-    use_kg: bool = Field(default=False, description="search the knowledge graph too")
+    use_kg: bool = Field(default=False, description="search the knowledge graph too; nothing reads it yet")
     language: str = Field(
         default="", description="language of the fixed sentences, such as `en` or `zh`; default: the asker's"
     )
@@ -234,7 +238,7 @@ class SourceSettings(Section):
     schedule: Annotated[str, AfterValidator(normal_schedule)] | None = Field(
         default=None,
         description='how often `citebot run` syncs it: `"15m"`, or a cron line such as '
-        '`"0 6 * * mon-fri Europe/Berlin"`; default: only by hand',
+        '`"0 6 * * mon-fri Europe/Berlin"`; default: only by hand; nothing reads it yet',
     )
     options: JsonTable = Field(default_factory=dict, repr=False, exclude=True, description="the keys of its type")
 
@@ -258,7 +262,9 @@ class SourceSettings(Section):
 
 
 class SlackSettings(Section):
-    """Slack; it starts when `bot_token` is there, by Socket Mode with `app_token`, else by signed HTTP."""
+    """Slack; it starts when `bot_token` is there, by Socket Mode with `app_token`, else by signed HTTP.
+
+    Nothing reads it yet: this release answers in the terminal."""
 
     bot_token: Secret | None = Field(default=None, description="`xoxb-…`")
     app_token: Secret | None = Field(default=None, description="`xapp-…`, for Socket Mode")
@@ -267,7 +273,7 @@ class SlackSettings(Section):
 
 
 class DiscordSettings(Section):
-    """Discord; it starts when `token` is there."""
+    """Discord; it starts when `token` is there. Nothing reads it yet."""
 
     token: Secret | None = Field(default=None, description="the bot's token")
     api_url: HttpUrl = Field(default=DISCORD_URL, description="another one for a proxy; it also moves the gateway")
@@ -278,7 +284,7 @@ class DiscordSettings(Section):
 
 
 class TelegramSettings(Section):
-    """Telegram; it starts when `bot_token` is there."""
+    """Telegram; it starts when `bot_token` is there. Nothing reads it yet."""
 
     bot_token: Secret | None = Field(default=None, description="the bot's token")
     api_url: HttpUrl = Field(default=TELEGRAM_URL, description="another one for a local Bot API server")
@@ -286,7 +292,7 @@ class TelegramSettings(Section):
 
 
 class ChannelSettings(Section):
-    """One channel that differs from the rest."""
+    """One channel that differs from the rest. Nothing reads it yet."""
 
     id: Annotated[str, AfterValidator(normal_channel)] = Field(
         description="`slack:T0123/C0456`, `discord:GUILD/CHANNEL` or `telegram:CHAT`; ids, never names"
@@ -317,7 +323,7 @@ class Settings(BaseSettings):
     admins: tuple[Person, ...] = Field(
         default=(),
         description="told of faults by direct message, may `/sync` and `/why`: "
-        "`slack:T0123/@U1`, `discord:@1`, `telegram:@1`",
+        "`slack:T0123/@U1`, `discord:@1`, `telegram:@1`; nothing reads it yet",
     )
     llm: LLMSettings | None = None
     embedding: EmbeddingSettings = EmbeddingSettings()
