@@ -72,7 +72,10 @@ bench: $(TEST)/.ready
 	$(TEST)/bin/python -m benchmarks
 
 docs: $(TEST)/.ready
-	$(TEST)/bin/python -m bots.settings > docs/settings.md
+	$(TEST)/bin/python -m bots.settings docs/settings.md
+	$(TEST)/bin/python -m connectors docs/sources.md
+	$(TEST)/bin/python examples/answer_all.py
+	$(TEST)/bin/python examples/picture.py
 
 clean:
 	rm -rf $(DEMO) $(TEST) examples/.citebot
