@@ -192,7 +192,7 @@ class AnswerSettings(Section):
     )
     cross_languages: tuple[str, ...] = Field(
         default=(),
-        description='languages the question is also searched in, such as `["English", "Chinese"]`; nothing reads it yet',
+        description='languages the question is also searched in: `["English", "Chinese"]`; nothing reads it yet',
     )
     keyword: bool = Field(default=False, description="let the model add keywords to the question; nothing reads it yet")
     toc_enhance: bool = Field(
@@ -264,7 +264,8 @@ class SourceSettings(Section):
 class SlackSettings(Section):
     """Slack; it starts when `bot_token` is there, by Socket Mode with `app_token`, else by signed HTTP.
 
-    Nothing reads it yet: this release answers in the terminal."""
+    Nothing reads it yet: this release answers in the terminal.
+    """
 
     bot_token: Secret | None = Field(default=None, description="`xoxb-…`")
     app_token: Secret | None = Field(default=None, description="`xapp-…`, for Socket Mode")
