@@ -26,7 +26,7 @@ async def run_sync(config: Path | None, request: Sync, *, as_json: bool) -> int:
     settings = read_settings(config)
     _check_sources(settings, request)
     async with reach(settings, command="sync", serving=True) as gateway:
-        reports = await _follow(gateway, replace(request, ask_first=sys.stdin.isatty()), quiet=as_json)
+        reports = await _follow(gateway, replace(request, ask_first=True), quiet=as_json)
     if as_json:
         print_json([report_form(report) for report in reports])
     else:
@@ -68,11 +68,13 @@ async def _follow(gateway: Gateway, request: Sync, *, quiet: bool) -> list[Sourc
 
 
 async def _decide(gateway: Gateway, doubt: Doubt, progress: Progress | None) -> None:
-    """Ask whoever sits there, on stderr, before much is deleted."""
+    """Tell on stderr how much is to be deleted, and ask whoever sits there; where nobody does, ``--full`` is a yes."""
     if progress:
         progress.stop()
     say(f"{doubt.source}: {doubt.documents} documents are no longer at the source.")
-    agreed = await asyncio.to_thread(typer.confirm, "Delete them from the index?", default=False, err=True)
+    agreed = True
+    if sys.stdin.isatty():
+        agreed = await asyncio.to_thread(typer.confirm, "Delete them from the index?", default=False, err=True)
     async for _ in gateway.run(Decide(doubt=doubt.id, agreed=agreed)):
         pass
     if progress:

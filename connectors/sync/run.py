@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from connectors import base
 from connectors.base import Connector
 from connectors.sync.feed import Feed
-from connectors.sync.guard import WAIT, Verdict, is_doubtful, judge
+from connectors.sync.guard import AT_LEAST, WAIT, Verdict, is_doubtful, judge
 from connectors.sync.report import FailedDocument, SyncProgress, SyncReport
 from ragcore.errors import CitebotError
 from ragcore.ingest import Change, Failed, Indexed, IngestEvent, IngestOptions, ingest, pipeline_of, remove
@@ -237,10 +237,19 @@ class _Run:
             for identity in live - listed
             if identity not in self._feed.failed and not (covers and identity.startswith(covers))
         }
-        verdict = await self._judged(missing - self._deleted.keys(), len(live))
+        verdict = await self._judged(missing - self._deleted.keys(), self._base_of(missing, len(live)))
         await self._delete(sorted(verdict.delete))
         await self._save(doubted=verdict.doubted, doubted_since=verdict.since)
         await self._forget_failures_but(listed, covers)
+
+    def _base_of(self, missing: set[str], live: int) -> int:
+        """Return how many documents the missing ones are a share of.
+
+        What this run added may hide a loss: another folder mounted in the right one's place lists much, and nothing
+        of what was there.
+        """
+        known = len(self._before)
+        return known if is_doubtful(len(missing & self._before), known) and known >= AT_LEAST else live
 
     async def _judged(self, missing: set[str], live: int) -> Verdict:
         state = self._state
@@ -248,6 +257,8 @@ class _Run:
         if verdict.doubted and self.full:
             agreed = self.dry_run or self.confirm is None or await self.confirm(len(missing))
             if agreed:
+                tense = "would be" if self.dry_run else "have been"
+                self._warnings.append(f"{len(missing)} of {live} documents were missing and {tense} deleted, by --full")
                 return Verdict(delete=frozenset(missing))
         if verdict.doubted:
             self._warnings.append(_held_back(self.job.source, len(verdict.doubted), live))

@@ -1,3 +1,4 @@
+import io
 import json
 import os
 import pathlib
@@ -11,7 +12,7 @@ import pytest
 
 import bots.cli.reach
 from bots.cli import main
-from bots.requests import Ask, Search, Sync
+from bots.requests import Ask, Decide, Search, Sync
 from tests.fakes.operations import TEXT, Scripted
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -117,7 +118,7 @@ def test_sync_reports_each_failed_file(cli: Cli, scripted: Scripted) -> None:
     assert "handbook: 1 added, 0 unchanged, 1 failed in 0.5 s" in ran.out
     assert "✗ handbook:x.pdf: it is encrypted → save it without a password" in ran.out
     assert "Syncing handbook" in ran.err
-    assert scripted.asked == [Sync(sources=("handbook",))]
+    assert scripted.asked == [Sync(sources=("handbook",), ask_first=True)]
     ran = cli("sync", "--json", "--dry-run", "--full")
     (form,) = json.loads(ran.out)
     assert form["failed"] == [
@@ -125,6 +126,19 @@ def test_sync_reports_each_failed_file(cli: Cli, scripted: Scripted) -> None:
     ]
     assert {"source", "added", "changed", "deleted", "unchanged", "failed", "seconds"} <= set(form)
     assert ran.err == ""
+
+
+@pytest.mark.parametrize(("terminal", "typed", "agreed"), [(False, "", True), (True, "y\n", True), (True, "\n", False)])
+def test_a_full_sync_tells_the_count_and_asks_on_a_terminal(
+    cli: Cli, scripted: Scripted, monkeypatch: pytest.MonkeyPatch, terminal: bool, typed: str, agreed: bool
+) -> None:
+    stdin = io.StringIO(typed)
+    monkeypatch.setattr(stdin, "isatty", lambda: terminal)
+    monkeypatch.setattr(sys, "stdin", stdin)
+    ran = cli("sync", "--full")
+    assert "handbook: 12 documents are no longer at the source" in ran.err
+    assert ("Delete them" in ran.err) is terminal
+    assert scripted.asked[1:] == [Decide(doubt="d", agreed=agreed)]
 
 
 def test_sources(cli: Cli) -> None:

@@ -1,10 +1,14 @@
-"""What several tests of sources use: collect changes, and age files as a day would."""
+"""What several tests of sources use: collect changes, run syncs, and age files as a day would."""
 
 import pathlib
+from contextlib import asynccontextmanager
 
 from connectors.base import Checkpoint, Estimate, Failure, Origin, Tombstone
 from connectors.files import FilesConnector, FilesOptions
+from connectors.sync import SyncJob, SyncProgress, SyncReport, sync
+from ragcore.ingest import IngestOptions
 from ragcore.types import SourceDocument
+from tests.connectors.memory import Memory
 
 
 def settle(monkeypatch):
@@ -52,3 +56,45 @@ def put(root, name, content="text"):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
     return path
+
+
+async def run(library, connector, *, knowledge_base="kb", options=None, **how):
+    job = SyncJob(
+        source="s", type="t", knowledge_base=knowledge_base, connector=connector, options=options or IngestOptions()
+    )
+    events = [event async for event in sync(library, job, **how)]
+    assert all(isinstance(event, SyncProgress) for event in events[:-1])
+    assert isinstance(events[-1], SyncReport)
+    return events[-1]
+
+
+async def live(library):
+    return {identity.removeprefix("s:") for identity in await library.registry.document_ids("s")}
+
+
+def memory_of(**texts):
+    memory = Memory()
+    for name, text in texts.items():
+        memory.put(name, text)
+    return memory
+
+
+def thirty():
+    return memory_of(**{f"d{number:02}": f"text {number}" for number in range(30)})
+
+
+@asynccontextmanager
+async def later(monkeypatch, ahead):
+    """Let runs begin later than now."""
+    import connectors.sync.run as module
+
+    real = module.datetime
+
+    class Clock(real):
+        @classmethod
+        def now(cls, zone=None):
+            return real.now(zone) + ahead
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "datetime", Clock)
+        yield

@@ -1,17 +1,15 @@
 import asyncio
 import contextlib
-from contextlib import asynccontextmanager
 from datetime import timedelta
 
 import pytest
 
-from connectors.sync import WAIT, SyncJob, SyncProgress, SyncReport, forget_source, orphans, sync
+from connectors.sync import SyncJob, SyncProgress, forget_source, orphans, sync
 from ragcore.chunking import ChunkOptions
 from ragcore.errors import ModelUnreachable, SourceAuthError, SourceError
 from ragcore.ingest import IngestOptions
 from ragcore.stores.sources import SourceStates
-from tests.connectors.helpers import files, put, settle
-from tests.connectors.memory import Memory
+from tests.connectors.helpers import files, later, live, memory_of, put, run, settle, thirty
 from tests.fakes.embedding import HashEmbedder
 from tests.fakes.libraries import opened
 
@@ -22,46 +20,8 @@ async def library(tmp_path):
         yield found
 
 
-async def run(library, connector, *, knowledge_base="kb", options=None, **how):
-    job = SyncJob(
-        source="s", type="t", knowledge_base=knowledge_base, connector=connector, options=options or IngestOptions()
-    )
-    events = [event async for event in sync(library, job, **how)]
-    assert all(isinstance(event, SyncProgress) for event in events[:-1])
-    assert isinstance(events[-1], SyncReport)
-    return events[-1]
-
-
 def counts(report):
     return report.added, report.changed, report.deleted, report.unchanged, len(report.failed)
-
-
-async def live(library):
-    return {identity.removeprefix("s:") for identity in await library.registry.document_ids("s")}
-
-
-def memory_of(**texts):
-    memory = Memory()
-    for name, text in texts.items():
-        memory.put(name, text)
-    return memory
-
-
-@asynccontextmanager
-async def later(monkeypatch, ahead):
-    """Let runs begin later than now."""
-    import connectors.sync.run as module
-
-    real = module.datetime
-
-    class Clock(real):
-        @classmethod
-        def now(cls, zone=None):
-            return real.now(zone) + ahead
-
-    with monkeypatch.context() as patch:
-        patch.setattr(module, "datetime", Clock)
-        yield
 
 
 async def test_added_changed_deleted_unchanged(library):
@@ -170,68 +130,6 @@ async def test_a_document_that_cannot_be_parsed_fails_alone(library, tmp_path):
     (tmp_path / "docs/bad.pdf").unlink()
     report = await run(library, files(tmp_path / "docs"))
     assert counts(report) == (0, 0, 0, 1, 0)
-
-
-def thirty():
-    return memory_of(**{f"d{number:02}": f"text {number}" for number in range(30)})
-
-
-async def test_a_short_listing_deletes_nothing_until_a_later_one_agrees(library, monkeypatch):
-    memory = thirty()
-    await run(library, memory.connector())
-    memory.hidden = {f"d{number:02}" for number in range(11)}
-    report = await run(library, memory.connector())
-    assert report.deleted == 0
-    assert "11 of 30 documents are missing" in report.warnings[0]
-    assert report.is_success
-    assert (await run(library, memory.connector())).deleted == 0
-    async with later(monkeypatch, WAIT):
-        report = await run(library, memory.connector())
-    assert report.deleted == 11
-    assert len(await live(library)) == 19
-
-
-async def test_a_listing_that_was_a_mistake_deletes_nothing(library, monkeypatch):
-    memory = thirty()
-    await run(library, memory.connector())
-    memory.hidden = set(memory.texts)
-    assert (await run(library, memory.connector())).warnings
-    memory.hidden = set()
-    assert not (await run(library, memory.connector())).warnings
-    memory.hidden = set(memory.texts)
-    async with later(monkeypatch, WAIT * 2):
-        report = await run(library, memory.connector())
-    assert report.deleted == 0
-    assert len(await live(library)) == 30
-
-
-async def test_a_full_run_asks_and_deletes(library):
-    memory = thirty()
-    await run(library, memory.connector())
-    memory.hidden = set(memory.texts)
-    asked = []
-
-    async def refuse(count):
-        asked.append(count)
-        return False
-
-    report = await run(library, memory.connector(), full=True, confirm=refuse)
-    assert asked == [30]
-    assert (report.deleted, len(report.warnings)) == (0, 1)
-    report = await run(library, memory.connector(), full=True)
-    assert report.deleted == 30
-    assert not await live(library)
-
-
-async def test_a_full_run_does_not_ask_about_few(library):
-    memory = thirty()
-    await run(library, memory.connector())
-    memory.drop("d00")
-
-    async def refuse(count):
-        pytest.fail("asked")
-
-    assert (await run(library, memory.connector(), full=True, confirm=refuse)).deleted == 1
 
 
 @pytest.mark.parametrize("full", [False, True])

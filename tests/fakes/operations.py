@@ -12,6 +12,7 @@ from bots.requests import (
     Check,
     Decide,
     Diagnose,
+    Doubt,
     Event,
     FailedDocument,
     Forget,
@@ -133,7 +134,9 @@ class Scripted:
     def _sync(self, request: Sync) -> list[Event]:
         failed = FailedDocument(id="handbook:x.pdf", reason="it is encrypted", mend="save it without a password")
         doomed = 12 if request.full else 0
+        doubts = [Doubt(id="d", source="handbook", documents=doomed)] if doomed and not request.dry_run else []
         return [
+            *doubts,
             SyncProgress(source="handbook", done=1, total=2, document="leave.md"),
             SyncProgress(source="handbook", done=2, total=2, document="x.pdf"),
             SourceReport(

@@ -1,0 +1,103 @@
+"""The deletion guard in a run: a listing that came back short deletes nothing before it is confirmed."""
+
+import pytest
+
+from connectors.sync import WAIT
+from tests.connectors.helpers import files, later, live, put, run, settle, thirty
+from tests.fakes.libraries import opened
+
+
+@pytest.fixture
+async def library(tmp_path):
+    async with opened(tmp_path / "data") as found:
+        yield found
+
+
+async def test_a_short_listing_deletes_nothing_until_a_later_one_agrees(library, monkeypatch):
+    memory = thirty()
+    await run(library, memory.connector())
+    memory.hidden = {f"d{number:02}" for number in range(11)}
+    report = await run(library, memory.connector())
+    assert report.deleted == 0
+    assert "11 of 30 documents are missing" in report.warnings[0]
+    assert report.is_success
+    assert (await run(library, memory.connector())).deleted == 0
+    async with later(monkeypatch, WAIT):
+        report = await run(library, memory.connector())
+    assert report.deleted == 11
+    assert len(await live(library)) == 19
+
+
+async def test_a_listing_that_was_a_mistake_deletes_nothing(library, monkeypatch):
+    memory = thirty()
+    await run(library, memory.connector())
+    memory.hidden = set(memory.texts)
+    assert (await run(library, memory.connector())).warnings
+    memory.hidden = set()
+    assert not (await run(library, memory.connector())).warnings
+    memory.hidden = set(memory.texts)
+    async with later(monkeypatch, WAIT * 2):
+        report = await run(library, memory.connector())
+    assert report.deleted == 0
+    assert len(await live(library)) == 30
+
+
+async def test_a_full_run_asks_and_deletes(library):
+    memory = thirty()
+    await run(library, memory.connector())
+    memory.hidden = set(memory.texts)
+    asked = []
+
+    async def refuse(count):
+        asked.append(count)
+        return False
+
+    report = await run(library, memory.connector(), full=True, confirm=refuse)
+    assert asked == [30]
+    assert (report.deleted, len(report.warnings)) == (0, 1)
+    report = await run(library, memory.connector(), full=True)
+    assert report.deleted == 30
+    assert not await live(library)
+
+
+async def test_a_full_run_does_not_ask_about_few(library):
+    memory = thirty()
+    await run(library, memory.connector())
+    memory.drop("d00")
+
+    async def refuse(count):
+        pytest.fail("asked")
+
+    assert (await run(library, memory.connector(), full=True, confirm=refuse)).deleted == 1
+
+
+async def test_another_folder_in_its_place_deletes_nothing(library, tmp_path, monkeypatch):
+    """A share mounted in the wrong place lists much, and none of what was there."""
+    settle(monkeypatch)
+    for number in range(12):
+        put(tmp_path / "right", f"r{number}.md", f"page {number}")
+    for number in range(40):
+        put(tmp_path / "wrong", f"w{number}.md", f"other {number}")
+    docs = tmp_path / "docs"
+    docs.symlink_to(tmp_path / "right")
+    assert (await run(library, files(docs))).added == 12
+    docs.unlink()
+    docs.symlink_to(tmp_path / "wrong")
+    report = await run(library, files(docs))
+    assert (report.added, report.deleted) == (40, 0)
+    assert "12 of 12 documents are missing" in report.warnings[0]
+    docs.unlink()
+    docs.symlink_to(tmp_path / "right")
+    report = await run(library, files(docs), full=True)
+    assert report.deleted == 40
+    assert "40 of 52 documents" in report.warnings[0]
+
+
+async def test_a_full_run_says_that_it_deleted_much(library):
+    memory = thirty()
+    await run(library, memory.connector())
+    memory.hidden = set(memory.texts)
+    report = await run(library, memory.connector(), full=True)
+    assert report.deleted == 30
+    assert "30 of 30 documents" in report.warnings[0]
+    assert "deleted" in report.warnings[0]
