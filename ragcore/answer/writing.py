@@ -9,6 +9,7 @@ from typing import Protocol
 
 from ragcore.answer.options import AnswerOptions
 from ragcore.blocks import block
+from ragcore.citations import markers
 from ragcore.citations.stream import HoldBack
 from ragcore.context import Fitted, default_budget, fit_prompt
 from ragcore.errors import ContextTooSmall, ModelContextTooLong, ModelInterrupted
@@ -116,7 +117,7 @@ class ModelWriter:
                 raise
             log.warning("%s broke off after %d characters", self._model.name, sum(map(len, text)))
             notes.append(phrase("interrupted", language))
-        if rest := hold.close():
+        if rest := markers.without_cut_off(hold.close()):
             yield Delta(text=rest)
         yield Draft(
             text="".join(text),

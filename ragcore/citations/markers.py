@@ -35,7 +35,7 @@ _SPACE = r"[^\S\n]{0,3}"
 _COLON = r"[:：=]"
 _KEY = r"[iIｉＩ][dDｄＤ][sSｓＳ]?"
 _RANGE = r"(?:[-‐‑–—~～−]|\.\.|to)"
-_LIST = r"(?:[,，、;；&/+]|and|和)"
+_LIST = r"(?:[,，、،;；؛&/+]|and|和)"
 _NUMBER = rf"(?:{_KEY}{_SPACE}{_COLON}?{_SPACE})?\d{{1,40}}"
 _IDS = rf"\d{{1,40}}(?:{_SPACE}(?:{_RANGE}|{_LIST}){_SPACE}{_NUMBER}){{0,32}}"
 
@@ -53,11 +53,19 @@ _BARE_RUN = re.compile(
 _BARE = re.compile(r"[\[［【]{1,2}([^\[\]［］【】]+)[\]］】]{1,2}")
 _PART = re.compile(rf"(?P<to>{_RANGE})?{_SPACE}(?:{_KEY}{_SPACE}{_COLON}?{_SPACE})?(?P<id>\d{{1,40}})")
 
+_STOPS = ".!?…。！？؟۔।॥"
+_LISTED = rf"(?:[\s\d]|{_RANGE}|{_LIST}|{_KEY}|{_COLON}|[iI])"
+_CUT_OFF = re.compile(
+    rf"\\?[\[［【〔〖]{{1,2}}{_SPACE}{_KEY}{_SPACE}{_COLON}{_LISTED}{{0,80}}\Z"
+    rf"|(?<![^\s{_STOPS}])[\[［【]{{1,2}}{_SPACE}(?:[iIｉＩ]|{_KEY}|\d{{1,3}}(?:{_LIST}|{_RANGE}|\s|\d){{0,20}})?\Z"
+)
+"""A marker that the text's end cut off, as at the length limit. Its number may be cut as well: it cites nothing."""
+_LONGEST_CUT_OFF = 100
+
 _CLOSING_PUNCTUATION = r".,;:!?…‥)\]}。，、；：！？）］】〕」』》”’»؟،؛۔।॥။።։·"
 _AFTER = re.compile(rf"[*_~]{{0,3}}(?:\s|[{_CLOSING_PUNCTUATION}]|\Z)")
 """What follows where a space before a marker would be left over once the marker is gone."""
 _CLAUSE_END = re.compile(rf"[^\S\n]{{0,3}}(?:[*_~|\"'{_CLOSING_PUNCTUATION}]|\n|\Z)")
-_STOPS = ".!?…。！？؟۔।॥"
 _OPERATORS = "=:,(<>+-/&\\^[{"
 _LINE_PREFIX = re.compile(r"[ \t>]*+(?:[-*+#•]{1,6}|\d{1,3}[.)])?[ \t]*+")
 _DEFINED = re.compile(r"^[ \t]{0,3}\[(\d{1,3})\]:", re.MULTILINE)
@@ -132,12 +140,23 @@ def repair(text: str, count: int) -> str:
         The text; all that is no marker stands as before, except the space that a dropped marker leaves over.
         Repairing twice changes nothing more.
     """
+    text = without_cut_off(text)
     for _ in range(_MAX_ROUNDS):
         repaired = _repair_once(text, count)
         if repaired == text:
             break
         text = repaired
     return text
+
+
+def without_cut_off(text: str) -> str:
+    """Return a text, or its last piece, without the marker that its end cut off (``Ends [ID:1``)."""
+    found = _CUT_OFF.search(text, max(0, len(text) - _LONGEST_CUT_OFF))
+    if found is None or Literals(text).covers(found.start()):
+        return text
+    if text.count("`", text.rfind("\n", 0, found.start()) + 1, found.start()) % 2:
+        return text  # in code that isn't closed yet
+    return text[: found.start()].rstrip(" \t")
 
 
 def _repair_once(text: str, count: int) -> str:

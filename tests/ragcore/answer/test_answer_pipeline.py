@@ -163,6 +163,14 @@ async def test_a_marker_is_never_shown_in_halves() -> None:
             assert event.text.count("[") == event.text.count("]")
 
 
+async def test_a_marker_that_the_length_limit_cut_is_never_shown() -> None:
+    pieces = [TextPiece(text=letter) for letter in "Up to five unused days may be carried into the next year [ID:0"]
+    events, answer = await ask(answerer(FakeModel([[*pieces, done("length")]])))
+    shown = "".join(event.text for event in events if isinstance(event, Delta))
+    assert shown.rstrip() == "Up to five unused days may be carried into the next year"
+    assert answer.raw_text.count("[") == answer.raw_text.count("[ID:0]") == 1
+
+
 async def test_nothing_relevant_is_told_without_a_call() -> None:
     model = FakeModel([])
     _, answer = await ask(answerer(model, Found(chunks=())))

@@ -73,6 +73,7 @@ TEXTS = st.lists(PIECES, max_size=14).map("".join)
         ("好（ID：１）。", "好[ID:1]。"),
         ("نص [ID:١].", "نص [ID:1]."),
         ("نص [ID:۲].", "نص [ID:2]."),
+        ("نص [ID:٠، ID:١].", "نص [ID:0][ID:1]."),
         ("A [ID:0, ID:2].", "A [ID:0][ID:2]."),
         ("A [ID:0,2].", "A [ID:0][ID:2]."),
         ("A [ID:0; 2].", "A [ID:0][ID:2]."),
@@ -156,6 +157,26 @@ def test_ids_that_do_not_exist_go_without_a_trace(written: str, left: str) -> No
     assert markers.repair(written, 4) == left
 
 
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("Ends [1", "Ends"),
+        ("Ends [ID:1", "Ends"),
+        ("Ends [ID:0][ID:1", "Ends [ID:0]"),
+        ("Ends [ID:0, ID:", "Ends"),
+        ("Ends. [", "Ends."),
+        ("结束。【ID：1", "结束。"),
+        ("Use arr[1", "Use arr[1"),
+        ("Use `x [1", "Use `x [1"),
+        ("```\nx [ID:1", "```\nx [ID:1"),
+        ("An open [bracket", "An open [bracket"),
+        ("An open [idea", "An open [idea"),
+    ],
+)
+def test_a_marker_that_the_end_cut_off_goes(text: str, left: str) -> None:
+    assert markers.repair(text, 4) == left
+
+
 def test_a_range_too_wide_cites_nothing() -> None:
     assert markers.repair("x [ID:0-60].", 100) == "x."
     assert markers.repair("x [ID:0-999999999].", 0) == "x."
@@ -199,9 +220,9 @@ def test_what_is_put_in_is_taken_out_again(text: str, place: int) -> None:
 
 @pytest.mark.parametrize("unit", ["[", "[ID:", "[ID:1,", "](", "[a](b", "【ID:1,2-", "http://a[ID:", " ", "> "])
 def test_a_megabyte_of_anything_is_read(unit: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     markers.repair(unit * (1_000_000 // len(unit)), 4)
-    assert time.perf_counter() - began < 10
+    assert time.process_time() - began < 10
 
 
 @pytest.mark.parametrize(
