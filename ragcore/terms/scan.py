@@ -75,7 +75,7 @@ def _clusters(run: str) -> list[tuple[str, int, int]]:
 
 def _spaced(written: str) -> tuple[Relative, ...]:
     """Analyse one token of a spaced script: a word, a number, a hyphenated word or an identifier."""
-    return _remembered(written) if len(written) <= _MAX_TERM else tuple(compound(written))
+    return _remembered(written) if len(written) <= _MAX_TERM else _analysed(written)
 
 
 @lru_cache(maxsize=100_000)
@@ -83,4 +83,9 @@ def _remembered(written: str) -> tuple[Relative, ...]:
     """Analyse a token, once for all its occurrences."""
     if written.isalpha() and (written[1:].islower() or written.isupper()):
         return ((stem(fold(written)), 0, len(written), Kind.WORD),)
-    return tuple(compound(written))
+    return _analysed(written)
+
+
+def _analysed(written: str) -> tuple[Relative, ...]:
+    """Analyse a compound; what folds to nothing, such as a lone soft hyphen, is no term."""
+    return tuple(found for found in compound(written) if found[0])

@@ -68,7 +68,7 @@ def test_as_many_blocks_are_read_as_were_written(texts: list[str]) -> None:
 
 
 def test_hostile_text_costs_linear_time() -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     for unit in ("-", "> ", "*", " ", "- ", "|-", "\n-", "\u200b"):
         defang(unit * 200_000)
-    assert time.perf_counter() - began < 10
+    assert time.process_time() - began < 10

@@ -162,9 +162,9 @@ async def test_a_marker_in_a_heading_is_checked_as_well() -> None:
 )
 async def test_hostile_answers_end(unit: str) -> None:
     text = "a" + unit * (scaled(20_000) // len(unit)) + "x"
-    began = time.perf_counter()
+    began = time.process_time()
     await cite(text, CHUNKS)
-    assert time.perf_counter() - began < scaled(10)
+    assert time.process_time() - began < scaled(10)
 
 
 async def test_the_quote_is_the_chunks_own_words() -> None:

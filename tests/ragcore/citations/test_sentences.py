@@ -148,6 +148,6 @@ def test_a_soft_wrapped_sentence_is_one() -> None:
     "unit", ["[ID:0] ", "a. B ", "。", "| a |\n", "- a\n", "`a` ", "**a.** ", "a\n", '."', "> ", "ก "]
 )
 def test_splitting_takes_linear_time(unit: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     split_sentences(unit * (200_000 // len(unit)))
-    assert time.perf_counter() - began < 10
+    assert time.process_time() - began < 10

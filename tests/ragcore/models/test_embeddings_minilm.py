@@ -78,9 +78,9 @@ def test_the_windows_of_a_text_cover_all_its_word_pieces(words: list[str]) -> No
 
 async def test_a_megabyte_is_cut_quickly_and_whole() -> None:
     model = network.load_network()
-    started = time.perf_counter()
+    started = time.process_time()
     windows = await asyncio.to_thread(embedder._cut, model, ["seven words of text without any sense " * 26_000])
-    assert time.perf_counter() - started < 20
+    assert time.process_time() - started < 20
     assert sum(len(window.pieces) for window in windows) >= 7 * 26_000
 
 
