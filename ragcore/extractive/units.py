@@ -96,7 +96,8 @@ def _rows(text: str) -> list[str]:
 
 
 def _row(columns: list[str], cells: list[str]) -> str:
-    wide = bool(_DENSE.search("".join((*columns, *cells))))
+    # The columns' language is the table's: a name or an address in another one stands in it as a guest.
+    wide = bool(_DENSE.search("".join(columns) or "".join(cells)))
     colon, semicolon, stop = ("：", "；", "。") if wide else (": ", "; ", ".")
     pairs = [
         f"{column}{colon}{cell}" if column else cell

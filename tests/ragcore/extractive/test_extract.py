@@ -44,6 +44,16 @@ async def test_a_table_row_reads_as_a_sentence() -> None:
     assert answer == "Code: E-417; Action: Switch off | do not charge [ID:1]."
 
 
+async def test_a_row_has_the_punctuation_of_its_columns() -> None:
+    """A name or an address in another script doesn't change the language of the table."""
+    sites = "| Site | Lead |\n| --- | --- |\n| Suzhou factory | 陈立华 |\n"
+    answer = await extract("Who leads the Suzhou factory?", [scored(sites, kind=SectionKind.TABLE)], None)
+    assert answer == "Site: Suzhou factory; Lead: 陈立华[ID:0]."
+    prices = "| 产品 | 价格 |\n| --- | --- |\n| PE-21 | 86 |\n"
+    answer = await extract("PE-21 的价格", [scored(prices, kind=SectionKind.TABLE)], None)
+    assert answer == "产品：PE-21；价格：86 [ID:0]。"
+
+
 async def test_chinese_sentences_join_without_spaces() -> None:
     answer = await extract("年休假几天，其余部分什么时候使用？", [scored(RULES)], None)
     assert answer == "年休假为12天[ID:0]。其余部分须在次年6月30日之前使用[ID:0]。"
