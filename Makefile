@@ -28,7 +28,7 @@ help:
 
 demo:
 	@echo "Citebot demo: three steps, the first of them once."
-	@$(MAKE) --no-print-directory $(DEMO)/.ready
+	@$(MAKE) --silent --no-print-directory $(DEMO)/.ready
 	@echo "2/3  Reading examples/documents (only what changed since the last time) ..."
 	@$(DEMO)/bin/citebot --config $(CONFIG) sync
 	@if [ -t 0 ]; then \
