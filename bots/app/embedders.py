@@ -21,7 +21,7 @@ FILE = "dimensions.json"
 class SizedEmbedder:
     """An embedder of a known dimension, which its endpoint must keep."""
 
-    def __init__(self, embedder: Embedder, dimension: int) -> None:
+    def __init__(self, embedder: OpenAIEmbedder, dimension: int) -> None:
         self._embedder = embedder
         self._dimension = dimension
 
@@ -46,6 +46,10 @@ class SizedEmbedder:
                 f"{told}: give the model another name at the endpoint, then `citebot sync --full`", raw=""
             )
         return vectors
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._embedder.close()
 
 
 async def open_embedder(settings: Settings) -> Embedder:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pydantic import SecretStr
 
-from bots.app.embedders import open_embedder
+from bots.app.embedders import SizedEmbedder, open_embedder
 from bots.app.options import retrieval_options, with_given
 from bots.settings import Settings
 from ragcore.history import History
@@ -37,13 +37,17 @@ async def open_parts(settings: Settings) -> AsyncGenerator[Parts]:
     embedder = await open_embedder(settings)
     tokenizer = await tokenizer_for(settings.llm.model) if settings.llm else offline_tokenizer()
     chat_model = chat_model_of(settings, tokenizer)
-    library = await Library.open(
-        settings.data_dir,
-        embedder=embedder,
-        database_url=_secret(settings.database.url),
-        chroma_url=settings.chroma.url,
-    )
-    try:
+    async with contextlib.AsyncExitStack() as closing:
+        for client in (embedder, chat_model):
+            if isinstance(client, SizedEmbedder | OpenAIChatModel):
+                closing.push_async_callback(client.close)
+        library = await Library.open(
+            settings.data_dir,
+            embedder=embedder,
+            database_url=_secret(settings.database.url),
+            chroma_url=settings.chroma.url,
+        )
+        closing.push_async_callback(library.close)
         await recover(library)
         history = History(library.database, tokenizer=tokenizer, days=settings.answer.history_days)
         await history.expire()
@@ -61,8 +65,6 @@ async def open_parts(settings: Settings) -> AsyncGenerator[Parts]:
             ),
             history=history,
         )
-    finally:
-        await library.close()
 
 
 def chat_model_of(settings: Settings, tokenizer: Tokenizer) -> ChatModel | None:

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import uuid
 from collections.abc import AsyncGenerator, Mapping
+from dataclasses import replace
 
 from bots.app.options import ingest_options
 from bots.requests import Doubt, Event, FailedDocument, SourceReport, SourceState, Sync, SyncProgress
@@ -58,7 +59,7 @@ async def run_sources(settings: Settings, library: Library, request: Sync, doubt
     for name in names:
         async with contextlib.aclosing(_run_source(settings, library, by_name[name], request, doubts)) as events:
             async for event in events:
-                yield event
+                yield _with_mismatch(library, by_name[name].knowledge_base, event)
     if not request.sources:
         for source, documents in (await orphans(library, by_name.keys())).items():
             yield await _orphan_report(library, source, documents, request)
@@ -72,6 +73,14 @@ async def _reembed(library: Library, bases: tuple[str, ...]) -> AsyncGenerator[E
         async with contextlib.aclosing(reembed(library, name)) as steps:
             async for health in steps:
                 yield SyncProgress(source=name, done=health.done, total=health.total, document="embedding anew")
+
+
+def _with_mismatch(library: Library, knowledge_base: str, event: Event) -> Event:
+    """Tell in a report that the knowledge base is still searched by words alone, when another embedder indexed it."""
+    health = library.health.of(VECTORS, knowledge_base)
+    if not isinstance(event, SourceReport) or event.error or health.state is not IndexState.MISMATCHED:
+        return event
+    return replace(event, warnings=(*event.warnings, health.reason))
 
 
 async def _orphan_report(library: Library, source: str, documents: int, request: Sync) -> SourceReport:

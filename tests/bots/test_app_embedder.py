@@ -1,0 +1,58 @@
+"""Another embedder in the settings: said at every turn, answered by words alone, and switched to by a full sync."""
+
+import pathlib
+
+from bots.app import Operations, open_operations
+from bots.requests import Ask, Check, Diagnose, SourceReport, Sync
+from bots.settings import load_settings
+from ragcore.types import Answer
+from tests.fakes.openai_server import OpenAIServer
+
+SOURCES = """
+[knowledge_bases.handbook]
+[[sources]]
+name = "handbook"
+type = "files"
+path = "handbook"
+"""
+
+
+async def synced(operations: Operations, *, full: bool = False) -> SourceReport:
+    (report,) = [one async for one in operations.run(Sync(full=full)) if isinstance(one, SourceReport)]
+    return report
+
+
+async def asked(operations: Operations) -> Answer:
+    (answer,) = [one async for one in operations.run(Ask(question="How many leave days?")) if isinstance(one, Answer)]
+    return answer
+
+
+async def unwell(operations: Operations) -> list[Check]:
+    checks = [one async for one in operations.run(Diagnose()) if isinstance(one, Check)]
+    return [check for check in checks if check.name.startswith("index") and check.state != "ok"]
+
+
+async def test_to_another_embedder_and_back(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "handbook").mkdir()
+    (tmp_path / "handbook" / "leave.md").write_text("# Leave\n\nThere are 25 leave days a year.\n")
+    file = tmp_path / "citebot.toml"
+    async with OpenAIServer() as server:
+        endpoint = f'[embedding]\nprovider = "openai"\nbase_url = "{server.base_url}"\nmodel = "m"\n'
+        file.write_text(SOURCES)
+        async with open_operations(load_settings(file)) as operations:
+            assert not (await synced(operations)).warnings
+        for settings in (endpoint + SOURCES, SOURCES):
+            file.write_text(settings)
+            async with open_operations(load_settings(file)) as operations:
+                assert "25 leave days" in (await asked(operations)).raw_text
+                assert "sync --full" in (await synced(operations)).warnings[0]
+                (check,) = await unwell(operations)
+                assert "sync --full" in check.mend
+                full = await synced(operations, full=True)
+                assert not full.warnings
+                assert not full.error
+                assert not await unwell(operations)
+                answer = await asked(operations)
+                assert "25 leave days" in answer.raw_text
+                assert len(answer.notes) == 1, "only that no model is configured"
+        assert any(request.path.endswith("/embeddings") for request in server.requests)
