@@ -55,7 +55,7 @@ class ThinkSplitter:
 
     def _step(self, pieces: list[SplitPiece]) -> bool:
         """Take one decision; return whether another may follow at once."""
-        if self._state == "start":
+        if self._state in ("start", "after"):
             return self._decide_start()
         if self._state == "thinking":
             return self._end_thoughts(pieces)
@@ -70,7 +70,8 @@ class ThinkSplitter:
                 return True
         if any(tag.startswith(lowered) for tag in OPENING):
             return False
-        self._state = "text"
+        # A second block of thoughts may follow the first; behind one, a lone closing tag is text.
+        self._state = "text" if self._state == "start" else "answer"
         return True
 
     def _end_thoughts(self, pieces: list[SplitPiece]) -> bool:
@@ -89,7 +90,7 @@ class ThinkSplitter:
             return False
         at, tag = min(ends)
         self._think(pieces, self._pending[:at])
-        self._state, self._pending = "answer", self._pending[at + len(tag) :]
+        self._state, self._pending = "after", self._pending[at + len(tag) :]
         return True
 
     def _watch_text(self, pieces: list[SplitPiece]) -> bool:

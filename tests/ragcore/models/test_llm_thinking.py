@@ -31,6 +31,8 @@ CASES = [
     ("<THINK>Hm.</Think>Yes.", ("Hm.", "Yes.")),
     ("<thinking>Hm.</thinking>Yes.", ("Hm.", "Yes.")),
     ("<think></think>Yes.", ("", "Yes.")),
+    ("<think></think>\n\n<think>Hm.</think>Yes.", ("Hm.", "Yes.")),
+    ("<think>Hm. </think><think>Ah.</think>\nYes <think> no.", ("Hm. Ah.", "Yes <think> no.")),
     ("<think>Cut in the mid", ("Cut in the mid", "")),
     ("Hm, let me see.\n</think>\n\nYes.", ("Hm, let me see.", "Yes.")),
     ("Hm.</think>\nYes.", ("Hm.", "Yes.")),
