@@ -33,7 +33,7 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "small_talk": "Hello! Ask me something about the documents, and I will answer with links to where it stands.",
         "withheld": "No document supports what the model answered, so the answer is withheld.",
         "quoted": "These are sentences quoted from the documents.",
-        "index_rebuilding": "The search index is being rebuilt, so this answer may miss documents.",
+        "index_rebuilding": "Part of the search is unavailable right now, so this answer may miss documents.",
     },
     "zh": {
         "empty_response": "文档中没有找到相关内容。",
@@ -47,7 +47,7 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "small_talk": "您好！请就文档内容向我提问，我会回答并附上出处链接。",
         "withheld": "模型的回答没有任何文档支持，因此不予显示。",
         "quoted": "以下是文档原文的摘录。",
-        "index_rebuilding": "检索索引正在重建，本回答可能遗漏部分文档。",
+        "index_rebuilding": "部分检索功能暂时不可用，本回答可能遗漏部分文档。",
     },
     "de": {
         "empty_response": "Dazu habe ich in den Dokumenten nichts gefunden.",
@@ -61,7 +61,7 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "small_talk": "Hallo! Frag mich etwas zu den Dokumenten; ich antworte mit Links zu den Fundstellen.",
         "withheld": "Kein Dokument belegt, was das Modell geantwortet hat; die Antwort wird daher nicht gezeigt.",
         "quoted": "Dies sind Sätze aus den Dokumenten.",
-        "index_rebuilding": "Der Suchindex wird gerade neu aufgebaut; dieser Antwort können Dokumente fehlen.",
+        "index_rebuilding": "Ein Teil der Suche ist gerade nicht verfügbar; dieser Antwort können Dokumente fehlen.",
     },
     "fr": {
         "empty_response": "Je n’ai rien trouvé à ce sujet dans les documents.",
@@ -75,7 +75,7 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "small_talk": "Bonjour ! Posez-moi une question sur les documents ; je réponds avec des liens.",
         "withheld": "Aucun document n’étaye la réponse du modèle ; elle n’est donc pas affichée.",
         "quoted": "Voici des phrases citées des documents.",
-        "index_rebuilding": "L’index de recherche est en reconstruction ; des documents peuvent manquer ici.",
+        "index_rebuilding": "Une partie de la recherche est indisponible ; des documents peuvent manquer ici.",
     },
     "es": {
         "empty_response": "No he encontrado nada sobre esto en los documentos.",
@@ -89,7 +89,7 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "small_talk": "¡Hola! Pregúnteme algo sobre los documentos y responderé con enlaces a los pasajes.",
         "withheld": "Ningún documento respalda lo que respondió el modelo, por lo que no se muestra.",
         "quoted": "Estas son frases citadas de los documentos.",
-        "index_rebuilding": "El índice de búsqueda se está reconstruyendo; aquí pueden faltar documentos.",
+        "index_rebuilding": "Parte de la búsqueda no está disponible ahora; aquí pueden faltar documentos.",
     },
     "ja": {
         "empty_response": "文書の中に該当する内容は見つかりませんでした。",
@@ -103,7 +103,7 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "small_talk": "こんにちは。文書についてご質問ください。出典へのリンクを付けてお答えします。",
         "withheld": "モデルの回答を裏付ける文書がないため、表示を控えました。",
         "quoted": "文書からの抜粋を示します。",
-        "index_rebuilding": "検索索引を再構築中のため、一部の文書が反映されていない可能性があります。",
+        "index_rebuilding": "検索の一部が現在利用できないため、一部の文書が反映されていない可能性があります。",
     },
     "ko": {
         "empty_response": "문서에서 관련 내용을 찾지 못했습니다.",
@@ -117,7 +117,7 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "small_talk": "안녕하세요! 문서에 대해 질문하시면 출처 링크와 함께 답해 드립니다.",
         "withheld": "모델의 답변을 뒷받침하는 문서가 없어 표시하지 않습니다.",
         "quoted": "문서에서 인용한 문장을 보여 드립니다.",
-        "index_rebuilding": "검색 색인을 다시 만드는 중이라 일부 문서가 빠졌을 수 있습니다.",
+        "index_rebuilding": "지금 검색의 일부를 쓸 수 없어 일부 문서가 빠졌을 수 있습니다.",
     },
     "pt": {
         "empty_response": "Não encontrei nada sobre isto nos documentos.",
@@ -131,7 +131,7 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "small_talk": "Olá! Pergunte-me algo sobre os documentos e responderei com ligações para as passagens.",
         "withheld": "Nenhum documento sustenta o que o modelo respondeu, por isso a resposta não é mostrada.",
         "quoted": "Estas são frases citadas dos documentos.",
-        "index_rebuilding": "O índice de pesquisa está a ser reconstruído; podem faltar documentos a esta resposta.",
+        "index_rebuilding": "Parte da pesquisa não está disponível agora; podem faltar documentos a esta resposta.",
     },
     "ru": {
         "empty_response": "В документах об этом ничего не найдено.",
@@ -145,7 +145,7 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "small_talk": "Здравствуйте! Спросите меня о документах, и я отвечу со ссылками на источники.",
         "withheld": "Ни один документ не подтверждает ответ модели, поэтому он не показан.",
         "quoted": "Это предложения, процитированные из документов.",
-        "index_rebuilding": "Поисковый индекс перестраивается, поэтому в ответе могут быть учтены не все документы.",
+        "index_rebuilding": "Часть поиска сейчас недоступна, поэтому в ответе могут быть учтены не все документы.",
     },
 }
 
