@@ -25,6 +25,8 @@ PROBES = 8
 MIN_DEAD_SLOTS = 2_000
 """Below this a collection is not rebuilt for its dead slots' sake."""
 
+_SAME = 0.99
+"""The least cosine of a vector with itself, as an index gives it back."""
 _DEAD = {IndexState.DAMAGED, IndexState.REBUILDING}
 
 
@@ -148,9 +150,20 @@ class ChromaIndex:
             if vector is None:
                 return f"the database has no vector for {stored.chunk.id}"
             hits = await self._chroma.query(base.collection, vector, PROBES)
-            if len(hits) < min(PROBES, expected) or hits[0].score < 0.99:
+            short = len(hits) < min(PROBES, expected)
+            missed = not hits or hits[0].score < _SAME
+            if short or (missed and not await self._holds(base.collection, stored.chunk.id, vector)):
                 return "it no longer finds what it holds"
         return ""
+
+    async def _holds(self, collection: str, chunk_id: str, vector: NDArray[np.float32]) -> bool:
+        """Return whether the collection's files have a chunk's own vector, though a search missed it.
+
+        Hundreds of equal vectors link to each other alone, and a search that enters among them finds no way out. That
+        is the graph's way, which building it anew would not change; lost or cut files lack the vector itself.
+        """
+        own = (await self._chroma.vectors(collection, [chunk_id])).get(chunk_id)
+        return own is not None and float(own @ vector) >= _SAME
 
     async def rebuild(self, knowledge_base: str) -> AsyncGenerator[int, None]:
         """Fill a fresh collection from SQL and switch to it; yields the chunks done after each page.

@@ -1,5 +1,6 @@
 import asyncio
 import pathlib
+import random
 from collections.abc import AsyncIterator, Iterator
 
 import numpy as np
@@ -10,6 +11,7 @@ from ragcore.stores.chroma import Chroma
 from ragcore.stores.database import Database
 from ragcore.stores.health import Health, IndexState
 from ragcore.stores.registry import Registry
+from ragcore.stores.rows import StoredChunk
 from ragcore.stores.staging import Staging
 from ragcore.stores.sums import Vectors
 from ragcore.stores.vectors import INDEX, ChromaIndex
@@ -155,6 +157,30 @@ async def test_damaged_files_are_found_and_mended(tmp_path: pathlib.Path, file: 
     assert await stores.index.ids("kb") == {c.chunk.id for c in await _all(stores)}
     await stores.index.close()
     await database.close()
+
+
+async def test_a_crowd_of_equal_vectors_is_no_damage(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else every start would build the collection anew, and find the same."""
+    stores = Stores(await Database.open(tmp_path / "x.sqlite"), await Chroma.open(tmp_path / "chroma", instance="i"))
+    texts = ["the same line"] * 1_300 + [f"text {n}" for n in range(40)]
+    random.Random(0).shuffle(texts)
+    await stores.put("s:a", texts)
+    hidden = [stored for stored in await _all(stores) if not await _finds(stores, stored.chunk.text)]
+    assert hidden, "the crowd hides nothing, so this tests nothing"
+
+    async def page(*_: object, **__: object) -> list[StoredChunk]:
+        return hidden[:8]
+
+    monkeypatch.setattr(stores.registry, "live_page", page)
+    assert (await stores.index.probe("kb")).state is IndexState.WELL
+    await stores.chroma.delete((await stores.registry.knowledge_bases())["kb"].collection, [hidden[0].chunk.id])
+    assert (await stores.index.probe("kb")).state is IndexState.DAMAGED
+    await stores.index.close()
+    await stores.database.close()
+
+
+async def _finds(stores: Stores, text: str) -> bool:
+    return (await stores.index.query("kb", EMBEDDER.vector(text), 8))[0].score > 0.99
 
 
 def _damage(folder: pathlib.Path, name: str) -> None:
