@@ -4,12 +4,13 @@ import asyncio
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bots.settings import Settings
-from ragcore.errors import ModelBadOutput
+from ragcore.errors import ModelBadOutput, ModelUnreachable
 from ragcore.models.embeddings import Embedder
 from ragcore.models.minilm import MiniLMEmbedder
 from ragcore.models.openai_embeddings import OpenAIEmbedder
@@ -68,7 +69,15 @@ async def open_embedder(settings: Settings) -> Embedder:
     known = await asyncio.to_thread(_read, file)
     name = f"{embedding.base_url} {embedder.name}"
     if name not in known:
-        known[name] = int((await embedder.embed(["dimension"])).shape[1])
+        try:
+            known[name] = int((await embedder.embed(["dimension"])).shape[1])
+        except ModelUnreachable as error:
+            # Without what may stand before the host: a name and a password.
+            host = urlsplit(embedding.base_url).netloc.rpartition("@")[2]
+            told = f"[embedding] names {host}, and {error}: start it, or mend base_url"
+            raise ModelUnreachable(told) from error
+        finally:
+            await embedder.close()
         await asyncio.to_thread(_write, file, known)
     return SizedEmbedder(embedder, known[name])
 

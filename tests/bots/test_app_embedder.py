@@ -2,9 +2,12 @@
 
 import pathlib
 
+import pytest
+
 from bots.app import Operations, open_operations
 from bots.requests import Ask, Check, Diagnose, SourceReport, Sync
 from bots.settings import load_settings
+from ragcore.errors import ModelUnreachable
 from ragcore.types import Answer
 from tests.fakes.openai_server import OpenAIServer
 
@@ -56,3 +59,11 @@ async def test_to_another_embedder_and_back(tmp_path: pathlib.Path) -> None:
                 assert "25 leave days" in answer.raw_text
                 assert len(answer.notes) == 1, "only that no model is configured"
         assert any(request.path.endswith("/embeddings") for request in server.requests)
+
+
+async def test_an_endpoint_out_of_reach_is_named(tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "citebot.toml"
+    file.write_text('[embedding]\nprovider = "openai"\nbase_url = "http://me:secret@127.0.0.1:9/v1"\nmodel = "m"\n')
+    with pytest.raises(ModelUnreachable, match=r"\[embedding\] names 127\.0\.0\.1:9,"):
+        async with open_operations(load_settings(file)):
+            pass
