@@ -75,10 +75,12 @@ class CandidateSearch:
             self._dense(knowledge_base, vector, k, document_ids), self._by_words(knowledge_base, query, k, document_ids)
         )
         weighed, found, exact = keyword if keyword is not None else (None, [], {})
-        bm25 = await self._completed_bm25(knowledge_base, weighed, found, dense or [])
+        bm25, (cosines, background) = await asyncio.gather(
+            self._completed_bm25(knowledge_base, weighed, found, dense or []),
+            self._completed_cosines(knowledge_base, query, vector, dense, found, weighed),
+        )
         if bm25 is None:
             weighed, found, exact = None, [], {}
-        cosines, background = await self._completed_cosines(knowledge_base, query, vector, dense, bm25, weighed)
         return Candidates(
             knowledge_base=knowledge_base,
             cosines=cosines,
@@ -96,6 +98,10 @@ class CandidateSearch:
         """Return the nearest chunks, None while the vectors cannot be searched."""
         if vector is None:
             return None
+        if document_ids:
+            exact = await self._chunk_vectors.nearest(knowledge_base, vector, k, document_ids)
+            if exact is not None:
+                return exact
         try:
             return await self._vectors.query(knowledge_base, vector, k, document_ids)
         except StoreError as error:
@@ -149,14 +155,14 @@ class CandidateSearch:
         query: SearchQuery,
         vector: NDArray[np.float32] | None,
         dense: Sequence[Hit] | None,
-        bm25: Mapping[str, float] | None,
+        found: Sequence[Hit],
         weighed: WeighedQuery | None,
     ) -> tuple[dict[str, float] | None, Background | None]:
         """Return the cosines of all candidates and the background they are judged by."""
         if vector is None or dense is None:
             return None, None
         cosines = {hit.chunk_id: hit.score for hit in dense}
-        missing = await self._chunk_vectors.of([chunk_id for chunk_id in bm25 or () if chunk_id not in cosines])
+        missing = await self._chunk_vectors.of([hit.chunk_id for hit in found if hit.chunk_id not in cosines])
         if missing:
             values = np.stack(list(missing.values())) @ vector
             cosines.update(zip(missing, map(float, values), strict=True))

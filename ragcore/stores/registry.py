@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from sqlalchemy import Select, and_, false, func, select
+from sqlalchemy import Connection, Select, and_, bindparam, false, func, select
 
 from ragcore.stores.database import PAGE, Database, scalar
 from ragcore.stores.rows import (
@@ -53,6 +53,16 @@ class KnowledgeBase:
 _IS_LIVE = and_(documents.c.deleted == false(), documents.c.generation == chunks.c.generation)
 _IN_FLUX = and_(staged.c.document_id == chunks.c.document_id, staged.c.generation == chunks.c.generation)
 
+# Every question runs these: built once, they are compiled once and cost nothing to build.
+_LIVE_CHUNKS = select_chunks().where(chunks.c.id.in_(bindparam("ids", expanding=True)), _IS_LIVE)
+_UNSETTLED = select(
+    select(counters.c.value).where(counters.c.name == "revision").scalar_subquery(),
+    select(func.count())
+    .select_from(staged.join(chunks, _IN_FLUX))
+    .where(staged.c.knowledge_base.in_(bindparam("names", expanding=True)))
+    .scalar_subquery(),
+)
+
 
 class Registry:
     """Reads documents, chunks and counts; what changes them stands in ragcore.stores.staging."""
@@ -68,11 +78,12 @@ class Registry:
 
     async def live_chunks(self, ids: Sequence[str]) -> dict[str, Chunk]:
         """Return those of the chunks that are live, by id, in the order asked for."""
-        found: dict[str, Chunk] = {}
-        async with self.database.connect() as connection:
-            for page in pages(ids, PAGE):
-                rows = await connection.execute(select_chunks().where(chunks.c.id.in_(page), _IS_LIVE))
-                found.update((row.id, chunk_from_row(row)) for row in rows)
+
+        def work(connection: Connection) -> dict[str, Chunk]:
+            rows = (row for page in pages(ids, PAGE) for row in connection.execute(_LIVE_CHUNKS, {"ids": page}))
+            return {row.id: chunk_from_row(row) for row in rows}
+
+        found = await self.database.read(work)
         return {chunk_id: found[chunk_id] for chunk_id in ids if chunk_id in found}
 
     async def settled_search(
@@ -115,16 +126,10 @@ class Registry:
 
     async def _unsettled(self, names: Sequence[str]) -> tuple[int, int]:
         """Return the revision, and how many chunks of these knowledge bases stand in indexes without being live."""
-        not_live = (
-            select(func.count())
-            .select_from(staged.join(chunks, _IN_FLUX))
-            .where(staged.c.knowledge_base.in_(names))
-            .scalar_subquery()
+        revision, not_live = await self.database.read(
+            lambda connection: connection.execute(_UNSETTLED, {"names": list(names)}).one()
         )
-        revision = select(counters.c.value).where(counters.c.name == "revision").scalar_subquery()
-        async with self.database.connect() as connection:
-            row = (await connection.execute(select(revision, not_live))).one()
-        return int(row[0] or 0), min(int(row[1]), MAX_EXTRA)
+        return int(revision or 0), min(int(not_live), MAX_EXTRA)
 
     async def _replaced_since(self, revision: int, dropped: Sequence[str]) -> bool:
         """Whether the document of a dropped chunk has been switched since.
