@@ -118,6 +118,7 @@ class Operations:
 
     async def _ask(self, request: Ask) -> AsyncGenerator[AnswerEvent]:
         names = self._readable(request.knowledge_bases, request.reader)
+        await self._check_documents(request.document_ids)
         history: tuple[Message, ...] = ()
         if request.conversation is not None:
             history = await self._recall(request.conversation)
@@ -138,7 +139,7 @@ class Operations:
                     continue
                 if request.conversation is not None:
                     await self._parts.history.append(request.conversation, event)
-                yield self._with_refusal(event, request, names)
+                yield self._with_refusal(await self._with_empty_index(event, request, names), request, names)
 
     async def _recall(self, conversation: ConversationKey) -> tuple[Message, ...]:
         """Return what was said, bounded so that a long conversation leaves the documents their room."""
@@ -150,6 +151,7 @@ class Operations:
 
     async def _search(self, request: Search) -> Found:
         names = self._readable(request.knowledge_bases, "")
+        await self._check_documents(request.document_ids)
         retriever = Retriever(
             registry=self._parts.library.registry,
             vectors=self._parts.library.vectors,
@@ -176,6 +178,22 @@ class Operations:
         readers_of = {name: base.readers for name, base in bases.items()}
         allowed = readable(readers_of, audience_of(reader) if reader else OPERATOR)
         return tuple(name for name in allowed if not wanted or name in wanted)
+
+    async def _check_documents(self, ids: Sequence[str]) -> None:
+        """Refuse a document that is not there: an empty answer would look as if it said nothing of the matter."""
+        known = await self._parts.library.registry.documents(ids) if ids else {}
+        missing = [name for name in ids if name not in known or known[name].deleted]
+        if missing:
+            raise ConfigError(f"there is no document {missing[0]!r}; `citebot search` shows the ids of documents")
+
+    async def _with_empty_index(self, answer: Answer, request: Ask, names: Sequence[str]) -> Answer:
+        """Tell the operator that there is nothing to find anything in, not only that nothing was found."""
+        if not answer.abstained or request.reader or not names:
+            return answer
+        counts = await self._parts.library.registry.counts_by_knowledge_base()
+        if any(name in counts for name in names):
+            return answer
+        return replace(answer, notes=(*answer.notes, "Nothing is indexed yet: `citebot sync` reads the sources."))
 
     def _with_refusal(self, answer: Answer, request: Ask, names: Sequence[str]) -> Answer:
         """Tell the operator, who asked as somebody else, the very line that is missing."""

@@ -126,6 +126,16 @@ async def test_a_folder_is_answered_from(home: pathlib.Path) -> None:
             await told(operations, Sync(sources=("nonsense",)))
 
 
+async def test_an_empty_index_and_an_unknown_document_are_told(home: pathlib.Path) -> None:
+    async with opened(home) as (operations, _):
+        answer = await answered(operations, Ask(question="How many leave days may be carried over?"))
+        assert answer.abstained
+        assert any("citebot sync" in note for note in answer.notes)
+        for request in (Ask(question="?", document_ids=("handbook:no.md",)), Search(query="?", document_ids=("no.md",))):
+            with pytest.raises(ConfigError, match=r"no document .*no\.md"):
+                await told(operations, request)
+
+
 async def test_readers_are_answered_from_what_they_may_read(home: pathlib.Path) -> None:
     question = "When does the merger with Brightwater close?"
     async with opened(home) as (operations, _):
