@@ -65,7 +65,7 @@ types: $(TEST)/.ready
 
 # Hypothesis draws fresh examples every time, so a longer run is also a different one.
 soak: $(TEST)/.ready
-	CITEBOT_SOAK=$(SOAK) $(TEST)/bin/pytest -n $(WORKERS) --timeout 1800
+	SOAK_FACTOR=$(SOAK) $(TEST)/bin/pytest -n $(WORKERS) --timeout 1800
 
 bench: $(TEST)/.ready
 	@$(TEST)/bin/python -m pip $(PIP_INSTALL) -e '.[bench]'

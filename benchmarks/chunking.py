@@ -9,7 +9,7 @@ Spans: ``chunking-dev``, 276 questions over three texts, all searched at once; t
 its gold spans' characters that lie in the chunks read, best first, until 4,000 characters are full. "cut": the last
 chunk is cut at the limit, as the peers' figures have it; "whole": a chunk that doesn't fit is passed over.
 Search: BM25 (bm25s, stemmed) and MiniLM, each min-max scaled by question, half and half; Chinese by words of jieba and
-BM25 alone, since MiniLM knows none. Vectors are kept in ``$CITEBOT_BENCH_CACHE``, by default in the temporary folder.
+BM25 alone, since MiniLM knows none. Vectors are kept in ``$BENCH_CACHE``, by default in the temporary folder.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ from ragcore.tokens import offline_tokenizer
 from ragcore.types import ParsedDocument, Section
 
 BENCH = pathlib.Path(__file__).resolve().parents[2] / "shared" / "bench"
-CACHE = pathlib.Path(os.environ.get("CITEBOT_BENCH_CACHE") or pathlib.Path(tempfile.gettempdir()) / "bench-cache")
+CACHE = pathlib.Path(os.environ.get("BENCH_CACHE") or pathlib.Path(tempfile.gettempdir()) / "bench-cache")
 ROOM = 4000
 LARGEST_SET = 300
 """Documents of a retrieval set that are indexed: those that answer, then the first others."""

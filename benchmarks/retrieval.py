@@ -3,7 +3,7 @@
     python -m benchmarks.retrieval [SET ...] [--history] [--halves] [--gate]
 
 Documents are ingested as a sync would (parsed, cut, embedded by MiniLM), questions retrieved as a chat would; nothing is
-set per data set. Indexes are kept in ``$CITEBOT_BENCH_CACHE`` (by default in the temporary folder), so that only the
+set per data set. Indexes are kept in ``$BENCH_CACHE`` (by default in the temporary folder), so that only the
 first run embeds. ``--halves`` tells the two halves of the queries apart, by the hash of their ids: the constants of
 ragcore.retrieval.scoring were chosen on half 0. ``--gate`` asks questions of one set to the documents of another and
 tells how often the default threshold lets something through. Peers: BM25 with stemming (jieba for Chinese), cosine,
@@ -28,7 +28,7 @@ from ragcore.retrieval import Retriever
 from ragcore.types import Question
 
 BENCH = pathlib.Path(__file__).resolve().parents[2] / "shared" / "bench"
-CACHE = pathlib.Path(os.environ.get("CITEBOT_BENCH_CACHE") or pathlib.Path(tempfile.gettempdir()) / "bench-cache")
+CACHE = pathlib.Path(os.environ.get("BENCH_CACHE") or pathlib.Path(tempfile.gettempdir()) / "bench-cache")
 PEERS = ("BM25", "vector", "RRF 60", "weighted", "RAGFlow", "LlamaIndex", "LangChain", "aim")
 FIGURES = {
     "faq-zoomcamp": (0.902, 0.851, 0.911, 0.934, 0.915, 0.908, 0.822, 0.94),

@@ -2,7 +2,7 @@
 
 import os
 
-FACTOR = float(os.environ.get("CITEBOT_SOAK", "1"))
+FACTOR = float(os.environ.get("SOAK_FACTOR", "1"))
 
 
 def scaled(count: int) -> int:
