@@ -131,7 +131,10 @@ async def test_an_empty_index_and_an_unknown_document_are_told(home: pathlib.Pat
         answer = await answered(operations, Ask(question="How many leave days may be carried over?"))
         assert answer.abstained
         assert any("citebot sync" in note for note in answer.notes)
-        for request in (Ask(question="?", document_ids=("handbook:no.md",)), Search(query="?", document_ids=("no.md",))):
+        for request in (
+            Ask(question="?", document_ids=("handbook:no.md",)),
+            Search(query="?", document_ids=("no.md",)),
+        ):
             with pytest.raises(ConfigError, match=r"no document .*no\.md"):
                 await told(operations, request)
 
