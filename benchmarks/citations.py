@@ -21,9 +21,11 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ragcore.citations import CitationPolicy, attribute, cite, markers
+from ragcore.citations import markers
 from ragcore.citations.attribution import Judge, marker_place
+from ragcore.citations.cite import attribute, cite
 from ragcore.citations.evidence import Claim, Source
+from ragcore.citations.scoring import CitationPolicy
 from ragcore.citations.sentences import split_sentences
 from ragcore.evaluate.citations import (
     CitationCase,

@@ -5,7 +5,9 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ragcore.citations import CitationPolicy, attribute, markers
+from ragcore.citations import markers
+from ragcore.citations.cite import attribute
+from ragcore.citations.scoring import CitationPolicy
 from ragcore.errors import ConfigError
 from ragcore.types import Chunk
 

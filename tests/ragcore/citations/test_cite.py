@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from ragcore.citations import CitationPolicy, attribute, cite, markers
+from ragcore.citations import markers
+from ragcore.citations.cite import attribute, cite
+from ragcore.citations.scoring import CitationPolicy
 from ragcore.errors import ModelUnreachable
 from ragcore.types import Chunk, Support
 from tests.soak import scaled

@@ -1,6 +1,8 @@
 """The marker's grammar: what is repaired, what is left alone, and what must hold for any text."""
 
 import re
+import subprocess
+import sys
 import time
 
 import pytest
@@ -237,3 +239,9 @@ def test_time_is_linear(unit: str) -> None:
         markers.repair(text, 4)
         taken.append(time.process_time() - began)
     assert taken[1] < 30 * taken[0] + 1
+
+
+def test_the_grammar_alone_imports_nothing_heavy() -> None:
+    code = "import sys, ragcore.citations.markers; print(*sorted({'numpy', 'sentencex'} & set(sys.modules)))"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == ""
