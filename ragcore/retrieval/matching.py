@@ -1,33 +1,68 @@
 """What of a question stands in a chunk, to the letter: matched words for highlighting, and quoted phrases."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from ragcore.retrieval.query import SearchQuery
-from ragcore.terms import Kind, Term, terms
+from ragcore.retrieval.query import PARTICLES, SearchQuery
+from ragcore.terms import Kind, Term, spelt_out, spotted, terms
 from ragcore.types import Chunk
+
+Span = tuple[int, int]
 
 
 def matched_words(query: SearchQuery, text: str) -> tuple[str, ...]:
-    """Return the question's terms that a text holds, as written there, each once, in order.
+    """Return the question's words that a text holds, as written there, each once, in order.
 
-    Pairs of an unspaced script that overlap come as one stretch, and single characters only where no pair matched.
+    Of unspaced scripts: pairs that overlap come as one stretch, without the grammatical characters at its ends; one
+    character only where it stands alone in the question; and the longer word that a pair abbreviates (年休假 for 年假).
     """
-    wanted = {term for clause in query.clauses for term in (clause.term, *sum(clause.synonyms, ()))}
-    spans: list[tuple[int, int]] = []
-    found = [term for term in terms(text) if term.text in wanted]
-    paired = any(term.kind is Kind.PAIR for term in found)
+    found = spotted(text, _wanted(query))
+    shown = (_trimmed(text, start, end) for start, end in _stretches(found))
+    spans = sorted([*(span for span in shown if span is not None), *_spelt_out(query, text, found)])
+    return tuple(dict.fromkeys(text[start:end] for start, end in spans))
+
+
+def _wanted(query: SearchQuery) -> frozenset[str]:
+    """Return the terms that a reader would call words of the question, or of its synonyms."""
+    paired = {character for clause in query.clauses if clause.kind is Kind.PAIR for character in clause.term}
+    return frozenset(
+        term
+        for clause in query.clauses
+        for term in (clause.term, *sum(clause.synonyms, ()))
+        if not (clause.kind is Kind.CHARACTER and term == clause.term and term in paired)
+    )
+
+
+def _stretches(found: Sequence[Term]) -> list[Span]:
+    """Join the places of terms that overlap."""
+    spans: list[Span] = []
     for term in found:
-        if term.kind is Kind.CHARACTER and paired:
-            continue
         if spans and term.start < spans[-1][1]:
             spans[-1] = (spans[-1][0], max(spans[-1][1], term.end))
         else:
             spans.append((term.start, term.end))
-    return tuple(dict.fromkeys(text[start:end] for start, end in spans))
+    return spans
+
+
+def _trimmed(text: str, start: int, end: int) -> Span | None:
+    """Take grammatical characters off the ends; None where a pair was little else (``的年``)."""
+    first, last = start, end
+    while first < last and text[first] in PARTICLES:
+        first += 1
+    while last > first and text[last - 1] in PARTICLES:
+        last -= 1
+    return (first, last) if (first, last) == (start, end) or last - first > 1 else None
+
+
+def _spelt_out(query: SearchQuery, text: str, found: Sequence[Term]) -> Iterator[Span]:
+    """Yield where a text spells out what the question abbreviates, unless it has the short form too."""
+    written = {term.text for term in found}
+    for clause in query.clauses:
+        if clause.stand_in and clause.term not in written and PARTICLES.isdisjoint(clause.term):
+            yield from spelt_out(clause.term, text)
 
 
 def phrase_share(query: SearchQuery, chunk: Chunk) -> float:
-    """Return which share of the quoted phrases a chunk holds word for word, 0..1, in its text or above it."""
+    """Return which share of the quoted phrases a chunk holds word for word, in its text or above it, 0..1."""
     if not query.phrases:
         return 0.0
     places = [terms(text) for text in (chunk.text, chunk.title, *chunk.heading_path)]

@@ -20,7 +20,8 @@ MAX_EXPANSIONS = 6
 MAX_TERMS = 400
 """A question longer than this is read to here; what a person asks is shorter."""
 
-_PARTICLES = frozenset("的了吗嗎呢吧是在与與和有几幾个個多少什么麼怎哪谁誰何为為")
+PARTICLES = frozenset("的了吗嗎呢吧是在与與和有几幾个個多少什么麼怎哪谁誰何为為")
+"""Chinese characters that mark grammar rather than name something."""
 _QUOTED = re.compile(
     r"[\"“„«]([^\"“”„«»\n]{2,200})[\"”“»]|「([^「」\n]{2,200})」|『([^『』\n]{2,200})』|《([^《》\n]{2,200})》"
 )
@@ -123,7 +124,7 @@ def _weight(term: Term, wholes: Sequence[tuple[int, int]], paired: set[int]) -> 
     """Return how much a term counts beside the others of the same place."""
     if term.kind is Kind.CHARACTER and term.start in paired:
         return CHARACTER_WEIGHT
-    if term.kind is Kind.PAIR and any(character in _PARTICLES for character in term.text):
+    if term.kind is Kind.PAIR and any(character in PARTICLES for character in term.text):
         return PARTICLE_WEIGHT
     if term.kind is Kind.PART and any(start <= term.start and term.end <= end for start, end in wholes):
         return PART_WEIGHT

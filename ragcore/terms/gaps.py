@@ -30,3 +30,8 @@ def gap_of(pair: str) -> str:
 def may_be_abbreviated(pair: str) -> bool:
     """Whether a pair is of two Chinese characters, so that it may stand for a longer word."""
     return len(pair) == 2 and _HAN_RUN.fullmatch(pair + pair) is not None
+
+
+def spelt_out(pair: str, text: str) -> list[tuple[int, int]]:
+    """Return the places where a text has one Chinese character between the two of a pair: start, exclusive end."""
+    return [place.span() for place in re.finditer(f"{pair[0]}[{HAN}]{pair[-1]}", text)]

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 
 from ragcore.terms.compound import WORD, Relative, compound
@@ -30,6 +30,16 @@ def terms(text: str) -> list[Term]:
         Term(found, offset + start, offset + end, kind)
         for offset, relative in _tokens(text)
         for found, start, end, kind in relative
+    ]
+
+
+def spotted(text: str, wanted: Collection[str]) -> list[Term]:
+    """Return those of a text's terms whose normal form is wanted, in order of their start."""
+    return [
+        Term(found, offset + start, offset + end, kind)
+        for offset, relative in _tokens(text)
+        for found, start, end, kind in relative
+        if found in wanted
     ]
 
 
