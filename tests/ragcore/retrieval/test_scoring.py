@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -35,7 +37,8 @@ def test_a_chunk_is_not_judged_by_the_weaker_ones_beside_it(scores: list[tuple[f
 def test_a_leg_that_knows_nothing_has_no_say_unless_a_chunk_stands_out() -> None:
     assert trust(0.65, ENGLISH) == 1.0
     assert trust(0.68, UNREAD) == 0.0
-    assert trust(0.99, UNREAD) == 1.0
+    assert 0.0 < trust(0.99, UNREAD) < 1.0
+    assert trust(0.99, replace(UNREAD, deviation=0.08)) == 1.0
     cosines, coverage = np.array([0.7, 0.5]), np.array([0.1, 0.4])
     assert list(np.argsort(-relevance(cosines, coverage, UNREAD, 0.5))) == [1, 0]
     assert list(np.argsort(-relevance(cosines, coverage, ENGLISH, 0.9))) == [0, 1]
