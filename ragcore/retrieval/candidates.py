@@ -14,7 +14,7 @@ from ragcore.retrieval.query import SearchQuery
 from ragcore.retrieval.scoring import Background
 from ragcore.retrieval.weighing import COMMON, WeighedQuery, weigh
 from ragcore.stores.chunk_vectors import ChunkVectors
-from ragcore.stores.hits import Alternative, Hit, KeywordIndex, KeywordQuery, VectorIndex
+from ragcore.stores.hits import Alternative, Hit, KeywordIndex, KeywordQuery, KeywordReader, VectorIndex
 
 log = logging.getLogger(__name__)
 
@@ -40,6 +40,15 @@ class Candidates:
     def ids(self) -> list[str]:
         """Return the ids of all candidates, sorted."""
         return sorted({*(self.cosines or ()), *(self.bm25 or ())})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Words:
+    """The weighed question, the best chunks by words, and for chunks with its rare identifiers the share of them."""
+
+    weighed: WeighedQuery
+    found: Sequence[Hit]
+    exact: Mapping[str, float]
 
 
 class CandidateSearch:
@@ -71,25 +80,24 @@ class CandidateSearch:
             k: How many candidates each leg brings.
             document_ids: Narrows to these documents, unless empty.
         """
-        dense, keyword = await asyncio.gather(
+        dense, words = await asyncio.gather(
             self._dense(knowledge_base, vector, k, document_ids), self._by_words(knowledge_base, query, k, document_ids)
         )
-        weighed, found, exact = keyword if keyword is not None else (None, [], {})
         bm25, (cosines, background) = await asyncio.gather(
-            self._completed_bm25(knowledge_base, weighed, found, dense or []),
-            self._completed_cosines(knowledge_base, query, vector, dense, found, weighed),
+            self._completed_bm25(knowledge_base, words, dense or ()),
+            self._completed_cosines(knowledge_base, query, vector, dense, words),
         )
         if bm25 is None:
-            weighed, found, exact = None, [], {}
+            words = None
         return Candidates(
             knowledge_base=knowledge_base,
             cosines=cosines,
             bm25=bm25,
-            weighed=weighed,
+            weighed=words.weighed if words else None,
             background=background,
-            exact=exact,
+            exact=words.exact if words else {},
             dense_ranks={hit.chunk_id: rank for rank, hit in enumerate(dense or (), start=1)},
-            keyword_ranks={hit.chunk_id: rank for rank, hit in enumerate(found, start=1)},
+            keyword_ranks={hit.chunk_id: rank for rank, hit in enumerate(words.found if words else (), start=1)},
         )
 
     async def _dense(
@@ -110,40 +118,33 @@ class CandidateSearch:
 
     async def _by_words(
         self, knowledge_base: str, query: SearchQuery, k: int, document_ids: tuple[str, ...]
-    ) -> tuple[WeighedQuery, list[Hit], dict[str, float]] | None:
-        """Return the weighed question, the best chunks by words, and who holds its rare identifiers."""
+    ) -> _Words | None:
+        """Return what the words find, None while they cannot be searched."""
+
+        def work(reader: KeywordReader) -> _Words:
+            weighed = weigh(query, reader.statistics(knowledge_base, query.vocabulary))
+            found = reader.search(knowledge_base, weighed.keywords, k, document_ids)
+            return _Words(weighed=weighed, found=found, exact=_exact(reader, knowledge_base, weighed, document_ids))
+
         try:
-            statistics = await self._keywords.statistics(knowledge_base, query.vocabulary)
-            weighed = weigh(query, statistics)
-            found = await self._keywords.search(knowledge_base, weighed.keywords, k, document_ids)
-            exact = await self._exact(knowledge_base, weighed, document_ids)
+            return await self._keywords.read(work)
         except StoreError as error:
             log.warning("searching %s by vectors alone: %s", knowledge_base, error)
             return None
-        return weighed, found, exact
-
-    async def _exact(
-        self, knowledge_base: str, weighed: WeighedQuery, document_ids: tuple[str, ...]
-    ) -> dict[str, float]:
-        """Return, for each chunk with a rare identifier of the question, the share of them that it has."""
-        total = sum(weighed.exact.values())
-        shares: dict[str, float] = {}
-        for term, rarity in weighed.exact.items():
-            asked = KeywordQuery(clauses=((Alternative(terms=(term,)),),))
-            for hit in await self._keywords.search(knowledge_base, asked, COMMON, document_ids):
-                shares[hit.chunk_id] = shares.get(hit.chunk_id, 0.0) + rarity / total
-        return shares
 
     async def _completed_bm25(
-        self, knowledge_base: str, weighed: WeighedQuery | None, found: Sequence[Hit], dense: Sequence[Hit]
+        self, knowledge_base: str, words: _Words | None, dense: Sequence[Hit]
     ) -> dict[str, float] | None:
         """Return the BM25 scores of all candidates; a chunk that only the dense leg found may still share words."""
-        if weighed is None:
+        if words is None:
             return None
-        scores = {hit.chunk_id: hit.score for hit in found}
+        asked = words.weighed.keywords
+        scores = {hit.chunk_id: hit.score for hit in words.found}
         missing = [hit.chunk_id for hit in dense if hit.chunk_id not in scores]
+        if not missing:
+            return scores
         try:
-            more = await self._keywords.scores(knowledge_base, weighed.keywords, missing)
+            more = await self._keywords.read(lambda reader: reader.scores(knowledge_base, asked, missing))
         except StoreError as error:
             log.warning("searching %s by vectors alone: %s", knowledge_base, error)
             return None
@@ -155,16 +156,29 @@ class CandidateSearch:
         query: SearchQuery,
         vector: NDArray[np.float32] | None,
         dense: Sequence[Hit] | None,
-        found: Sequence[Hit],
-        weighed: WeighedQuery | None,
+        words: _Words | None,
     ) -> tuple[dict[str, float] | None, Background | None]:
         """Return the cosines of all candidates and the background they are judged by."""
         if vector is None or dense is None:
             return None, None
         cosines = {hit.chunk_id: hit.score for hit in dense}
+        found = words.found if words else ()
         missing = await self._chunk_vectors.of([hit.chunk_id for hit in found if hit.chunk_id not in cosines])
         if missing:
             values = np.stack(list(missing.values())) @ vector
             cosines.update(zip(missing, map(float, values), strict=True))
-        sample = await self._backgrounds.of(knowledge_base, count=weighed.count if weighed else None)
+        sample = await self._backgrounds.of(knowledge_base, count=words.weighed.count if words else None)
         return cosines, sample.background(vector, query.language)
+
+
+def _exact(
+    reader: KeywordReader, knowledge_base: str, weighed: WeighedQuery, document_ids: tuple[str, ...]
+) -> dict[str, float]:
+    """Return, for each chunk with a rare identifier of the question, the share of them that it has."""
+    total = sum(weighed.exact.values())
+    shares: dict[str, float] = {}
+    for term, rarity in weighed.exact.items():
+        asked = KeywordQuery(clauses=((Alternative(terms=(term,)),),))
+        for hit in reader.search(knowledge_base, asked, COMMON, document_ids):
+            shares[hit.chunk_id] = shares.get(hit.chunk_id, 0.0) + rarity / total
+    return shares

@@ -1,13 +1,15 @@
 """What a search index gives back, and what both derived indexes look like to those who search them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragcore.types import Chunk
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +46,22 @@ class TermStatistics:
     frequencies: tuple[int, ...]
 
 
+class KeywordReader(Protocol):
+    """One state of a keyword index. Its calls block: they are made within ``KeywordIndex.read``."""
+
+    def statistics(self, knowledge_base: str, terms: Sequence[str]) -> TermStatistics:
+        """Return chunk and document frequencies; chunks removed lately may still count."""
+        ...
+
+    def search(self, knowledge_base: str, query: KeywordQuery, k: int, document_ids: Sequence[str] = ()) -> list[Hit]:
+        """Return the k best chunks that meet at least one clause, best first; within the documents, if any given."""
+        ...
+
+    def scores(self, knowledge_base: str, query: KeywordQuery, chunk_ids: Sequence[str]) -> list[Hit]:
+        """Return the query's score for those of the chunks that meet a clause."""
+        ...
+
+
 class KeywordIndex(Protocol):
     """A derived index of words over the live chunks of all knowledge bases.
 
@@ -60,18 +78,8 @@ class KeywordIndex(Protocol):
         """
         ...
 
-    async def search(
-        self, knowledge_base: str, query: KeywordQuery, k: int, document_ids: Sequence[str] = ()
-    ) -> list[Hit]:
-        """Return the k best chunks that meet at least one clause, best first; within the documents, if any given."""
-        ...
-
-    async def scores(self, knowledge_base: str, query: KeywordQuery, chunk_ids: Sequence[str]) -> list[Hit]:
-        """Return the query's score for those of the chunks that meet a clause."""
-        ...
-
-    async def statistics(self, knowledge_base: str, terms: Sequence[str]) -> TermStatistics:
-        """Return chunk and document frequencies; chunks removed lately may still count."""
+    async def read(self, work: Callable[[KeywordReader], T]) -> T:
+        """Run ``work``, which only reads, in a thread on one state of the index."""
         ...
 
     async def count(self, knowledge_base: str | None = None) -> int:

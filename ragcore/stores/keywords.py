@@ -12,8 +12,9 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ragcore.errors import BusyError, IndexDamaged, StoreError
-from ragcore.stores.hits import Alternative, Hit, KeywordQuery, TermStatistics
+from ragcore.stores.hits import KeywordReader
 from ragcore.stores.keyword_document import bag, scope
+from ragcore.stores.keyword_snapshot import TantivySnapshot, chunk_id
 from ragcore.types import Chunk
 
 if TYPE_CHECKING:
@@ -43,23 +44,9 @@ class TantivyKeywords:
         """In one commit: remove generations, add chunks (an id already there is replaced), set the revision."""
         await self._run(lambda: self._write(add, remove_generations, revision))
 
-    async def search(
-        self, knowledge_base: str, query: KeywordQuery, k: int, document_ids: Sequence[str] = ()
-    ) -> list[Hit]:
-        """Return the k best chunks that meet at least one clause, best first; within the documents, if any given."""
-        if not query.clauses or k < 1:
-            return []
-        return await self._run(lambda: self._search(knowledge_base, query, k, "document", document_ids))
-
-    async def scores(self, knowledge_base: str, query: KeywordQuery, chunk_ids: Sequence[str]) -> list[Hit]:
-        """Return the query's score for those of the chunks that meet a clause."""
-        if not query.clauses or not chunk_ids:
-            return []
-        return await self._run(lambda: self._search(knowledge_base, query, len(chunk_ids), "id", chunk_ids))
-
-    async def statistics(self, knowledge_base: str, terms: Sequence[str]) -> TermStatistics:
-        """Return chunk and document frequencies; chunks removed lately may still count."""
-        return await self._run(lambda: self._statistics(knowledge_base, terms))
+    async def read(self, work: Callable[[KeywordReader], _Result]) -> _Result:
+        """Run ``work``, which only reads, on one state of the index: one step of a thread, however much is asked."""
+        return await self._run(lambda: work(TantivySnapshot(self._opened())))
 
     async def count(self, knowledge_base: str | None = None) -> int:
         """Return the number of chunks, of one knowledge base or of all."""
@@ -105,25 +92,6 @@ class TantivyKeywords:
                 raise
             self._open_index().reload()
 
-    def _search(self, knowledge_base: str, query: KeywordQuery, k: int, field: str, only: Sequence[str]) -> list[Hit]:
-        """Search in a snapshot; ``only`` narrows to chunks whose ``field`` has one of these values."""
-        index = self._opened()
-        searcher = index.searcher()
-        wanted = _query(index.schema, scope(knowledge_base), query)
-        if only:
-            wanted = _narrowed(index.schema, wanted, field, only)
-        found = searcher.search(wanted, limit=k, count=False).hits
-        return [Hit(chunk_id=_id(searcher, address), score=score) for score, address in found]
-
-    def _statistics(self, knowledge_base: str, terms: Sequence[str]) -> TermStatistics:
-        """Look each term up in the dictionary."""
-        searcher = self._opened().searcher()
-        prefix = scope(knowledge_base)
-        return TermStatistics(
-            count=searcher.doc_freq("knowledge_base", knowledge_base),
-            frequencies=tuple(searcher.doc_freq("body", prefix + term) for term in terms),
-        )
-
     def _count(self, knowledge_base: str | None) -> int:
         """Count live chunks: the dictionary's own figure still holds the deleted."""
         import tantivy
@@ -144,7 +112,7 @@ class TantivyKeywords:
         searcher = index.searcher()
         query = tantivy.Query.term_query(index.schema, "kind", "chunk")
         found = searcher.search(query, limit=max(1, searcher.num_docs), count=False).hits
-        return {_id(searcher, address) for _, address in found}
+        return {chunk_id(searcher, address) for _, address in found}
 
     def _revision(self) -> int:
         """Read the marker; an index of another format must be refilled."""
@@ -219,11 +187,6 @@ def _mapped(work: Callable[[], _Result]) -> _Result:
         raise StoreError(f"the keyword index's folder cannot be used: {error}") from error
 
 
-def _id(searcher: "tantivy.Searcher", address: "tantivy.DocAddress") -> str:
-    """Read the chunk id of a found document."""
-    return str(searcher.doc(address)["id"][0])
-
-
 def _schema() -> "tantivy.Schema":
     """Describe the index; frequencies without positions, since phrases are checked in the text itself."""
     import tantivy
@@ -262,29 +225,3 @@ def _marker(revision: int) -> "tantivy.Document":
     document.add_unsigned("revision", revision)
     document.add_unsigned("format", FORMAT)
     return document
-
-
-def _query(schema: "tantivy.Schema", prefix: str, query: KeywordQuery) -> "tantivy.Query":
-    """Build an OR over the clauses, each scored by its best alternative."""
-    from tantivy import Occur, Query
-
-    def one(alternative: Alternative) -> "tantivy.Query":
-        places = [Query.term_query(schema, "body", prefix + term, "freq") for term in alternative.terms]
-        together = places[0] if len(places) == 1 else Query.boolean_query([(Occur.Must, place) for place in places])
-        return Query.boost_query(together, alternative.weight)
-
-    clauses: list[Any] = []
-    for clause in query.clauses:
-        alternatives = [one(alternative) for alternative in clause]
-        chosen = alternatives[0] if len(alternatives) == 1 else Query.disjunction_max_query(alternatives)
-        clauses.append((Occur.Should, chosen))
-    return Query.boolean_query(clauses)
-
-
-def _narrowed(schema: "tantivy.Schema", wanted: "tantivy.Query", field: str, only: Sequence[str]) -> "tantivy.Query":
-    """Keep to the chunks with one of these values. An OR of single terms: a term set walks the whole dictionary."""
-    from tantivy import Occur, Query
-
-    places = [(Occur.Should, Query.term_query(schema, field, value, "basic")) for value in only]
-    kept = Query.const_score_query(Query.boolean_query(places), 0.0)
-    return Query.boolean_query([(Occur.Must, kept), (Occur.Must, wanted)])

@@ -30,7 +30,7 @@ async def mended(library: Library) -> None:
 
 async def found(library: Library, word: str) -> int:
     query = KeywordQuery(clauses=tuple((Alternative(terms=(term.text,)),) for term in terms(word)))
-    return len(await library.keywords.search("kb", query, 1_000))
+    return len(await library.keywords.read(lambda reader: reader.search("kb", query, 1_000)))
 
 
 async def test_a_new_library_is_well(tmp_path: pathlib.Path) -> None:

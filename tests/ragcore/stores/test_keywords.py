@@ -34,7 +34,7 @@ def asked(text: str) -> KeywordQuery:
 
 
 async def found(index: TantivyKeywords, text: str, *, base: str = "kb", documents: tuple[str, ...] = ()) -> list[str]:
-    return [hit.chunk_id for hit in await index.search(base, asked(text), 10, documents)]
+    return [hit.chunk_id for hit in await index.read(lambda reader: reader.search(base, asked(text), 10, documents))]
 
 
 async def test_an_index_starts_empty_and_remembers_its_revision(tmp_path: pathlib.Path) -> None:
@@ -68,8 +68,8 @@ async def test_a_knowledge_base_never_answers_for_another(tmp_path: pathlib.Path
     assert await found(index, "salary") == ["a-0"]
     assert await found(index, "salary", base="文档库") == ["b-0"]
     assert await found(index, "salary", base="other") == []
-    assert (await index.statistics("kb", ["salari", "board"])).frequencies == (1, 0)
-    assert await index.scores("kb", asked("salary"), ["b-0"]) == []
+    assert (await index.read(lambda reader: reader.statistics("kb", ["salari", "board"]))).frequencies == (1, 0)
+    assert await index.read(lambda reader: reader.scores("kb", asked("salary"), ["b-0"])) == []
     await index.close()
 
 
@@ -109,8 +109,8 @@ async def test_a_file_is_found_by_its_name(tmp_path: pathlib.Path) -> None:
 async def test_scores_complete_what_the_search_left_out(tmp_path: pathlib.Path) -> None:
     index = TantivyKeywords(tmp_path)
     await index.write(add=[chunk("g", place, "leave " * (place + 1) + "policy") for place in range(20)])
-    every = await index.search("kb", asked("leave policy"), 20)
-    some = await index.scores("kb", asked("leave policy"), ["g-3", "g-17", "gone-0"])
+    every = await index.read(lambda reader: reader.search("kb", asked("leave policy"), 20))
+    some = await index.read(lambda reader: reader.scores("kb", asked("leave policy"), ["g-3", "g-17", "gone-0"]))
     assert {hit.chunk_id: hit.score for hit in some} == {
         hit.chunk_id: pytest.approx(hit.score) for hit in every if hit.chunk_id in {"g-3", "g-17"}
     }
@@ -121,9 +121,9 @@ async def test_a_clause_is_met_by_its_best_alternative_and_phrases_whole(tmp_pat
     index = TantivyKeywords(tmp_path)
     await index.write(add=[chunk("a", 0, "annual leave"), chunk("b", 0, "annual report"), chunk("c", 0, "holidays")])
     clause = (Alternative(terms=("holiday",), weight=0.5), Alternative(terms=("annual", "leav"), weight=0.7))
-    hits = await index.search("kb", KeywordQuery(clauses=(clause,)), 5)
+    hits = await index.read(lambda reader: reader.search("kb", KeywordQuery(clauses=(clause,)), 5))
     assert {hit.chunk_id for hit in hits} == {"a-0", "c-0"}
-    assert await index.search("kb", KeywordQuery(), 5) == []
+    assert await index.read(lambda reader: reader.search("kb", KeywordQuery(), 5)) == []
     await index.close()
 
 
