@@ -18,7 +18,7 @@ from collections.abc import AsyncIterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ragcore.ingest import Indexed, ingest
+from ragcore.ingest import Indexed, Underway, ingest
 from ragcore.library import Library
 from ragcore.models.embeddings import Embedder
 from ragcore.recovery import recover
@@ -66,12 +66,13 @@ async def measure(file: pathlib.Path, limit: int, embedder: Timed) -> None:
         library = await Library.open(pathlib.Path(folder), embedder=embedder)
         await recover(library)
         started = time.perf_counter()
-        events = [event async for event in ingest(library, "bench", documents(file, limit))]
+        events = [e async for e in ingest(library, "bench", documents(file, limit)) if not isinstance(e, Underway)]
         seconds = time.perf_counter() - started
         chunks = sum(event.chunks for event in events if isinstance(event, Indexed))
         again = time.perf_counter()
         texts = embedder.texts
-        assert all([isinstance(event, Indexed) async for event in ingest(library, "bench", documents(file, limit))])
+        again = [e async for e in ingest(library, "bench", documents(file, limit)) if not isinstance(e, Underway)]
+        assert all(isinstance(event, Indexed) for event in again)
         again = time.perf_counter() - again
         await library.close()
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if sys.platform != "darwin" else 1024**2)

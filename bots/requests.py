@@ -97,12 +97,19 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncProgress:
-    """How far a source has come; ``total`` is None while the listing goes on."""
+    """How far a source has come; ``total`` is None while the listing goes on.
+
+    ``reached`` is ``done`` and what is done of the documents under way; it never falls. With a ``stage`` ("reading",
+    "embedding") ``document`` is under way, and ``share`` of that stage is done.
+    """
 
     source: str
     done: int
     total: int | None
     document: str = ""
+    reached: float = 0.0
+    stage: str = ""
+    share: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

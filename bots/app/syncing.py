@@ -149,7 +149,15 @@ def _job(settings: Settings, source: SourceSettings) -> SyncJob:
 def _event(told: connector_sync.SyncProgress | SyncReport) -> Event:
     if isinstance(told, SyncReport):
         return _report(told)
-    return SyncProgress(source=told.source, done=told.done, total=told.total, document=told.document_id)
+    return SyncProgress(
+        source=told.source,
+        done=told.done,
+        total=told.total,
+        document=told.document_id,
+        reached=told.reached,
+        stage=told.stage,
+        share=told.share,
+    )
 
 
 def _report(report: SyncReport) -> SourceReport:

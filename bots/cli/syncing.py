@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -85,7 +85,7 @@ def _bar(console: Console) -> Progress:
     return Progress(
         TextColumn("{task.fields[source]}", markup=False),
         BarColumn(bar_width=30),
-        MofNCompleteColumn(),
+        TextColumn("{task.fields[done]}", style="progress.download"),
         TimeElapsedColumn(),
         TextColumn("{task.description}", markup=False, style="dim"),
         console=console,
@@ -95,10 +95,20 @@ def _bar(console: Console) -> Progress:
 
 def _advance(progress: Progress, tasks: dict[str, TaskID], event: SyncProgress) -> None:
     if event.source not in tasks:
-        tasks[event.source] = progress.add_task("", total=event.total, source=clean_line(event.source))
+        tasks[event.source] = progress.add_task("", total=event.total, source=clean_line(event.source), done="")
     progress.update(
-        tasks[event.source], completed=event.done, total=event.total, description=clean_line(event.document)[-50:]
+        tasks[event.source],
+        completed=max(event.reached, event.done),
+        total=event.total,
+        done=f"{event.done}/{event.total}" if event.total is not None else "looking for changes",
+        description=_doing(event),
     )
+
+
+def _doing(event: SyncProgress) -> str:
+    """Return the document, and, where it takes long enough to tell, what is being done with it."""
+    share = f" {event.share:.0%}" if event.share else ""
+    return f"{clean_line(event.document)[-50:]}{f' ({event.stage}{share})' if event.stage else ''}"
 
 
 def _show_report(report: SourceReport) -> None:

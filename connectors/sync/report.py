@@ -5,13 +5,20 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncProgress:
-    """So many documents are done, of about ``total`` (None: not known); ``document_id`` was the last of them."""
+    """So many documents are done, of about ``total`` (None: not known); ``document_id`` was the last of them.
+
+    With a ``stage`` ("reading", "embedding") ``document_id`` is the one under way, and ``share`` of that stage is done,
+    from 0 to 1. ``reached`` is ``done`` and what is done of those under way: it never falls, for a bar to show.
+    """
 
     source: str
     done: int
     failed: int = 0
     total: int | None = None
     document_id: str = ""
+    reached: float = 0.0
+    stage: str = ""
+    share: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from typing import Literal
 
 from ragcore.errors import ParseError
 from ragcore.evaluate.judged import JudgedQuery, read_corpus, read_queries
-from ragcore.ingest import Failed, IngestOptions, ingest
+from ragcore.ingest import Failed, Indexed, IngestOptions, ingest
 from ragcore.library import Library
 from ragcore.models.embeddings import Embedder
 from ragcore.recovery import recover
@@ -114,7 +114,7 @@ async def _index(
     async for event in ingest(library, KNOWLEDGE_BASE, sources(), options):
         if isinstance(event, Failed):
             raise ParseError(f"{event.document_id}: {event.reason}", mend=event.mend)
-        done += 1
+        done += isinstance(event, Indexed)
         if progress is not None:
             progress(done, len(corpus))
     return len(corpus)

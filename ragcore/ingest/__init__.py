@@ -5,52 +5,47 @@ until the switch, and the new one from then on.
 """
 
 import asyncio
-import logging
 from collections.abc import AsyncGenerator, AsyncIterable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 
-from ragcore.errors import (
-    CitebotError,
-    ModelAuthError,
-    ModelRateLimited,
-    ModelUnreachable,
-    ParseError,
-    StoreError,
-)
 from ragcore.ingest.batch import SLICE, write_batch
-from ragcore.ingest.events import Change, Failed, Indexed, IngestEvent, IngestOptions, pipeline_of
-from ragcore.ingest.prepare import Prepared, document_hash, prepare
+from ragcore.ingest.events import (
+    Change,
+    Failed,
+    Indexed,
+    IngestEvent,
+    IngestOptions,
+    Outcome,
+    Stage,
+    Underway,
+    pipeline_of,
+)
+from ragcore.ingest.prepare import Prepared
+from ragcore.ingest.reader import FATAL, End, Inbox, Item, Reader, failed
 from ragcore.library import Library
-from ragcore.parse_worker import ParseWorker
-from ragcore.stores.failures import Failure
 from ragcore.stores.waiting import uninterrupted
-from ragcore.tokens import Tokenizer, offline_tokenizer
+from ragcore.tokens import offline_tokenizer
 from ragcore.types import SourceDocument
 from ragcore.upkeep import sweep, write_keywords
 
-__all__ = ["Change", "Failed", "Indexed", "IngestEvent", "IngestOptions", "ingest", "pipeline_of", "remove"]
+__all__ = [
+    "Change",
+    "Failed",
+    "Indexed",
+    "IngestEvent",
+    "IngestOptions",
+    "Outcome",
+    "Stage",
+    "Underway",
+    "ingest",
+    "pipeline_of",
+    "remove",
+]
 
 BATCH_SECONDS = 2.0
 """How long a batch waits to become full, so that a slow source's documents do not wait for each other."""
-READ_AHEAD = 16
-"""Documents that are prepared while a batch is embedded."""
 REMOVE_AT_ONCE = 200
-
-# The document is not to blame, so trying the next one makes no sense.
-_FATAL = (StoreError, ModelUnreachable, ModelAuthError, ModelRateLimited)
-
-log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class _End:
-    """The source has no more documents, or broke with an error."""
-
-    error: BaseException | None = None
-
-
-_Item = Prepared | Indexed | Failed | _End
 
 
 async def ingest(
@@ -61,7 +56,9 @@ async def ingest(
 ) -> AsyncGenerator[IngestEvent, None]:
     """Index documents, and tell of each what became of it, in their order, once it is live.
 
-    A document that cannot be read is told as ``Failed``, kept in ``library.failures``, and the rest goes on.
+    A document that cannot be read is told as ``Failed``, kept in ``library.failures``, and the rest goes on. Between
+    these outcomes come ``Underway``, as often as a bar needs them. Closing the iterator stops at once: a document that
+    was half read or half written is then as it was before.
 
     Args:
         library: the stores.
@@ -74,11 +71,11 @@ async def ingest(
         EmbedderMismatch: the knowledge base has vectors of another embedder.
         Whatever ``documents`` raises, after what came before it is indexed.
     """
-    reader = _Reader(library, knowledge_base, options or IngestOptions(), offline_tokenizer())
-    queue: asyncio.Queue[_Item] = asyncio.Queue(READ_AHEAD)
-    reading = asyncio.create_task(reader.read(documents, queue))
+    reader = Reader(library, knowledge_base, options or IngestOptions(), offline_tokenizer())
+    inbox = Inbox()
+    reading = asyncio.create_task(reader.read(documents, inbox))
     try:
-        async with aclosing(_written(library, queue)) as events:
+        async with aclosing(_written(library, inbox)) as events:
             async for event in events:
                 yield event
     finally:
@@ -102,68 +99,44 @@ async def _remove(library: Library, document_ids: Sequence[str]) -> int:
     return len(gone)
 
 
-class _Reader:
-    """Turns a source's documents into prepared ones, in order."""
+@dataclass(slots=True, kw_only=True)
+class _Batch:
+    """What is told, and written, together: in the order of the source, no document twice."""
 
-    def __init__(self, library: Library, knowledge_base: str, options: IngestOptions, tokenizer: Tokenizer) -> None:
-        self._library = library
-        self._knowledge_base = knowledge_base
-        self._options = options
-        self._tokenizer = tokenizer
-        self._pipeline = pipeline_of(options, tokenizer=tokenizer.name)
-        self.worker = ParseWorker()
+    items: list[Item] = field(default_factory=list)
+    ids: set[str] = field(default_factory=set)
+    chunks: int = 0
+    end: End | None = None
 
-    async def read(self, documents: AsyncIterable[SourceDocument], queue: asyncio.Queue[_Item]) -> None:
-        """Fill the queue; whatever the source raises goes through it, behind the documents before it."""
-        error: BaseException | None = None
-        try:
-            async for source in documents:
-                await queue.put(await self._one(source))
-        except Exception as broken:  # noqa: BLE001 - handed over, not swallowed: ingest raises it
-            error = broken
-        await queue.put(_End(error))
-
-    async def _one(self, source: SourceDocument) -> Prepared | Indexed | Failed:
-        try:
-            return await self._prepared(source)
-        except _FATAL:
-            raise
-        except Exception as error:  # noqa: BLE001 - one document
-            return await failed(self._library, source.id, source.source, source.version, error)
-
-    async def _prepared(self, source: SourceDocument) -> Prepared | Indexed:
-        known = await self._library.registry.document(source.id)
-        hashed = await document_hash(source, pipeline=self._pipeline)
-        live = known if known is not None and not known.deleted else None
-        if live is not None and live.hash == hashed and live.knowledge_base == self._knowledge_base:
-            if (source.version, source.updated_at or live.updated_at) != (live.version, live.updated_at):
-                fresh = replace(live, version=source.version, updated_at=source.updated_at or live.updated_at)
-                await self._library.staging.refresh(fresh)
-            return Indexed(document_id=source.id, change=Change.UNCHANGED, chunks=live.chunk_count)
-        return await prepare(
-            source,
-            knowledge_base=self._knowledge_base,
-            hashed=hashed,
-            pipeline=self._pipeline,
-            options=self._options,
-            tokenizer=self._tokenizer,
-            worker=self.worker,
-            is_new=live is None,
-        )
+    def add(self, item: Item) -> None:
+        self.items.append(item)
+        if isinstance(item, Prepared):
+            self.ids.add(item.document.id)
+            self.chunks += len(item.chunks)
 
 
-async def _written(library: Library, queue: "asyncio.Queue[_Item]") -> AsyncGenerator[IngestEvent, None]:
-    """Gather batches from the queue and write them, telling each document in its turn; sweep at the end."""
+async def _written(library: Library, inbox: Inbox) -> AsyncGenerator[IngestEvent, None]:
+    """Gather batches from the inbox and write them, telling each document in its turn; sweep at the end."""
     wrote = False
     error: BaseException | None = None
-    async with aclosing(_batches(queue)) as batches:
-        async for items, end in batches:
-            batch = [item for item in items if isinstance(item, Prepared)]
-            written = iter(await _write_or_isolate(library, batch))
-            for item in items:
-                yield next(written) if isinstance(item, Prepared) else item
-            wrote = wrote or bool(batch)
-            error = None if end is None else end.error
+    async with aclosing(_batches(inbox)) as batches:
+        async for batch in batches:
+            if isinstance(batch, Underway):
+                yield batch
+                continue
+            prepared = [item for item in batch.items if isinstance(item, Prepared)]
+            written: list[Outcome] = []
+            async with aclosing(_write_or_isolate(library, prepared)) as events:
+                async for event in events:
+                    if isinstance(event, Underway):
+                        yield event
+                    else:
+                        written.append(event)
+            outcomes = iter(written)
+            for item in batch.items:
+                yield next(outcomes) if isinstance(item, Prepared) else item
+            wrote = wrote or bool(prepared)
+            error = None if batch.end is None else batch.end.error
     if wrote:
         await sweep(library)
         await uninterrupted(_settle(library))
@@ -177,71 +150,49 @@ async def _settle(library: Library) -> None:
         await write_keywords(library)
 
 
-async def _batches(
-    queue: "asyncio.Queue[_Item]",
-) -> AsyncGenerator[tuple[list[Prepared | Indexed | Failed], _End | None], None]:
+async def _batches(inbox: Inbox) -> AsyncGenerator[Underway | _Batch, None]:
     """Take documents until a batch is full, time is up, a document comes a second time, or the source ends."""
     held: Prepared | None = None
-    end: _End | None = None
-    while end is None:
-        items: list[Prepared | Indexed | Failed] = []
-        ids: set[str] = set()
-        chunks = 0
+    batch = _Batch()
+    while batch.end is None:
+        batch = _Batch()
         until = asyncio.get_running_loop().time() + BATCH_SECONDS
-        while chunks < SLICE:
-            item = held or await _next(queue, until if items else None)
+        while batch.chunks < SLICE and batch.end is None:
+            item = held or await inbox.take(until if batch.items else None)
             held = None
             if item is None:
                 break
-            if isinstance(item, _End):
-                end = item
+            if isinstance(item, Underway):
+                yield item
+            elif isinstance(item, End):
+                batch.end = item
+            elif isinstance(item, Prepared) and item.document.id in batch.ids:
+                held = item
                 break
-            if isinstance(item, Prepared):
-                if item.document.id in ids:
-                    held = item
-                    break
-                ids.add(item.document.id)
-                chunks += len(item.chunks)
-            items.append(item)
-        yield items, end
+            else:
+                batch.add(item)
+        yield batch
 
 
-async def _next(queue: "asyncio.Queue[_Item]", until: float | None) -> _Item | None:
-    try:
-        async with asyncio.timeout_at(until):
-            return await queue.get()
-    except TimeoutError:
-        return None
-
-
-async def _write_or_isolate(library: Library, batch: Sequence[Prepared]) -> list[IngestEvent]:
+async def _write_or_isolate(library: Library, batch: Sequence[Prepared]) -> AsyncGenerator[Underway | Outcome, None]:
     """Write a batch; when that fails, write its documents one by one to find the one to blame."""
     if not batch:
-        return []
+        return
     try:
-        return list(await write_batch(library, batch))
-    except _FATAL:
+        async with aclosing(write_batch(library, batch)) as events:
+            async for event in events:
+                yield event
+        return
+    except FATAL:
         raise
     except Exception as error:  # noqa: BLE001 - one document
         await sweep(library)
-        if len(batch) > 1:
-            return [event for single in batch for event in await _write_or_isolate(library, [single])]
+        cause = error
+    if len(batch) == 1:
         document = batch[0].document
-        return [await failed(library, document.id, document.source, document.version, error)]
-
-
-async def failed(library: Library, document_id: str, source: str, version: str, error: Exception) -> Failed:
-    """Keep a failure and return it in words; what nobody expected goes to the log with its trace."""
-    match error:
-        case ParseError():
-            reason, mend = error.reason, error.mend
-        case CitebotError():
-            reason, mend = error.user_message, "see the log; it is tried again at a later sync"
-            log.warning("document %s failed: %s", document_id, error)
-        case _:
-            reason, mend = f"unexpected {type(error).__name__}", "see the log; please report it with the file"
-            log.error("document %s failed", document_id, exc_info=error)
-    await library.failures.record(
-        Failure(document_id=document_id, source=source, version=version, reason=reason, mend=mend)
-    )
-    return Failed(document_id=document_id, reason=reason, mend=mend)
+        yield await failed(library, document.id, document.source, document.version, cause)
+        return
+    for single in batch:
+        async with aclosing(_write_or_isolate(library, [single])) as events:
+            async for one in events:
+                yield one

@@ -12,12 +12,12 @@ from ragcore.stores.rows import digest
 class IngestOptions:
     """How documents become chunks.
 
-    ``seconds_per_document`` is how long reading one may take before it counts as failed.
+    ``seconds_per_step`` is how long reading one may take without getting on by a page before it counts as failed.
     """
 
     parse: ParseOptions = field(default_factory=ParseOptions)
     chunk: ChunkOptions = field(default_factory=ChunkOptions)
-    seconds_per_document: float = 900.0
+    seconds_per_step: float = 900.0
 
 
 def pipeline_of(options: IngestOptions, *, tokenizer: str) -> str:
@@ -56,4 +56,27 @@ class Failed:
     mend: str
 
 
-IngestEvent = Indexed | Failed
+class Stage(StrEnum):
+    """What is being done with a document; before its end neither changes what is answered."""
+
+    READING = "reading"
+    EMBEDDING = "embedding"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Underway:
+    """How far one document is, or ``documents`` of them that are embedded together: ``done`` of ``total`` pieces.
+
+    Pieces are pages, sheets or slides while reading (0 of 0 at its beginning), chunks while embedding. Reading runs
+    ahead of embedding, so the two may tell of different documents by turns.
+    """
+
+    document_id: str
+    stage: Stage
+    done: int = 0
+    total: int = 0
+    documents: int = 1
+
+
+Outcome = Indexed | Failed
+IngestEvent = Underway | Outcome

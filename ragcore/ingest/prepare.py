@@ -1,12 +1,13 @@
 """From a source's document to what is written: its hash, its row and its chunks."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from ragcore.chunking import Piece, chunk_sections, embedding_text
-from ragcore.ingest.events import IngestOptions
-from ragcore.parse_worker import ParseWorker
+from ragcore.ingest.events import IngestOptions, Stage, Underway
+from ragcore.parsing.worker import ParseWorker, Step
 from ragcore.stores.rows import Document, StoredChunk, digest, generation, storable
 from ragcore.terms import language_of
 from ragcore.tokens import Tokenizer
@@ -49,23 +50,30 @@ async def prepare(
     tokenizer: Tokenizer,
     worker: ParseWorker,
     is_new: bool,
-) -> Prepared:
-    """Parse and cut one document.
+) -> AsyncGenerator[Underway | Prepared, None]:
+    """Parse and cut one document: yield how far it is, and last what is to be written.
 
     Raises:
         ParseError: it cannot be read.
     """
-    parsed = await worker.parse(
+    yield Underway(document_id=source.id, stage=Stage.READING)
+    replies = worker.parse(
         source.content,
         name=source.name,
         media_type=source.media_type,
         options=options.parse,
-        seconds=options.seconds_per_document,
+        seconds=options.seconds_per_step,
     )
+    async with aclosing(replies):
+        async for reply in replies:
+            if isinstance(reply, Step):
+                yield Underway(document_id=source.id, stage=Stage.READING, done=reply.done, total=reply.total)
+            else:
+                parsed = reply
     parsed = replace(parsed, sections=tuple(_clean(section) for section in parsed.sections))
     pieces = await asyncio.to_thread(chunk_sections, parsed, options.chunk, tokenizer)
     document = _document(source, parsed, pieces, knowledge_base=knowledge_base, hashed=hashed, pipeline=pipeline)
-    return await asyncio.to_thread(_assembled, document, pieces, is_new, parsed.warnings)
+    yield await asyncio.to_thread(_assembled, document, pieces, is_new, parsed.warnings)
 
 
 def _clean(section: Section) -> Section:

@@ -19,7 +19,8 @@ class ParseOptions:
         max_ratio: Largest unpacked / packed size of a member over 1 MB; deflate cannot exceed about 1,032,
             and XML of real office files stays under 100.
         max_cells: Most cells of a workbook or delimited file.
-        page_batch: PDF pages between two progress reports, where cancelling works and memory is given back.
+        page_batch: PDF pages that are read in one go: what is kept of them in memory before it becomes text, and how
+            long another document waits for its turn.
         max_depth: How deep documents inside documents (mail attachments) are followed.
         ocr: Whether scanned pages are read by OCR when the extra is installed.
     """

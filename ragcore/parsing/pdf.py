@@ -118,14 +118,15 @@ def _fact(document: Any, key: str) -> str:
 
 
 def _batches(document: Any, total: int, job: Job) -> Iterator[list[_Page]]:
-    """Yield the pages in batches; tells the progress and stops on request at each border."""
+    """Yield the pages in batches; tells the progress and stops on request after each page, which OCR may take long."""
     job.step(0, total)
     for first in range(0, total, job.options.page_batch):
-        last = min(first + job.options.page_batch, total)
+        batch: list[_Page] = []
         with _PDFIUM:
-            batch = [_page(document, index, job) for index in range(first, last)]
+            for index in range(first, min(first + job.options.page_batch, total)):
+                batch.append(_page(document, index, job))
+                job.step(index + 1, total)
         yield batch
-        job.step(last, total)
 
 
 def _page(document: Any, index: int, job: Job) -> _Page:

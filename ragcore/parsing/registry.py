@@ -63,7 +63,7 @@ def parse(
         media_type: The media type that its source claims, a weaker hint.
         options: Limits.
         progress: Called with (done, total) in the format's own unit (pages for PDF), often enough to move a bar.
-        cancelled: Asked between batches of pages; True stops the work.
+        cancelled: Asked as often; True stops the work.
 
     Returns:
         The title, what the content turned out to be, and its sections. Where a section has rows or lines, line k of

@@ -305,3 +305,17 @@ async def test_progress_counts_towards_the_total(library, tmp_path):
     events = [event async for event in sync(library, job) if isinstance(event, SyncProgress)]
     assert [event.done for event in events] == sorted(event.done for event in events)
     assert (events[-1].done, events[-1].total) == (5, 5)
+
+
+async def test_the_bar_moves_inside_one_big_document(library, tmp_path):
+    put(tmp_path, "docs/big.md", "\n\n".join(f"## Part {part}\n\nValve {part} is open." for part in range(600)))
+    put(tmp_path, "docs/small.md", "Little.")
+    job = SyncJob(source="s", type="files", knowledge_base="kb", connector=files(tmp_path / "docs"))
+    events = [event async for event in sync(library, job) if isinstance(event, SyncProgress)]
+    reached = [event.reached for event in events]
+    assert reached == sorted(reached)
+    assert reached[-1] == events[-1].done == 2
+    assert len({event.reached for event in events if event.done == 0}) > 3
+    assert {event.stage for event in events} == {"", "reading", "embedding"}
+    first = next(event for event in events if event.document_id)
+    assert (first.total, first.done, first.document_id) == (2, 0, "s:big.md")

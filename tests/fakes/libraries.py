@@ -4,7 +4,7 @@ import pathlib
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
-from ragcore.ingest import Failed, Indexed, IngestEvent, IngestOptions, ingest
+from ragcore.ingest import Failed, Indexed, IngestOptions, Outcome, Underway, ingest
 from ragcore.library import Library
 from ragcore.recovery import recover
 from ragcore.types import SourceDocument
@@ -31,16 +31,17 @@ async def each(texts: Mapping[str, str | bytes]) -> AsyncIterator[SourceDocument
 
 async def fill(
     library: Library, texts: Mapping[str, str | bytes], options: IngestOptions | None = None
-) -> list[IngestEvent]:
+) -> list[Outcome]:
     """Index documents into the knowledge base ``kb`` and return what was told."""
-    return [event async for event in ingest(library, "kb", each(texts), options)]
+    events = [event async for event in ingest(library, "kb", each(texts), options)]
+    return [event for event in events if not isinstance(event, Underway)]
 
 
-def changes(events: list[IngestEvent]) -> dict[str, str]:
+def changes(events: list[Outcome]) -> dict[str, str]:
     """Return what became of each document."""
     return {e.document_id: e.change.value if isinstance(e, Indexed) else "failed" for e in events}
 
 
-def failures(events: list[IngestEvent]) -> dict[str, Failed]:
+def failures(events: list[Outcome]) -> dict[str, Failed]:
     """Return the failed ones."""
     return {e.document_id: e for e in events if isinstance(e, Failed)}

@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ragcore import parse_worker
 from ragcore.chunking import ChunkOptions, embedding_text
 from ragcore.errors import EmbedderMismatch, ModelRefused, ModelUnreachable, SourceError
-from ragcore.ingest import Failed, Indexed, IngestEvent, IngestOptions, ingest, pipeline_of, remove
+from ragcore.ingest import Failed, Indexed, IngestEvent, IngestOptions, Underway, ingest, pipeline_of, remove
 from ragcore.library import Library
-from ragcore.parse_worker import ParseWorker, needs_process
-from ragcore.parsing import ParseOptions
+from ragcore.parsing import ParseOptions, worker
+from ragcore.parsing.worker import ParseWorker, needs_process
 from ragcore.stores.health import IndexState
 from ragcore.types import SourceDocument
 from tests.fakes.embedding import HashEmbedder
@@ -201,7 +200,7 @@ async def test_a_document_that_comes_twice_ends_as_its_last_version(library: Lib
             async for document in each({"a": text}):
                 yield document
 
-    events = [event async for event in ingest(library, "kb", twice())]
+    events = [event async for event in ingest(library, "kb", twice()) if not isinstance(event, Underway)]
     assert len(events) == 5
     assert await in_line(library) == {"s:a": {"three"}}
 
@@ -290,26 +289,26 @@ async def test_a_parser_that_crashes_or_hangs_fails_one_document(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pids: list[int] = []
-    ask = ParseWorker._ask
+    asked = ParseWorker._asked
 
-    async def killed(self: ParseWorker, request: tuple[bytes, str, str, ParseOptions]) -> object:
-        self._process = self._process or await parse_worker._start()
+    async def killed(self: ParseWorker, request: tuple[bytes, str, str, ParseOptions]) -> asyncio.subprocess.Process:
+        self._process = self._process or await worker._start()
         pids.append(self._process.pid)
         if request[1] == "crash.md":
             os.kill(self._process.pid, signal.SIGSEGV)
         if request[1] == "hang.md":
             os.kill(self._process.pid, signal.SIGSTOP)
-        return await ask(self, request)
+        return await asked(self, request)
 
-    monkeypatch.setattr(ParseWorker, "_ask", killed)
+    monkeypatch.setattr(ParseWorker, "_asked", killed)
     long = "Some words. " * 20_000
-    options = IngestOptions(seconds_per_document=20)
+    options = IngestOptions(seconds_per_step=20)
     events = await fill(library, {"a": long + "a", "crash": long + "b", "c": long + "c"}, options)
     assert changes(events) == {"s:a": "added", "s:crash": "failed", "s:c": "added"}
     assert "SIGSEGV" in failures(events)["s:crash"].reason
     assert len(set(pids)) == 2
-    events = await fill(library, {"hang": long + "d"}, IngestOptions(seconds_per_document=1))
-    assert "more than 1 seconds" in failures(events)["s:hang"].reason
+    events = await fill(library, {"hang": long + "d"}, IngestOptions(seconds_per_step=1))
+    assert "no further for 1 seconds" in failures(events)["s:hang"].reason
     with pytest.raises(ProcessLookupError):
         os.kill(pids[-1], 0)
     await in_line(library)

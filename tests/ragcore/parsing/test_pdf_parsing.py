@@ -135,14 +135,15 @@ def test_an_empty_password_opens_and_another_one_does_not() -> None:
         parse(pdf([lines(BODY)], password="secret"), name="x.pdf")
 
 
-def test_progress_moves_by_batches_and_cancel_works_at_their_border() -> None:
+def test_progress_moves_by_pages_and_cancel_works_between_them() -> None:
     content = pdf([lines([f"Page {number} has a sentence."]) for number in range(1, 96)])
     seen: list[tuple[int, int]] = []
     parse(content, name="x.pdf", progress=lambda done, total: seen.append((done, total)))
-    assert seen == [(0, 95), (32, 95), (64, 95), (95, 95)]
-    asked = iter([False, False, True])
+    assert seen == [(done, 95) for done in range(96)]
+    asked = iter([False] * 40 + [True])
     with pytest.raises(ParseError, match="stopped"):
         parse(content, name="x.pdf", cancelled=lambda: next(asked))
+    assert next(asked, None) is None
 
 
 def test_several_threads_may_parse_at_once() -> None:

@@ -1,0 +1,149 @@
+"""The first half of an ingest: a source's documents become prepared ones, in order, ahead of what is written."""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, AsyncIterable
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+
+from ragcore.errors import CitebotError, ModelAuthError, ModelRateLimited, ModelUnreachable, ParseError, StoreError
+from ragcore.ingest.events import Change, Failed, Indexed, IngestOptions, Outcome, Underway, pipeline_of
+from ragcore.ingest.prepare import Prepared, document_hash, prepare
+from ragcore.library import Library
+from ragcore.parsing.worker import ParseWorker
+from ragcore.stores.failures import Failure
+from ragcore.tokens import Tokenizer
+from ragcore.types import SourceDocument
+
+READ_AHEAD = 16
+"""Documents that are prepared while a batch is embedded."""
+
+# The document is not to blame, so trying the next one makes no sense.
+FATAL = (StoreError, ModelUnreachable, ModelAuthError, ModelRateLimited)
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The source has no more documents, or broke with an error."""
+
+    error: BaseException | None = None
+
+
+Item = Prepared | Outcome
+
+
+class Inbox:
+    """What the reader hands over: documents in their order, a few at a time, and the newest word of the one it reads.
+
+    News wait in a place of their own, where the next word replaces them: nobody who is busy writing is flooded, and
+    the reader never waits for somebody to hear them.
+    """
+
+    def __init__(self) -> None:
+        """Begin empty."""
+        self._items: asyncio.Queue[Item | End | None] = asyncio.Queue(READ_AHEAD)
+        self._news: Underway | None = None
+
+    def tell(self, news: Underway) -> None:
+        """Replace the news."""
+        if self._news is None and not self._items.full():
+            self._items.put_nowait(None)  # where the news will be taken
+            self._news = news
+        elif self._news is not None:
+            self._news = news
+
+    async def put(self, item: Item | End) -> None:
+        """Hand over a document, when there is room."""
+        await self._items.put(item)
+
+    async def take(self, until: float | None) -> Item | End | Underway | None:
+        """Return what comes next, waiting until this time of the loop's clock; None when nothing has come."""
+        try:
+            async with asyncio.timeout_at(until):
+                item = await self._items.get()
+        except TimeoutError:
+            return None
+        if item is not None:
+            return item
+        news, self._news = self._news, None
+        return news
+
+
+class Reader:
+    """Turns a source's documents into prepared ones, in order."""
+
+    def __init__(self, library: Library, knowledge_base: str, options: IngestOptions, tokenizer: Tokenizer) -> None:
+        """Start nothing yet."""
+        self._library = library
+        self._knowledge_base = knowledge_base
+        self._options = options
+        self._tokenizer = tokenizer
+        self._pipeline = pipeline_of(options, tokenizer=tokenizer.name)
+        self.worker = ParseWorker()
+
+    async def read(self, documents: AsyncIterable[SourceDocument], inbox: Inbox) -> None:
+        """Fill the inbox; whatever the source raises goes through it, behind the documents before it."""
+        error: BaseException | None = None
+        try:
+            async for source in documents:
+                await inbox.put(await self._one(source, inbox))
+        except Exception as broken:  # noqa: BLE001 - handed over, not swallowed: ingest raises it
+            error = broken
+        await inbox.put(End(error))
+
+    async def _one(self, source: SourceDocument, inbox: Inbox) -> Item:
+        try:
+            async with aclosing(self._steps(source)) as steps:
+                async for step in steps:
+                    if isinstance(step, Underway):
+                        inbox.tell(step)
+                    else:
+                        return step
+            raise AssertionError("a document that is read ends as something")
+        except FATAL:
+            raise
+        except Exception as error:  # noqa: BLE001 - one document
+            return await failed(self._library, source.id, source.source, source.version, error)
+
+    async def _steps(self, source: SourceDocument) -> AsyncGenerator[Underway | Item, None]:
+        known = await self._library.registry.document(source.id)
+        hashed = await document_hash(source, pipeline=self._pipeline)
+        live = known if known is not None and not known.deleted else None
+        if live is not None and live.hash == hashed and live.knowledge_base == self._knowledge_base:
+            if (source.version, source.updated_at or live.updated_at) != (live.version, live.updated_at):
+                fresh = replace(live, version=source.version, updated_at=source.updated_at or live.updated_at)
+                await self._library.staging.refresh(fresh)
+            yield Indexed(document_id=source.id, change=Change.UNCHANGED, chunks=live.chunk_count)
+            return
+        steps = prepare(
+            source,
+            knowledge_base=self._knowledge_base,
+            hashed=hashed,
+            pipeline=self._pipeline,
+            options=self._options,
+            tokenizer=self._tokenizer,
+            worker=self.worker,
+            is_new=live is None,
+        )
+        async with aclosing(steps):
+            async for step in steps:
+                yield step
+
+
+async def failed(library: Library, document_id: str, source: str, version: str, error: Exception) -> Failed:
+    """Keep a failure and return it in words; what nobody expected goes to the log with its trace."""
+    match error:
+        case ParseError():
+            reason, mend = error.reason, error.mend
+        case CitebotError():
+            reason, mend = error.user_message, "see the log; it is tried again at a later sync"
+            log.warning("document %s failed: %s", document_id, error)
+        case _:
+            reason, mend = f"unexpected {type(error).__name__}", "see the log; please report it with the file"
+            log.error("document %s failed", document_id, exc_info=error)
+    await library.failures.record(
+        Failure(document_id=document_id, source=source, version=version, reason=reason, mend=mend)
+    )
+    return Failed(document_id=document_id, reason=reason, mend=mend)

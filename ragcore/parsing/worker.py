@@ -1,0 +1,211 @@
+"""A process of its own for parsing what could crash, hang or eat the memory: PDFs, office files, anything large.
+
+A native parser that crashes on a bad file takes only the worker along; one that hangs is killed; and Python's global
+lock is not held for seconds while somebody waits for an answer in chat. The worker starts with the first such
+document (0.3 s), stays for the next ones, and ends when its input does.
+
+Frames on both pipes: eight bytes of length, little-endian, then a pickled value; both ends are this module. One request
+is answered by any number of ``Step`` and then by the document or the reason why there is none.
+"""
+
+import asyncio
+import contextlib
+import os
+import pickle
+import signal
+import sys
+import time
+from asyncio.subprocess import Process
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from ragcore.errors import ParseError
+from ragcore.parsing.options import ParseOptions
+from ragcore.parsing.registry import parse
+from ragcore.types import ParsedDocument
+
+SMALL = 200_000
+"""Bytes up to which plain text is parsed in a thread: sending it would take longer."""
+_CONTAINERS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"%PDF", b"{\\rtf")
+_HEADER = 8
+_STEP_SECONDS = 0.2
+"""Between two steps that are told: a bar needs no more, and a page takes 30 ms."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """So much of one document is read, in the format's own unit (pages, sheets, slides, chapters)."""
+
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Refused:
+    """A document could not be read; an exception's own pickle would carry the worker's traceback."""
+
+    reason: str
+    mend: str
+
+
+_Request = tuple[bytes, str, str, ParseOptions]
+_Reply = Step | ParsedDocument | _Refused
+
+
+def needs_process(content: bytes) -> bool:
+    """Whether a document is parsed in the worker: it is large, or a format with a native or complex parser."""
+    return len(content) > SMALL or content.startswith(_CONTAINERS) or b"%PDF" in content[:1024] or b"\0" in content
+
+
+class ParseWorker:
+    """Parses documents one at a time, in a thread or in the worker process."""
+
+    def __init__(self) -> None:
+        """Start nothing yet."""
+        self._process: Process | None = None
+        self._turn = asyncio.Lock()
+
+    async def parse(
+        self, content: bytes, *, name: str, media_type: str, options: ParseOptions, seconds: float
+    ) -> AsyncGenerator[Step | ParsedDocument, None]:
+        """Parse one document: yield how far it is, and last the document. Closing the iterator stops the work at once.
+
+        Args:
+            content: its bytes.
+            name: its file name.
+            media_type: what its source claims.
+            options: limits.
+            seconds: how long it may take until it gets on by a step.
+
+        Raises:
+            ParseError: it cannot be read, does not get on, or crashed its parser.
+        """
+        if not needs_process(content):
+            yield await asyncio.to_thread(parse, content, name=name, media_type=media_type, options=options)
+            return
+        async with self._turn, aclosing(self._replies((content, name, media_type, options), seconds)) as replies:
+            async for reply in replies:
+                if isinstance(reply, _Refused):
+                    raise ParseError(reply.reason, mend=reply.mend)
+                yield reply
+
+    async def _replies(self, request: _Request, seconds: float) -> AsyncGenerator[_Reply, None]:
+        """Ask the process; one that is left before its last reply is ended, for nobody will read what it still says."""
+        is_done = False
+        try:
+            async with asyncio.timeout(seconds):
+                process = await self._asked(request)
+            while not is_done:
+                async with asyncio.timeout(seconds):
+                    reply = await _received(process)
+                is_done = not isinstance(reply, Step)
+                yield reply
+        except TimeoutError as error:
+            raise ParseError(
+                f"reading it got no further for {seconds:.0f} seconds", mend="split it, or save it in another format"
+            ) from error
+        except (asyncio.IncompleteReadError, ConnectionError) as error:
+            assert self._process is not None
+            ending = _ending(await self._process.wait())
+            raise ParseError(
+                f"its parser crashed ({ending})", mend="repair it, or save it in another format"
+            ) from error
+        finally:
+            if not is_done:
+                await self.close()
+
+    async def _asked(self, request: _Request) -> Process:
+        process = self._process = self._process or await _start()
+        assert process.stdin is not None
+        data = pickle.dumps(request)
+        process.stdin.write(len(data).to_bytes(_HEADER, "little"))
+        process.stdin.write(data)
+        await process.stdin.drain()
+        return process
+
+    async def close(self) -> None:
+        """End the process; the next document starts another one."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+        if process.stdin is not None:
+            process.stdin.close()
+        await process.wait()
+
+
+async def _start() -> Process:
+    # The paths go along: whoever runs us may have found this package by other means than an installation.
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    return await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-c",  # as "-m" this module would be another one there, with another Step
+        f"from {__name__} import main; main()",
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        env=environment,
+        start_new_session=True,  # Ctrl-C is for us to handle
+    )
+
+
+async def _received(process: Process) -> _Reply:
+    assert process.stdout is not None
+    size = int.from_bytes(await process.stdout.readexactly(_HEADER), "little")
+    reply: _Reply = pickle.loads(await process.stdout.readexactly(size))
+    return reply
+
+
+def _ending(code: int) -> str:
+    if code >= 0:
+        return f"exit code {code}"
+    try:
+        return signal.Signals(-code).name
+    except ValueError:
+        return f"signal {-code}"
+
+
+class _Answers:
+    """The worker's end of the answering pipe."""
+
+    def __init__(self, pipe: BinaryIO) -> None:
+        self._pipe = pipe
+        self._told = time.monotonic()
+
+    def send(self, reply: _Reply) -> None:
+        data = pickle.dumps(reply)
+        self._pipe.write(len(data).to_bytes(_HEADER, "little"))
+        self._pipe.write(data)
+        self._pipe.flush()
+
+    def step(self, done: int, total: int) -> None:
+        if time.monotonic() - self._told >= _STEP_SECONDS:
+            self.send(Step(done=done, total=total))
+            self._told = time.monotonic()
+
+
+def _answer(request: _Request, answers: _Answers) -> None:
+    content, name, media_type, options = request
+    try:
+        answers.send(parse(content, name=name, media_type=media_type, options=options, progress=answers.step))
+    except ParseError as error:
+        answers.send(_Refused(reason=error.reason, mend=error.mend))
+
+
+def serve(requests: BinaryIO, pipe: BinaryIO) -> None:
+    """Answer requests until there are no more; the worker's main loop."""
+    answers = _Answers(pipe)
+    while header := requests.read(_HEADER):
+        _answer(pickle.loads(requests.read(int.from_bytes(header, "little"))), answers)
+
+
+def main() -> None:
+    """Run as the worker: what any library prints goes to stderr, for stdout carries the answers."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
+        file.write("1000")  # when memory runs out, the worker goes, not the bot
+    serve(sys.stdin.buffer, answers)

@@ -1,0 +1,129 @@
+"""One big document on its way in: it tells how far it is, and can be stopped anywhere."""
+
+import asyncio
+import contextlib
+import os
+import pathlib
+from collections.abc import AsyncIterator
+
+import pytest
+
+from ragcore.ingest import Change, Indexed, IngestOptions, Stage, Underway, ingest
+from ragcore.library import Library
+from ragcore.parsing import worker
+from ragcore.types import SourceDocument
+from tests.fakes.embedding import HashEmbedder
+from tests.fakes.libraries import each, opened
+from tests.ragcore.parsing.makers import lines, pdf
+from tests.ragcore.test_ingest import in_line
+
+PAGES = 1000
+CHUNKS = 700
+
+
+@pytest.fixture
+async def library(tmp_path: pathlib.Path) -> AsyncIterator[Library]:
+    async with opened(tmp_path / "data") as library:
+        yield library
+
+
+@pytest.fixture(scope="module")
+def big() -> bytes:
+    return pdf([lines([f"Page {number} tells of valve {number}."] * 4) for number in range(1, PAGES + 1)])
+
+
+async def one(content: bytes, name: str = "big.pdf") -> AsyncIterator[SourceDocument]:
+    yield SourceDocument(id="s:big", source="s", content=content, name=name)
+
+
+def many_chunks() -> bytes:
+    return "\n\n".join(f"## Part {number}\n\nValve {number} is open." for number in range(CHUNKS)).encode()
+
+
+async def test_a_big_document_tells_how_far_it_is(library: Library, big: bytes) -> None:
+    events = [event async for event in ingest(library, "kb", one(big))]
+    reading = [(e.done, e.total) for e in events if isinstance(e, Underway) and e.stage is Stage.READING]
+    embedding = [(e.done, e.total) for e in events if isinstance(e, Underway) and e.stage is Stage.EMBEDDING]
+    assert reading[0] == (0, 0)
+    assert len(reading) > 2
+    assert {total for _, total in reading[1:]} == {PAGES}
+    assert reading == sorted(reading)
+    assert isinstance(events[-1], Indexed)
+    assert len(embedding) > 2
+    assert {total for _, total in embedding} == {events[-1].embedded}
+    assert embedding == sorted(set(embedding))
+
+
+async def test_documents_read_ahead_do_not_wait_for_their_news_to_be_heard(library: Library) -> None:
+    texts = {f"d{number:03}": f"text {number}" for number in range(60)}
+    events = []
+    async for event in ingest(library, "kb", each(texts)):
+        await asyncio.sleep(0.002)
+        events.append(event)
+    assert [e.document_id for e in events if isinstance(e, Indexed)] == [f"s:{name}" for name in texts]
+
+
+@pytest.mark.parametrize("stage", list(Stage))
+async def test_a_run_that_is_stopped_half_way_leaves_the_old_version(
+    library: Library, big: bytes, stage: Stage
+) -> None:
+    old = [event async for event in ingest(library, "kb", one(b"The old text.", "old.md"))]
+    assert isinstance(old[-1], Indexed)
+    pids: list[int] = []
+    async with contextlib.aclosing(ingest(library, "kb", one(big))) as events:
+        async for event in events:
+            if isinstance(event, Underway) and event.stage is stage and event.done:
+                pids = _workers()
+                break
+    assert stage is not Stage.READING or pids
+    assert not set(pids) & set(_workers())
+    assert await in_line(library) == {"s:big": {"The old text."}}
+    events = [event async for event in ingest(library, "kb", one(big))]
+    assert isinstance(events[-1], Indexed)
+    assert events[-1].change is Change.CHANGED
+    await in_line(library)
+
+
+def _workers() -> list[int]:
+    """Return the processes that parse for us now."""
+    found = []
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError, IndexError, ValueError):
+            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            if parent == os.getpid() and worker.__name__ in (folder / "cmdline").read_text():
+                found.append(int(folder.name))
+    return found
+
+
+async def test_stopping_between_two_slices_of_a_write_leaves_garbage_alone(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage = library.staging.stage
+    staged = asyncio.Event()
+    calls = 0
+
+    async def watched(chunks):  # type: ignore[no-untyped-def]
+        nonlocal calls
+        calls += 1
+        await stage(chunks)
+        staged.set()
+
+    monkeypatch.setattr(type(library.staging), "stage", lambda _, chunks: watched(chunks))
+
+    async def work() -> None:
+        async for _ in ingest(library, "kb", one(many_chunks(), "big.md"), IngestOptions()):
+            pass
+
+    task = asyncio.create_task(work())
+    await staged.wait()
+    task.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await task
+    assert calls == 1
+    assert await library.registry.document("s:big") is None
+    assert await library.staging.garbage() != []
+    assert isinstance(library.embedder, HashEmbedder)
+    asked = len(library.embedder.texts)
+    await work()
+    assert len(library.embedder.texts) == asked
+    assert set(await in_line(library)) == {"s:big"}
