@@ -35,7 +35,6 @@ from ragcore.context import HISTORY_SHARE
 from ragcore.errors import CitebotError, ConfigError
 from ragcore.history import RECALLED_TOKENS
 from ragcore.recovery import mend
-from ragcore.retrieval import Retriever
 from ragcore.types import Answer, AnswerEvent, ConversationKey, Message, Question
 
 _PATIENCE = 5.0
@@ -152,13 +151,9 @@ class Operations:
     async def _search(self, request: Search) -> Found:
         names = self._readable(request.knowledge_bases, "")
         await self._check_documents(request.document_ids)
-        retriever = Retriever(
-            registry=self._parts.library.registry,
-            vectors=self._parts.library.vectors,
-            keywords=self._parts.library.keywords,
-            embedder=self._parts.embedder,
-            # Whoever searches wants to see what there is, and its score: the gate is for answers.
-            options=replace(retrieval_options(self._settings), top_n=request.limit, similarity_threshold=0.0),
+        # Whoever searches wants to see what there is, and its score: the gate is for answers.
+        retriever = self._parts.retriever.with_options(
+            replace(retrieval_options(self._settings), top_n=request.limit, similarity_threshold=0.0)
         )
         question = Question(text=request.query, knowledge_bases=names, document_ids=request.document_ids)
         found = await retriever.retrieve(question)

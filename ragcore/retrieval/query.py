@@ -18,7 +18,8 @@ CONTEXT_WEIGHT = 0.4
 MAX_EXPANSIONS = 6
 """Synonyms that are embedded along with a question."""
 MAX_TERMS = 400
-"""A question longer than this is read to here; what a person asks is shorter."""
+"""Of a longer question only so many terms are read, half from its head and half from its tail: what is pasted stands
+between, and the question itself before or after it."""
 
 PARTICLES = frozenset("的了吗嗎呢吧是在与與和有几幾个個多少什么麼怎哪谁誰何为為")
 """Chinese characters that mark grammar rather than name something."""
@@ -81,7 +82,7 @@ def analyse(text: str, synonyms: Synonyms | None = None, *, earlier: Sequence[st
         synonyms: The table of words that mean the same.
         earlier: What the asker asked before in this conversation, as far as it may be meant too.
     """
-    found = terms(text)[:MAX_TERMS]
+    found = _head_and_tail(terms(text))
     table = synonyms or Synonyms.none()
     others = _synonyms_by_term(found, table)
     own = _clauses(text, found, others)
@@ -89,7 +90,7 @@ def analyse(text: str, synonyms: Synonyms | None = None, *, earlier: Sequence[st
     before = "\n".join(earlier)
     context = tuple(
         replace(clause, weight=clause.weight * CONTEXT_WEIGHT, context=True)
-        for clause in _clauses(before, terms(before)[:MAX_TERMS], {})
+        for clause in _clauses(before, _head_and_tail(terms(before)), {})
         if clause.term not in known
     )
     members = dict.fromkeys(member for found_members in others.values() for member in found_members)
@@ -100,6 +101,12 @@ def analyse(text: str, synonyms: Synonyms | None = None, *, earlier: Sequence[st
         phrases=tuple(_phrases(text)),
         expansions=tuple(table.written[member] for member in members)[:MAX_EXPANSIONS],
     )
+
+
+def _head_and_tail(found: Sequence[Term]) -> list[Term]:
+    """Return at most ``MAX_TERMS`` of the terms, in order."""
+    half = MAX_TERMS // 2
+    return [*found[:half], *found[-half:]] if len(found) > MAX_TERMS else list(found)
 
 
 def _clauses(text: str, found: Sequence[Term], others: dict[str, tuple[tuple[str, ...], ...]]) -> tuple[Clause, ...]:

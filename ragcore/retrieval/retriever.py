@@ -1,6 +1,7 @@
 """From a question to the chunks that may answer it: both legs, united, fused, judged by an absolute gate."""
 
 import asyncio
+import copy
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -92,6 +93,13 @@ class Retriever:
             backgrounds=Backgrounds(chunk_vectors),
         )
 
+    def with_options(self, options: RetrievalOptions) -> "Retriever":
+        """Return one that judges by other options, and shares what this one has learnt of the knowledge bases."""
+        other = copy.copy(self)
+        other._options = options
+        other._synonyms = self._synonyms if options.synonyms == self._options.synonyms else None
+        return other
+
     async def retrieve(self, question: Question) -> Retrieved:
         """Return the relevant chunks.
 
@@ -101,15 +109,19 @@ class Retriever:
         """
         if not question.knowledge_bases or not question.text.strip():
             return Retrieved()
-        query = analyse(question.text, await self._loaded_synonyms(), earlier=_earlier(question))
+        synonyms = await self._loaded_synonyms()
+        # In threads, here and at the end: a pasted page, or sixty chunks read for a quoted phrase, must not hold up
+        # the other conversations.
+        query = await asyncio.to_thread(analyse, question.text, synonyms, earlier=_earlier(question))
         searched, live = await self._searched(question, query)
         groups = searched.groups
         without_vectors = any(group.cosines is None for group in groups)
         without_keywords = any(group.bm25 is None for group in groups)
         if all(group.cosines is None and group.bm25 is None for group in groups):
             raise StoreError("neither the vectors nor the keywords can be searched")
+        chunks = await asyncio.to_thread(self._judged, query, searched, live)
         return Retrieved(
-            chunks=self._judged(query, searched, live),
+            chunks=chunks,
             without_vectors=without_vectors,
             without_keywords=without_keywords,
             relaxed=searched.ranking.relaxed,

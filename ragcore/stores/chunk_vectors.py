@@ -96,10 +96,8 @@ class ChunkVectors:
         here = and_(chunks.c.knowledge_base == knowledge_base, documents.c.deleted.is_(False))
         listed = select(chunks.c.id).join(documents, _LIVE).where(here).order_by(chunks.c.id)
         async with self._database.connect() as connection:
-            total = int(await connection.scalar(select(func.count()).select_from(listed.subquery())) or 0)
             ids = list((await connection.scalars(listed.limit(count * _SAMPLE_FACTOR))).all())
-            step = max(1, len(ids) // count) if total > count else 1
-            drawn = ids[::step][:count]
+            drawn = ids[:: max(1, len(ids) // count)][:count]
             found: list[SampledChunk] = []
             for page in pages(drawn, PAGE):
                 query = (

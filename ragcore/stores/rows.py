@@ -20,6 +20,8 @@ from ragcore.types import Chunk, Location, SectionKind
 Record = dict[str, Any]
 """One row to be written, by column name."""
 
+_NOTHING = ("{}", "[]")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
@@ -114,7 +116,7 @@ def select_chunks() -> Any:
 
 def chunk_from_row(row: Row[Any]) -> Chunk:
     """Return the chunk of a row of CHUNK_COLUMNS."""
-    enrichment = json.loads(row.enrichment)
+    enrichment = _read(row.enrichment)
     return Chunk(
         id=row.id,
         document_id=row.document_id,
@@ -126,8 +128,8 @@ def chunk_from_row(row: Row[Any]) -> Chunk:
         url=row.url,
         media_type=row.media_type,
         kind=SectionKind(row.kind),
-        heading_path=tuple(json.loads(row.heading_path)),
-        location=Location(**json.loads(row.location)),
+        heading_path=tuple(_read(row.heading_path)),
+        location=Location(**_read(row.location)),
         overlap=row.overlap,
         updated_at=utc(row.updated_at),
         keywords=tuple(enrichment.get("keywords", ())),
@@ -226,6 +228,11 @@ def pages(ids: Iterable[str], size: int) -> Iterable[list[str]]:
     """Cut ids into lists of at most ``size``, each id once, in order."""
     unique = list(dict.fromkeys(ids))
     return (unique[start : start + size] for start in range(0, len(unique), size))
+
+
+def _read(written: str) -> Any:
+    """Return what JSON says; most columns say that there is nothing."""
+    return {} if written in _NOTHING else json.loads(written)
 
 
 def _json(value: object) -> str:

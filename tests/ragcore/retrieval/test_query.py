@@ -56,6 +56,12 @@ def test_a_pasted_page_stays_cheap() -> None:
     assert len(weighed.keywords.clauses) == MAX_CLAUSES
 
 
+def test_the_question_after_a_pasted_log_is_read() -> None:
+    pasted = " ".join(f"line{number}" for number in range(2_000))
+    for text in (f"Why does the gasket leak?\n{pasted}", f"{pasted}\nWhy does the gasket leak?"):
+        assert {"gasket", "leak"} <= {clause.term for clause in analyse(text).clauses}
+
+
 def test_rare_terms_make_up_most_of_the_ceiling() -> None:
     query = analyse("vacation policy zebra")
     weighed = weigh(query, TermStatistics(count=1000, frequencies=(10, 900, 0)))

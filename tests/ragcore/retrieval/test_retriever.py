@@ -168,6 +168,15 @@ async def test_options_bound_and_gate(tmp_path: pathlib.Path) -> None:
                 RetrievalOptions(**wrong)  # type: ignore[arg-type]
 
 
+async def test_other_options_leave_the_first_as_they_were(tmp_path: pathlib.Path) -> None:
+    async with opened(tmp_path, WordEmbedder()) as library:
+        await fill(library, TEXTS)
+        search = retriever(library)
+        one = search.with_options(RetrievalOptions(top_n=1))
+        assert await ids(one, "client shows") == (await ids(search, "client error"))[:1]
+        assert len(await ids(search, "client shows")) > 1
+
+
 async def test_synonyms_find_what_other_words_say(tmp_path: pathlib.Path) -> None:
     table = tmp_path / "synonyms.txt"
     table.write_text("vacation, furlough\n年假, 事假\n", encoding="utf-8")
