@@ -11,16 +11,21 @@ __all__ = ["Operations", "open_operations"]
 
 
 @contextlib.asynccontextmanager
-async def open_operations(settings: Settings, *, mending: bool = True) -> AsyncGenerator[Operations]:
+async def open_operations(
+    settings: Settings, *, mending: bool = True, warming: bool = False
+) -> AsyncGenerator[Operations]:
     """Open everything that the settings name; hold the data directory's lock meanwhile.
 
-    With ``mending`` damaged indexes are built anew at once; the doctor wants to see them first.
+    With ``mending`` damaged indexes are built anew at once; the doctor wants to see them first. With ``warming`` what
+    the first question needs is loaded in the background.
     """
     async with open_parts(settings) as parts:
         operations = Operations(settings, parts)
         try:
             if mending:
                 await operations.start()
+            if warming:
+                operations.warm()
             yield operations
         finally:
             await operations.close()

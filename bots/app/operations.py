@@ -13,6 +13,7 @@ from bots.app.diagnosing import diagnose
 from bots.app.options import answer_options, retrieval_options
 from bots.app.parts import Parts
 from bots.app.syncing import Doubts, run_sources, source_states
+from bots.app.warming import warm
 from bots.requests import (
     Ask,
     BackedUp,
@@ -53,14 +54,22 @@ class Operations:
         self._syncing = asyncio.Lock()
         self._doubts = Doubts()
         self._mending: asyncio.Task[None] | None = None
+        self._warming: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Mend damaged indexes, waiting a little: a small index is whole again before the first question."""
         self._mending = asyncio.create_task(self._mend())
         await asyncio.wait({self._mending}, timeout=_PATIENCE)
 
+    def warm(self) -> None:
+        """Load in the background what the first question needs."""
+        self._warming = asyncio.create_task(warm(self._settings, self._parts))
+
     async def close(self) -> None:
         """Let a mending under way come to its end: the next command would only begin it again."""
+        if self._warming is not None:
+            self._warming.cancel()
+            await asyncio.gather(self._warming, return_exceptions=True)
         if self._mending is not None:
             if not self._mending.done():
                 log.warning("an index is still being built anew; leaving when that is done (Ctrl-C leaves at once)")
@@ -183,8 +192,11 @@ class Operations:
 
     async def _with_empty_index(self, answer: Answer, request: Ask, names: Sequence[str]) -> Answer:
         """Tell the operator that there is nothing to find anything in, not only that nothing was found."""
-        if not answer.abstained or request.reader or not names:
+        if not answer.abstained or request.reader:
             return answer
+        if not self._settings.all_knowledge_bases:
+            hint = "No source is set up yet: `citebot init` writes a citebot.toml to name one in."
+            return replace(answer, notes=(*answer.notes, hint))
         counts = await self._parts.library.registry.counts_by_knowledge_base()
         if any(name in counts for name in names):
             return answer

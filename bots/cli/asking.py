@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +17,8 @@ from bots.cli.reach import reach, read_settings
 from bots.console import Chat, chatting, input_lines, show_answer
 from bots.rendering.clean import clean, clean_line
 from bots.rendering.terminal import Indented, terminal_url
-from bots.requests import Ask, Found, Search
+from bots.requests import Ask, Found, ListSources, Search, SourceState
+from bots.service import Gateway
 from bots.settings import Settings, normal_reader
 from ragcore.links import deep_link, place
 from ragcore.types import Answer, ScoredChunk
@@ -28,8 +30,7 @@ async def run_ask(config: Path | None, request: Ask, *, as_json: bool) -> int:
     """Answer one question; 0 also when nothing relevant is found, for that is an answer."""
     settings = read_settings(config)
     check_names(settings, request.knowledge_bases)
-    if not request.question.strip():
-        raise typer.BadParameter("ask something", param_hint="QUESTION")
+    _check_text(request.question, "QUESTION")
     if request.reader:
         request = replace(request, reader=_reader(request.reader))
     async with reach(settings, command="ask") as gateway:
@@ -46,7 +47,10 @@ def run_chat(config: Path | None, knowledge_bases: tuple[str, ...]) -> int:
     settings = read_settings(config)
     check_names(settings, knowledge_bases)
     console = results()
-    with chatting(lambda: reach(settings, command="chat", serving=True)) as (backend, loop):
+    with ExitStack() as stack:
+        with console.status("Opening …", spinner_style="blue") if console.is_terminal else nullcontext():
+            opened = chatting(lambda: reach(settings, command="chat", serving=True))
+            backend, loop = stack.enter_context(opened)
         chat = Chat(backend, loop, console, knowledge_bases=knowledge_bases)
         if sys.stdin.isatty():
             chat.talk()
@@ -58,15 +62,22 @@ async def run_search(config: Path | None, request: Search, *, as_json: bool) -> 
     """Show the best passages."""
     settings = read_settings(config)
     check_names(settings, request.knowledge_bases)
+    _check_text(request.query, "QUERY")
     async with reach(settings, command="search") as gateway:
         found = [event async for event in gateway.run(request) if isinstance(event, Found)][-1]
+        empty = not found.chunks and not await _indexed(gateway)
     if as_json:
         print_json(chunk_forms(found.chunks))
     elif found.chunks:
         show_chunks(found.chunks, results())
     else:
-        say("Nothing fits.")
+        say("Nothing is indexed yet: `citebot sync` reads the sources." if empty else "Nothing fits.")
     return 0
+
+
+async def _indexed(gateway: Gateway) -> int:
+    """Return how many documents there are to find anything in."""
+    return sum([event.documents async for event in gateway.run(ListSources()) if isinstance(event, SourceState)])
 
 
 def check_names(settings: Settings, knowledge_bases: Sequence[str]) -> None:
@@ -75,6 +86,11 @@ def check_names(settings: Settings, knowledge_bases: Sequence[str]) -> None:
         if name not in settings.all_knowledge_bases:
             known = ", ".join(settings.all_knowledge_bases) or "none"
             raise typer.BadParameter(f"there is no knowledge base {name!r} (there is: {known})", param_hint="--kb")
+
+
+def _check_text(text: str, argument: str) -> None:
+    if not text.strip():
+        raise typer.BadParameter("it is empty", param_hint=argument)
 
 
 def _reader(text: str) -> str:

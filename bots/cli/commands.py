@@ -1,5 +1,6 @@
 """Every command with its arguments; the work is in the modules beside this one."""
 
+import gc
 import os
 import sys
 from collections.abc import Coroutine
@@ -36,9 +37,11 @@ app.add_typer(evaluations, name="eval")
 
 def main() -> NoReturn:
     """Run the command line: exit 0 done, 1 failed, 2 wrong use, 130 interrupted."""
+    # Imports make many objects, and nearly all of them stay: at its default the collector looks them through in vain.
+    gc.set_threshold(10_000, 20, 50)
     _make_streams_safe()
     try:
-        app()
+        app(prog_name="citebot")
     except CitebotError as error:
         _leave(f"citebot: {error}", error)
     except BrokenPipeError:
@@ -107,7 +110,7 @@ def _run(work: Coroutine[Any, Any, int]) -> NoReturn:
 
 @app.command()
 def init(context: typer.Context, config: Config = None) -> None:
-    """Write a commented citebot.toml; a file that is there is left alone."""
+    """Write a commented citebot.toml, unless there is one already."""
     from bots.cli.setup import write_settings
 
     raise typer.Exit(write_settings(config or context.obj))
@@ -116,7 +119,7 @@ def init(context: typer.Context, config: Config = None) -> None:
 @app.command()
 def sync(
     context: typer.Context,
-    sources: Annotated[list[str] | None, typer.Argument(metavar="[SOURCE]...", help="Which sources; else all.")] = None,
+    sources: Annotated[list[str] | None, typer.Argument(metavar="SOURCE", help="Which sources; else all.")] = None,
     full: Annotated[
         bool, typer.Option("--full", help="Read everything anew, and delete at once what is no longer there.")
     ] = False,
@@ -156,7 +159,10 @@ def ask(
 
 @app.command()
 def chat(context: typer.Context, kb: KnowledgeBases = None, config: Config = None) -> None:
-    """Talk in the terminal; without a terminal, answer each line of the input."""
+    """Talk in the terminal.
+
+    Where the input is no terminal, each of its lines is answered.
+    """
     from bots.cli.asking import run_chat
     from bots.cli.output import start_logging
 
@@ -174,7 +180,7 @@ def search(
     json: Json = False,
     config: Config = None,
 ) -> None:
-    """Show the passages that fit best, the matched words marked; no model is asked."""
+    """Show the passages that fit best; no model is asked."""
     from bots.cli.asking import run_search
     from bots.requests import Search
 
@@ -184,7 +190,7 @@ def search(
 
 @app.command(name="sources")
 def list_sources(context: typer.Context, json: Json = False, config: Config = None) -> None:
-    """Show each source: documents, chunks, last success, last error, next run."""
+    """Show what each source holds and how its last run ended."""
     from bots.cli.syncing import run_sources
 
     _run(run_sources(config or context.obj, as_json=json))
@@ -197,7 +203,7 @@ def doctor(
     repair: Annotated[bool, typer.Option("--repair", help="Mend what can be mended.")] = False,
     config: Config = None,
 ) -> None:
-    """Check settings, data, model and sources, and say how to mend what is wrong."""
+    """Check everything, and say how to mend what is wrong."""
     from bots.cli.checking import run_doctor
 
     _run(run_doctor(config or context.obj, repair=repair, as_json=json))
@@ -209,7 +215,7 @@ def backup(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write it.")],
     config: Config = None,
 ) -> None:
-    """Write all of the data directory to one file, consistent even while Citebot runs."""
+    """Write all of the data to one file, also while Citebot runs."""
     from bots.cli.saving import run_backup
 
     _run(run_backup(config or context.obj, file.expanduser().absolute()))

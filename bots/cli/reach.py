@@ -1,5 +1,6 @@
 """From a command to the operations: settings read, then the socket or the data itself."""
 
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
@@ -9,6 +10,9 @@ from bots.service import WAIT, Backend, Gateway
 from bots.settings import Settings, load_settings
 from connectors.registry import options_model
 
+_ASKING = frozenset({"ask", "search", "chat"})
+"""The commands whose first step is to embed a question."""
+
 
 def read_settings(config: Path | None) -> Settings:
     """Return the settings; a file that was named and isn't there is wrong use."""
@@ -17,17 +21,28 @@ def read_settings(config: Path | None) -> Settings:
     return load_settings(config, source_model=options_model)
 
 
-def open_data(settings: Settings, *, mending: bool) -> AbstractAsyncContextManager[Backend]:
+def open_data(settings: Settings, *, command: str) -> AbstractAsyncContextManager[Backend]:
     """Open the data itself; every start mends damaged indexes, but for the doctor, who tells of them first."""
+    if command in _ASKING and settings.embedding.provider == "minilm":
+        _load_embedder()
     # The operations bring all the heavy packages with them; whoever is answered over the socket needs none.
     from bots.app import open_operations
 
-    return open_operations(settings, mending=mending)
+    return open_operations(settings, mending=command != "doctor", warming=command == "chat")
+
+
+def _load_embedder() -> None:
+    """Begin to load the embedded model, which needs no interpreter, while the interpreter is busy importing."""
+    from ragcore.models.minilm.network import load_network
+
+    # A failure stays in here: the first question meets it again, and tells of it.
+    thread = ThreadPoolExecutor(1)
+    thread.submit(load_network)
+    thread.shutdown(wait=False)
 
 
 def reach(settings: Settings, *, command: str, serving: bool = False, wait: float = WAIT) -> Gateway:
     """Return the way to the operations, an async context."""
-    mending = command != "doctor"
     return Gateway(
-        settings.data_dir, lambda: open_data(settings, mending=mending), command=command, serving=serving, wait=wait
+        settings.data_dir, lambda: open_data(settings, command=command), command=command, serving=serving, wait=wait
     )

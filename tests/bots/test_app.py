@@ -79,9 +79,11 @@ def home(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Pat
 
 
 @contextlib.asynccontextmanager
-async def opened(home: pathlib.Path, *, mending: bool = True) -> AsyncGenerator[tuple[Operations, Settings]]:
+async def opened(
+    home: pathlib.Path, *, mending: bool = True, warming: bool = False
+) -> AsyncGenerator[tuple[Operations, Settings]]:
     settings = load_settings(home / "citebot.toml")
-    async with open_operations(settings, mending=mending) as operations:
+    async with open_operations(settings, mending=mending, warming=warming) as operations:
         yield operations, settings
 
 
@@ -137,6 +139,28 @@ async def test_an_empty_index_and_an_unknown_document_are_told(home: pathlib.Pat
         ):
             with pytest.raises(ConfigError, match=r"no document .*no\.md"):
                 await told(operations, request)
+
+
+async def test_a_warm_start_sends_nothing_to_the_model(home: pathlib.Path) -> None:
+    async with opened(home) as (operations, _):
+        await told(operations, Sync())
+    calls = []
+    server = await asyncio.start_server(lambda *streams: calls.append(streams), "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    with (home / "citebot.toml").open("a") as file:
+        file.write(f'[llm]\nbase_url = "http://127.0.0.1:{port}/v1"\nmodel = "m"\n')
+    async with server, opened(home, warming=True) as (operations, _):
+        assert operations._warming is not None
+        await asyncio.wait_for(operations._warming, 60)
+        assert not calls
+    async with opened(home, warming=True) as (operations, _):
+        pass  # it is ended early, without a word
+
+
+async def test_without_a_source_the_first_step_is_told(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "citebot.toml").write_text("")
+    async with opened(tmp_path) as (operations, _):
+        assert "citebot init" in (await answered(operations, Ask(question="How many days?"))).notes[-1]
 
 
 async def test_readers_are_answered_from_what_they_may_read(home: pathlib.Path) -> None:

@@ -50,7 +50,7 @@ def cli(
     monkeypatch.chdir(tmp_path)
     for name in [name for name in os.environ if name.startswith("CITEBOT_")]:
         monkeypatch.delenv(name)
-    monkeypatch.setattr(bots.cli.reach, "open_data", lambda settings, mending: scripted.opened())
+    monkeypatch.setattr(bots.cli.reach, "open_data", lambda settings, command: scripted.opened())
 
     def run(*args: str) -> Ran:
         monkeypatch.setattr(sys, "argv", ["citebot", *args])
@@ -128,6 +128,28 @@ def test_sync_reports_each_failed_file(cli: Cli, scripted: Scripted) -> None:
     assert ran.err == ""
 
 
+def test_a_source_that_cannot_be_listed_is_told_once(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "citebot.toml").write_text('[[sources]]\nname = "wiki"\ntype = "files"\npath = "away"\n')
+    ran = subprocess.run(
+        [sys.executable, "-m", "bots", "sync"],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert ran.returncode == 1
+    assert ran.stdout.startswith("wiki: failed in ")
+    assert (ran.stdout + ran.stderr).count("is not there") == 1
+
+
+def test_a_search_of_nothing_tells_that_there_is_nothing(cli: Cli, scripted: Scripted) -> None:
+    scripted.found = ()
+    assert cli("search", "x").err == "Nothing fits.\n"
+    scripted.documents = 0
+    assert "Nothing is indexed yet" in cli("search", "x").err
+
+
 @pytest.mark.parametrize(("terminal", "typed", "agreed"), [(False, "", True), (True, "y\n", True), (True, "\n", False)])
 def test_a_full_sync_tells_the_count_and_asks_on_a_terminal(
     cli: Cli, scripted: Scripted, monkeypatch: pytest.MonkeyPatch, terminal: bool, typed: str, agreed: bool
@@ -167,6 +189,13 @@ def test_doctor_says_how_to_mend(cli: Cli) -> None:
     assert states["readers of closed"] == "warn"
 
 
+def test_doctor_tells_each_fault_of_the_settings_on_a_line(cli: Cli, tmp_path: pathlib.Path) -> None:
+    (tmp_path / "citebot.toml").write_text("[answer]\ntop_m = 3\n[chroma]\nulr = 1\n")
+    told = cli("doctor").out.splitlines()
+    assert told[0].endswith('[chroma] ulr: is not known; did you mean "url"?')
+    assert told[1].endswith('[answer] top_m: is not known; did you mean "top_n"?')
+
+
 def test_config_stands_before_or_after_the_command(cli: Cli, tmp_path: pathlib.Path) -> None:
     other = tmp_path / "elsewhere"
     other.mkdir()
@@ -186,6 +215,7 @@ def test_config_stands_before_or_after_the_command(cli: Cli, tmp_path: pathlib.P
         ("ask", "?", "--kb", "nonsense"),
         ("ask", "?", "--as", "nobody"),
         ("--config", "missing.toml", "ask", "?"),
+        ("search", ""),
         ("search", "x", "-k", "0"),
         ("sync", "nonsense"),
         ("eval", "retrieval", "missing"),

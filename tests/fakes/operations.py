@@ -79,6 +79,7 @@ class Scripted:
         self.documents = documents
         self.pause = pause
         self.failing = failing
+        self.found = CHUNKS
 
     async def run(self, request: Request) -> AsyncIterator[Event]:
         self.asked.append(request)
@@ -87,7 +88,7 @@ class Scripted:
                 async for event in self._answer(request):
                     yield event
             case Search():
-                yield Found(chunks=CHUNKS[: request.limit])
+                yield Found(chunks=self.found[: request.limit])
             case Sync():
                 for report in self._sync(request):
                     yield report
