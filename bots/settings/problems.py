@@ -6,7 +6,7 @@ Values stay out because any of them may hold a secret; the checks of ``grammar``
 import difflib
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Union, get_args, get_origin
+from typing import Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -71,10 +71,12 @@ def describe(
 
 def unknown_key(key: str, known: Iterable[str], elsewhere: Iterable[str] = ()) -> str:
     """Return the refusal of a key, naming the nearest known one or the tables that do know it."""
-    homes = [home for home in elsewhere if home]
-    if homes:
-        return f"is not known here; it belongs to {' or '.join(f'[{home}]' for home in homes)}"
+    homes = " or ".join(f"[{home}]" for home in elsewhere)
     near = nearest(key, known)
+    if homes and near:
+        return f'is not known here; did you mean "{near}"? "{key}" belongs to {homes}'
+    if homes:
+        return f"is not known here; it belongs to {homes}"
     return f'is not known; did you mean "{near}"?' if near else f"is not known; known here: {', '.join(sorted(known))}"
 
 
@@ -104,11 +106,13 @@ def show(place: Place, name_of: Callable[[str, int], str]) -> str:
 
 def keys_at(model: type[BaseModel], place: Place) -> list[str]:
     """Return the keys that the table at a place may have."""
-    found: Any = model
-    for part in place:
-        fields = getattr(found, "model_fields", None)
-        if fields is not None:
-            found = table_of(fields[part].annotation) if part in fields else None
+    found: type[BaseModel] | None = model
+    parts = iter(place)
+    for part in parts:
+        field = found.model_fields.get(str(part)) if found is not None else None
+        found = table_of(field.annotation) if field is not None else None
+        if field is not None and get_origin(field.annotation) in {tuple, dict}:
+            next(parts, None)  # which of the tables it is, by its name or its position
     return [key for key, field in getattr(found, "model_fields", {}).items() if not field.exclude]
 
 

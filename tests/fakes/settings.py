@@ -1,0 +1,21 @@
+"""Settings written into the working directory, and what is said when they are wrong."""
+
+import pathlib
+
+import pytest
+
+from bots.settings import load_settings
+from ragcore.errors import ConfigError
+
+
+def write(text, path=pathlib.Path("citebot.toml")):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def refusal(text, **kwargs):
+    write(text)
+    with pytest.raises(ConfigError) as caught:
+        load_settings(**kwargs)
+    return str(caught.value)
