@@ -17,6 +17,7 @@ from rich.segment import Segment
 from rich.spinner import Spinner
 from rich.text import Text
 
+from bots.counting import counted
 from bots.rendering.clean import clean_line
 from bots.rendering.parse import parse_answer, parse_partial
 from bots.rendering.terminal import Indented, document_terminal, source_lines
@@ -290,14 +291,13 @@ def welcome(states: Sequence[SourceState]) -> Text:
             f"Nothing is indexed yet ({names}). Run `citebot sync`, here or in another terminal.", style="yellow"
         )
     bases = ", ".join(dict.fromkeys(clean_line(state.knowledge_base) for state in states))
-    noun = "document" if documents == 1 else "documents"
-    return Text(f"{documents} {noun} in {bases}. Ask something; /help lists the commands.", style="dim")
+    return Text(f"{counted(documents, 'document')} in {bases}. Ask something; /help lists the commands.", style="dim")
 
 
 def state_line(state: SourceState) -> str:
     """Return one source in one line."""
     when = state.last_success.astimezone().strftime("%Y-%m-%d %H:%M") if state.last_success else "never"
-    line = f"{state.name}: {state.documents} documents, {state.chunks} chunks, last synced {when}"
+    line = f"{state.name}: {counted(state.documents, 'document')}, {counted(state.chunks, 'chunk')}, last synced {when}"
     return clean_line(line + (f"; last error: {state.last_error}" if state.last_error else ""))
 
 

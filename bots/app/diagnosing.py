@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from bots.app.parts import Parts
+from bots.counting import counted
 from bots.doctor import check_embedder, check_model
 from bots.requests import Check
 from bots.settings import Settings, SourceSettings
@@ -39,7 +40,7 @@ async def _check_database(library: Library) -> Check:
     if not documents:
         mend_it = "run `citebot sync`"
         return Check(name="database", state="warn", found="it is well, and holds no document yet", mend=mend_it)
-    return Check(name="database", state="ok", found=f"{documents} documents in {chunks} chunks")
+    return Check(name="database", state="ok", found=f"{counted(documents, 'document')} in {counted(chunks, 'chunk')}")
 
 
 async def _check_indexes(library: Library, *, repair: bool) -> AsyncGenerator[Check]:

@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Mapping
 from dataclasses import replace
 
 from bots.app.options import ingest_options
+from bots.counting import counted
 from bots.requests import Doubt, Event, FailedDocument, SourceReport, SourceState, Sync, SyncProgress
 from bots.settings import Settings, SourceSettings
 from connectors import sync as connector_sync
@@ -87,7 +88,7 @@ async def _orphan_report(library: Library, source: str, documents: int, request:
     if request.full and not request.dry_run:
         return _report(await forget_source(library, source))
     remark = (
-        f"this source has no settings any more; its {documents} documents are still answered from. "
+        f"this source has no settings any more; {counted(documents, 'document')} of it can still be found. "
         "Put its settings back, or run `citebot sync --full` to delete them."
     )
     return SourceReport(source=source, unchanged=documents, warnings=(remark,), dry_run=request.dry_run)

@@ -9,7 +9,7 @@ from bots.cli.forms import check_form
 from bots.cli.output import print_json, results
 from bots.cli.reach import reach, read_settings
 from bots.doctor import check_data_dir, check_files, check_readers, check_settings
-from bots.rendering.clean import clean_line
+from bots.rendering.clean import clean, clean_line
 from bots.requests import Check, Diagnose
 from ragcore.errors import BusyError, CitebotError, ConfigError, ModelError, StoreError
 
@@ -65,7 +65,10 @@ def _show(check: Check, console: Console) -> None:
     sign, style = _SIGNS[check.state]
     line = Text(f"{sign} ", style=style)
     line.append(f"{clean_line(check.name)}: ", "bold default")
-    line.append(clean_line(check.found), "default")
+    first, *more = clean(check.found).splitlines() or [""]
+    line.append(first, "default")
+    for another in more:
+        line.append(f"\n    {another}", "default")
     console.print(line)
     if check.mend and check.state != "ok":
         console.print(Text(f"    → {clean_line(check.mend)}"))

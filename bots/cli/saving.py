@@ -7,6 +7,7 @@ import typer
 
 from bots.cli.output import results
 from bots.cli.reach import reach, read_settings
+from bots.counting import counted
 from bots.rendering.clean import clean_line
 from bots.requests import BackedUp, Backup
 from bots.service import WAIT, socket_in
@@ -24,7 +25,8 @@ async def run_backup(config: Path | None, file: Path) -> int:
         async for event in gateway.run(request):
             if isinstance(event, BackedUp):
                 size = f"{event.size / 1_000_000:.1f} MB"
-                _say(f"Wrote {clean_line(event.path)} ({size}): {event.documents} documents in {event.chunks} chunks.")
+                held = f"{counted(event.documents, 'document')} in {counted(event.chunks, 'chunk')}"
+                _say(f"Wrote {clean_line(event.path)} ({size}): {held}.")
     return 0
 
 
@@ -40,7 +42,8 @@ async def run_restore(config: Path | None, file: Path) -> int:
             return 1
     async with hold(data_dir, command="restore", wait=WAIT):
         manifest = await restore(file, data_dir)
-    _say(f"Restored {manifest.documents} documents in {manifest.chunks} chunks, as of {manifest.taken_at}.")
+    held = f"{counted(manifest.documents, 'document')} in {counted(manifest.chunks, 'chunk')}"
+    _say(f"Restored {held}, as of {manifest.taken_at}.")
     _say("The indexes are filled from them again when the next command starts.")
     return 0
 

@@ -15,6 +15,7 @@ from rich.text import Text
 from bots.cli.forms import report_form, state_form
 from bots.cli.output import print_json, remarks, results, say
 from bots.cli.reach import reach, read_settings
+from bots.counting import counted
 from bots.rendering.clean import clean_line
 from bots.requests import Decide, Doubt, ListSources, SourceReport, SourceState, Sync, SyncProgress
 from bots.service import Gateway
@@ -71,7 +72,8 @@ async def _decide(gateway: Gateway, doubt: Doubt, progress: Progress | None) -> 
     """Tell on stderr how much is to be deleted, and ask whoever sits there; where nobody does, ``--full`` is a yes."""
     if progress:
         progress.stop()
-    say(f"{doubt.source}: {doubt.documents} documents are no longer at the source.")
+    gone = "is" if doubt.documents == 1 else "are"
+    say(f"{doubt.source}: {counted(doubt.documents, 'document')} {gone} no longer at the source.")
     agreed = True
     if sys.stdin.isatty():
         agreed = await asyncio.to_thread(typer.confirm, "Delete them from the index?", default=False, err=True)
@@ -125,8 +127,10 @@ def _show_report(report: SourceReport) -> None:
         if count or what == "unchanged"
     ]
     tense = " (dry run: nothing was changed)" if report.dry_run else ""
+    # A run that broke off at its start has counted nothing.
+    done = ", ".join(counts) if _any(report) or not report.error else "failed"
     head = Text(clean_line(report.source), style="bold")
-    head.append(f": {', '.join(counts)} in {report.seconds:.1f} s{tense}", "not bold")
+    head.append(f": {done} in {report.seconds:.1f} s{tense}", "not bold")
     console.print(head)
     for sign, ids in (("+", report.added_ids), ("~", report.changed_ids), ("-", report.deleted_ids)):
         for document_id in ids:
@@ -141,6 +145,10 @@ def _show_report(report: SourceReport) -> None:
         console.print(Text(f"  ! {clean_line(warning)}", style="yellow"))
     if report.error:
         console.print(Text(f"  ✗ {clean_line(report.error)}", style="red"))
+
+
+def _any(report: SourceReport) -> bool:
+    return bool(report.added or report.changed or report.deleted or report.unchanged or report.failed)
 
 
 async def run_sources(config: Path | None, *, as_json: bool) -> int:

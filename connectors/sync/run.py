@@ -82,7 +82,7 @@ async def sync(
             yield progress
     except CitebotError as error:
         run.error = str(error)
-        log.warning("source %s: %s", job.source, error)
+        log.info("source %s: %s", job.source, error)  # the report tells it
     except Exception as error:
         run.error = f"unexpected {type(error).__name__}; see the log, and please report it"
         log.exception("source %s failed", job.source)
@@ -155,7 +155,7 @@ class _Run:
             for failure in failures.values()
         }
         failed |= self._unreadable
-        ended = self.error or (f"{len(failed)} documents could not be read" if failed else "")
+        ended = self.error or (f"{len(failed)} document{'s' * (len(failed) > 1)} could not be read" if failed else "")
         await self._save(
             last_run_at=self._now,
             last_error=ended,
