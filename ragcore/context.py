@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from ragcore.blocks import SEPARATOR, join
+from ragcore.cutting import cut_middle
 from ragcore.errors import ContextTooSmall
 from ragcore.tokens import Tokenizer, offline_tokenizer
 from ragcore.types import Message
@@ -35,7 +36,6 @@ HISTORY_SHARE = 0.25
 CUT_SHARE = 0.5
 """How much of the room a best block larger than all of it is cut to."""
 SHORTEST_BLOCK = 128
-GAP = "\n…\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,7 +188,8 @@ def _fit_question(parts: _Parts, room: int, reserve: int, tokenizer: Tokenizer) 
         raise _too_small(rules, reserve, min(whole, QUESTION_TOKENS) + MESSAGE_TOKENS, room)
     if whole <= left:
         return parts.question, left - whole
-    return replace(parts.question, text=_cut_middle(parts.question.text, left, tokenizer)), 0
+    text = cut_middle(parts.question.text, QUESTION_TOKENS, left, tokenizer)
+    return replace(parts.question, text=text), 0
 
 
 def _too_small(rules: int, reserve: int, question: int, room: int) -> ContextTooSmall:
@@ -196,20 +197,6 @@ def _too_small(rules: int, reserve: int, question: int, room: int) -> ContextToo
         f"the prompt needs {rules} tokens for its rules, {reserve} for the answer and at least {question} for the "
         f"question, and the budget is {room + reserve}: raise context_window, or lower max_tokens"
     )
-
-
-def _cut_middle(text: str, limit: int, tokenizer: Tokenizer) -> str:
-    """Return head and tail of the text with a gap between, in ``limit`` tokens or, to cut no character, a few less."""
-    gap = GAP if limit >= QUESTION_TOKENS + tokenizer.count(GAP) else ""
-    size = limit - tokenizer.count(gap)
-    head = tokenizer.head(text, (size + 1) // 2)
-    rest = size - tokenizer.count(head)
-    while rest > 0:
-        cut = head + gap + tokenizer.tail(text, rest)
-        if tokenizer.count(cut) <= limit:
-            return cut
-        rest -= 1
-    return head
 
 
 def _share(parts: _Parts, blocks: Sequence[str], free: int, tokenizer: Tokenizer) -> tuple[tuple[str, ...], int]:

@@ -8,12 +8,14 @@ import asyncio
 import logging
 import re
 import threading
-import unicodedata
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
+
+from ragcore.characters import edge_after, edge_before
 
 if TYPE_CHECKING:
     import tiktoken
@@ -28,7 +30,6 @@ CHARACTERS_A_TOKEN = 8
 
 _LONG_RUNS = re.compile(rf"\S{{{LONG_RUN}}}|\s{{{LONG_RUN}}}")
 _SURROGATES = re.compile("[\ud800-\udfff]")
-_JOINER = "\u200d"
 
 
 class Tokenizer(Protocol):
@@ -43,12 +44,15 @@ class Tokenizer(Protocol):
         """Return how many tokens the text takes."""
         ...
 
-    def head(self, text: str, limit: int) -> str:
-        """Return the beginning of the text that fits: ``count(result) <= limit``, no character cut."""
+    def head(self, text: str, limit: int, *, visible: bool = True) -> str:
+        """Return the beginning of the text that fits: ``count(result) <= limit``, no character cut.
+
+        With ``visible`` false it may end between two code points of what a reader sees as one character.
+        """
         ...
 
-    def tail(self, text: str, limit: int) -> str:
-        """Return the end of the text that fits: ``count(result) <= limit``, no character cut."""
+    def tail(self, text: str, limit: int, *, visible: bool = True) -> str:
+        """Return the end of the text that fits, as ``head`` its beginning."""
         ...
 
 
@@ -118,16 +122,22 @@ class BpeTokenizer:
             self._memory.put(text, known)
         return known
 
-    def head(self, text: str, limit: int) -> str:
+    def head(self, text: str, limit: int, *, visible: bool = True) -> str:
         """Return a beginning of the text with ``count(result) <= limit``, cut between characters as readers see them.
 
-        The text itself when it fits. Costs O(limit), whatever the length of the text, unless its tokens are long.
-        """
-        return self._cut(text, limit, _Head())
+        The text itself when it fits; a first character that alone is over the limit is cut between its code points.
+        Costs O(limit), whatever the length of the text, unless its tokens are long.
 
-    def tail(self, text: str, limit: int) -> str:
-        """Return an end of the text with ``count(result) <= limit``, cut between characters as readers see them."""
-        return self._cut(text, limit, _Tail())
+        Args:
+            text: Any text.
+            limit: Most tokens.
+            visible: False to cut between any two code points.
+        """
+        return self._cut(text, limit, _Head(visible))
+
+    def tail(self, text: str, limit: int, *, visible: bool = True) -> str:
+        """Return an end of the text with ``count(result) <= limit``, as ``head`` its beginning."""
+        return self._cut(text, limit, _Tail(visible))
 
     def _cut(self, text: str, limit: int, side: "_Side") -> str:
         if limit <= 0 or not text:
@@ -184,7 +194,10 @@ class _Side(Protocol):
     def settle(self, text: str, size: int) -> int: ...
 
 
+@dataclass(frozen=True, slots=True)
 class _Head:
+    visible: bool
+
     def take(self, text: str, size: int) -> str:
         return text[:size]
 
@@ -192,16 +205,16 @@ class _Head:
         return tokens[:limit]
 
     def settle(self, text: str, size: int) -> int:
-        """Return the next smaller size that ends between two visible characters."""
+        """Return the next smaller size that ends between two characters."""
         size = min(size, len(text))
-        edge = size
-        while edge > 0 and not _is_edge(text, edge):
-            edge -= 1
-        # A text that is one endless cluster is cut between code points rather than dropped.
-        return edge or size
+        # A text that is one endless character is cut between code points rather than dropped.
+        return (self.visible and edge_before(text, size)) or size
 
 
+@dataclass(frozen=True, slots=True)
 class _Tail:
+    visible: bool
+
     def take(self, text: str, size: int) -> str:
         return text[max(0, len(text) - size) :]
 
@@ -209,41 +222,9 @@ class _Tail:
         return tokens[-limit:]
 
     def settle(self, text: str, size: int) -> int:
-        """Return the next smaller size that begins between two visible characters."""
+        """Return the next smaller size that begins between two characters."""
         start = max(0, len(text) - size)
-        edge = start
-        while edge < len(text) and not _is_edge(text, edge):
-            edge += 1
-        return len(text) - (edge if edge < len(text) else start)
-
-
-def _is_edge(text: str, index: int) -> bool:
-    """Return whether a visible character ends at the index: the common part of Unicode's grapheme rules (UAX 29).
-
-    Marks, joiners, variation selectors and skin tones stay with what they follow, the halves of a flag and of a
-    line break with each other. Conjoining Hangul and Indic conjuncts are left to the encoder.
-    """
-    if index <= 0 or index >= len(text):
-        return True
-    before, after = text[index - 1], text[index]
-    if before.isascii() and after.isascii():
-        return not (before == "\r" and after == "\n")
-    if _JOINER in (before, after) or "\U0001f3fb" <= after <= "\U0001f3ff":
-        return False
-    if _is_flag_half(before) and _is_flag_half(after):
-        return _flag_halves_before(text, index) % 2 == 0
-    return not unicodedata.category(after).startswith("M")
-
-
-def _is_flag_half(character: str) -> bool:
-    return "\U0001f1e6" <= character <= "\U0001f1ff"
-
-
-def _flag_halves_before(text: str, index: int) -> int:
-    start = index
-    while start > 0 and _is_flag_half(text[start - 1]):
-        start -= 1
-    return index - start
+        return (self.visible and len(text) - edge_after(text, start)) or len(text) - start
 
 
 @lru_cache(maxsize=1)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
 
+from ragcore.characters import is_edge
 from ragcore.types import SectionKind
 
 
@@ -51,11 +52,13 @@ def boundaries(text: str, kind: SectionKind, delimiters: Sequence[str]) -> Itera
     """Yield (offset, strength) of the places where the text may be cut, in order, none at 0; the last is the end.
 
     Delimiters, when given, replace the rules for prose; blanks after one belong to what it ends, as it does itself.
+    None lies within what a reader sees as one character, such as a line break of two.
     """
     end = 0
     for match in _pattern(kind, delimiters).finditer(text):
-        end = match.end()
-        yield end, Strength[match.lastgroup or "SENTENCE"]
+        if is_edge(text, match.end()):
+            end = match.end()
+            yield end, Strength[match.lastgroup or "SENTENCE"]
     if end < len(text):
         yield len(text), Strength.PARAGRAPH
 
@@ -67,7 +70,7 @@ def last_boundary(text: str, start: int, end: int) -> tuple[int, Strength]:
     """
     middle = (start + end + 1) // 2
     for pattern in _INNER:
-        found = [match for match in pattern.finditer(text, middle, end) if match.end() > start]
+        found = [match for match in pattern.finditer(text, middle, end) if is_edge(text, match.end())]
         if found:
             strongest = max(found, key=lambda match: (Strength[match.lastgroup or "WORD"], match.end()))
             return strongest.end(), Strength[strongest.lastgroup or "WORD"]

@@ -18,6 +18,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 
+from ragcore.characters import is_edge
 from ragcore.chunking.boundaries import boundaries
 from ragcore.chunking.packing import pack
 from ragcore.chunking.pieces import ChunkOptions, Piece
@@ -132,7 +133,7 @@ def _beginnings(text: str, earliest: int, previous: int, start: int) -> Iterator
     cuts = [earliest + offset for offset, strength in boundaries(tail, SectionKind.TEXT, ()) if strength]
     yield from (cut for cut in cuts if cut < start)
     words = tail.split(None, 1)
-    if len(words) == 2 and len(cuts) <= 1:
+    if len(words) == 2 and len(cuts) <= 1 and is_edge(text, start - len(words[1])):
         yield start - len(words[1])
 
 

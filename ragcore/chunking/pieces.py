@@ -7,7 +7,7 @@ from ragcore.errors import ConfigError
 from ragcore.types import Location, SectionKind
 
 MIN_CHUNK_TOKENS = 16
-"""Below this not even one visible character, such as a family emoji, is sure to fit beside an overlap."""
+"""Below this a visible character, such as a flag, is not sure to fit beside an overlap."""
 
 _DELIMITER = re.compile(r"`([^`]+)`|(.)", re.DOTALL)
 

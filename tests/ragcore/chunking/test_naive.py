@@ -2,6 +2,7 @@ import itertools
 import time
 
 import pytest
+import regex
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -9,16 +10,12 @@ from ragcore.chunking import ChunkOptions, Piece, chunk_sections
 from ragcore.errors import ConfigError
 from ragcore.tokens import offline_tokenizer
 from ragcore.types import Location, ParsedDocument, Section, SectionKind
+from tests.ragcore.nasty import CLUSTERS, NASTY
 from tests.soak import scaled
 
 TOKENIZER = offline_tokenizer()
 DEFAULT = ChunkOptions()
 
-fragments = st.sampled_from(
-    ["A short sentence. ", "\n", "\n\n", " ", "词语很多。", "年假、病假；", "word ", "x" * 90, "| a | b |\n", "👩‍👩‍👧‍👦", "e\u0301",
-     "\r\n", "...", "Dr. Who came. ", "\u2028", "\ud800", "<|endoftext|>", "\t\t", "```\n", "Ünïcödé, and so on; ", "กขค"]
-)  # fmt: skip
-texts = st.one_of(st.lists(fragments, max_size=80).map("".join), st.text(max_size=300))
 kinds = st.sampled_from([SectionKind.TEXT, SectionKind.CODE])
 options = st.builds(
     ChunkOptions,
@@ -47,7 +44,7 @@ def check(section: Section, pieces: list[Piece], chosen: ChunkOptions) -> None:
         assert pieces[0].overlap == 0
 
 
-@given(texts, kinds, options)
+@given(NASTY, kinds, options)
 @example("word " * 2000, SectionKind.TEXT, ChunkOptions(chunk_tokens=16, overlap=0.5))
 @example("x" * 5000, SectionKind.CODE, ChunkOptions(chunk_tokens=16))
 @example("." * 5000, SectionKind.TEXT, ChunkOptions(chunk_tokens=16))
@@ -152,10 +149,31 @@ def test_a_long_sentence_ends_at_clauses() -> None:
     assert all(piece.text.endswith(", ") for piece in pieces)
 
 
-def test_a_visible_character_is_not_cut() -> None:
-    family = "👩‍👩‍👧‍👦"
-    pieces = pieces_of(Section(text=family * 40), ChunkOptions(chunk_tokens=40))
-    assert all(set(piece.text.split(family)) == {""} for piece in pieces)
+@given(NASTY, kinds, options)
+@example("一句话。\r\n" * 40, SectionKind.TEXT, ChunkOptions(chunk_tokens=16))
+@example("a \u0301" * 90, SectionKind.TEXT, ChunkOptions(chunk_tokens=16, overlap=0.5))
+def test_a_visible_character_is_cut_only_when_it_alone_is_over_the_budget(
+    text: str, kind: SectionKind, chosen: ChunkOptions
+) -> None:
+    characters = [match.span() for match in regex.finditer(r"\X", text)]
+    edges = {0, *(end for _, end in characters)}
+    large = {
+        index
+        for start, end in characters
+        if TOKENIZER.count(text[start:end]) > chosen.chunk_tokens * (1 - chosen.overlap) - 9
+        for index in range(start, end)
+    }
+    place = 0
+    for piece in pieces_of(Section(text=text, kind=kind), chosen):
+        for index in (place - piece.overlap, place - piece.overlap + len(piece.text)):
+            assert index in edges or index in large
+        place += len(piece.text) - piece.overlap
+
+
+@pytest.mark.parametrize("cluster", CLUSTERS)
+def test_a_text_of_one_repeated_character_is_cut_between_them(cluster: str) -> None:
+    pieces = pieces_of(Section(text=cluster * 60), ChunkOptions(chunk_tokens=40))
+    assert all(set(piece.text.split(cluster)) == {""} for piece in pieces)
 
 
 def test_code_is_cut_between_functions() -> None:
