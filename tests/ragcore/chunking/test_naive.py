@@ -151,17 +151,15 @@ def test_a_long_sentence_ends_at_clauses() -> None:
 
 @given(NASTY, kinds, options)
 @example("一句话。\r\n" * 40, SectionKind.TEXT, ChunkOptions(chunk_tokens=16))
-@example("a \u0301" * 90, SectionKind.TEXT, ChunkOptions(chunk_tokens=16, overlap=0.5))
+@example("ab \u0301" * 90, SectionKind.TEXT, ChunkOptions(chunk_tokens=16, delimiters="`|`"))
 def test_a_visible_character_is_cut_only_when_it_alone_is_over_the_budget(
     text: str, kind: SectionKind, chosen: ChunkOptions
 ) -> None:
     characters = [match.span() for match in regex.finditer(r"\X", text)]
     edges = {0, *(end for _, end in characters)}
+    own = max(8, chosen.chunk_tokens - int(chosen.chunk_tokens * chosen.overlap))
     large = {
-        index
-        for start, end in characters
-        if TOKENIZER.count(text[start:end]) > chosen.chunk_tokens * (1 - chosen.overlap) - 9
-        for index in range(start, end)
+        index for start, end in characters if TOKENIZER.count(text[start:end]) > own for index in range(start, end)
     }
     place = 0
     for piece in pieces_of(Section(text=text, kind=kind), chosen):
