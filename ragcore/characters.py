@@ -5,12 +5,10 @@ Each function looks at the characters around the place alone, so that a cut in a
 """
 
 import unicodedata
-from functools import lru_cache
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import regex
+import regex
 
+_CLUSTER = regex.compile(r"\X")
 _JOINS = frozenset({"Mn", "Mc", "Me", "Cf", "Sk", "Lm"})
 """Categories that may stand within a character: marks, joiners and tags, skin tones, half-width voicing marks."""
 
@@ -31,7 +29,7 @@ def edge_before(text: str, index: int) -> int:
     while True:
         start = _start(text, max(0, index - back))
         # One character more than asked for: whether something ends at the index depends on what follows it.
-        ends = [match.end() for match in _clusters().finditer(text, start, index + 1)]
+        ends = [match.end() for match in _CLUSTER.finditer(text, start, index + 1)]
         found = [end for end in ends if end <= index]
         if found or start == 0:
             return max(found, default=0)
@@ -43,7 +41,7 @@ def edge_after(text: str, index: int) -> int:
     before = edge_before(text, index)
     if before >= min(index, len(text)):
         return before
-    cluster = _clusters().match(text, before)
+    cluster = _CLUSTER.match(text, before)
     return cluster.end() if cluster else len(text)
 
 
@@ -63,11 +61,3 @@ def _start(text: str, index: int) -> int:
 
 def _is_flag_half(character: str) -> bool:
     return "\U0001f1e6" <= character <= "\U0001f1ff"
-
-
-@lru_cache(maxsize=1)
-def _clusters() -> "regex.Pattern[str]":
-    # Imported late: 20 ms that a command's help should not wait for.
-    import regex
-
-    return regex.compile(r"\X")
