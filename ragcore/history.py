@@ -5,6 +5,7 @@ the database gives out: of two turns at once each is kept, in the order in which
 """
 
 import asyncio
+import time
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
@@ -22,6 +23,11 @@ from ragcore.types import Answer, Citation, ConversationKey, Message
 RECALLED_TURNS = 20
 RECALLED_TOKENS = 8_000
 REMEMBERED_DAYS = 30.0
+
+SWEEP_SECONDS = 3_600.0
+"""How long after one sweep an append makes the next: a bot may run for months."""
+SWEPT_TURNS = 500
+"""Most turns that one transaction deletes for their age."""
 
 _AUTHOR_CHARACTERS = 200
 
@@ -60,11 +66,15 @@ class History:
         self._database = database
         self._tokenizer = tokenizer
         self._days = days
+        self._next_sweep = 0.0
 
     async def append(
         self, conversation: ConversationKey, answer: Answer, *, author: str = "", asked_at: datetime | None = None
     ) -> int:
-        """Write one turn with its citations, both or neither, and return its number; 0 when nothing is remembered."""
+        """Write one turn with its citations, both or neither, and return its number; 0 when nothing is remembered.
+
+        Once an hour the oldest of what has expired, in whatever conversation, goes in the same transaction.
+        """
         if self._days <= 0:
             return 0
         question, text = _storable(answer.question), _storable(answer.raw_text)
@@ -84,6 +94,10 @@ class History:
             if answer.citations:
                 cited = [_citation_row(turn, citation, answer) for citation in answer.citations]
                 await connection.execute(insert(turn_citations), cited)
+            if time.monotonic() >= self._next_sweep:
+                self._next_sweep = time.monotonic() + SWEEP_SECONDS
+                if await self._sweep(connection, None) == SWEPT_TURNS:
+                    self._next_sweep = 0.0  # there may be more: the next append goes on
         return turn
 
     async def recall(
@@ -126,18 +140,35 @@ class History:
 
     async def forget(self, conversation: ConversationKey) -> int:
         """Delete all turns of the conversation, and return how many there were."""
-        return await self._delete(_of(conversation))
-
-    async def expire(self, *, now: datetime | None = None) -> int:
-        """Delete the turns older than the days that are remembered, and return how many there were."""
-        return await self._delete(turns.c.asked_at < self._oldest(now))
-
-    async def _delete(self, which: ColumnElement[bool]) -> int:
+        which = _of(conversation)
         async with self._database.begin() as connection:
             ids = select(turns.c.id).where(which)
             await connection.execute(delete(turn_citations).where(turn_citations.c.turn_id.in_(ids)))
             deleted = await connection.execute(delete(turns).where(which))
             return deleted.rowcount
+
+    async def expire(self, *, now: datetime | None = None) -> int:
+        """Delete the turns older than the days that are remembered, and return how many there were.
+
+        Meant for the start; while it runs, ``append`` keeps up.
+        """
+        total = 0
+        while True:
+            async with self._database.begin() as connection:
+                swept = await self._sweep(connection, now)
+            total += swept
+            if swept < SWEPT_TURNS:
+                return total
+
+    async def _sweep(self, connection: AsyncConnection, now: datetime | None) -> int:
+        """Delete the oldest expired turns, at most ``SWEPT_TURNS``; not those that another process is deleting."""
+        expired = turns.c.asked_at < self._oldest(now)
+        oldest = select(turns.c.id).where(expired).order_by(turns.c.asked_at).limit(SWEPT_TURNS)
+        ids = (await connection.execute(oldest.with_for_update(skip_locked=True))).scalars().all()
+        if ids:
+            await connection.execute(delete(turn_citations).where(turn_citations.c.turn_id.in_(ids)))
+            await connection.execute(delete(turns).where(turns.c.id.in_(ids)))
+        return len(ids)
 
     def _recent(self, conversation: ConversationKey) -> ColumnElement[bool]:
         return and_(_of(conversation), turns.c.asked_at >= self._oldest(None))

@@ -2,12 +2,15 @@
 
 import asyncio
 import pathlib
+import time
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta, timezone
+from types import SimpleNamespace
 
 import pytest
 from sqlalchemy import func, select
 
+from ragcore import history as history_module
 from ragcore.history import History
 from ragcore.stores.database import Database
 from ragcore.stores.schema import turn_citations, turns
@@ -128,6 +131,8 @@ async def test_forgetting_one_conversation(history: History, database: Database)
 
 async def test_age(history: History, database: Database) -> None:
     now = datetime.now(UTC)
+    await history.append(HERE, answer("first"))  # and with it the hourly sweep
+    assert await history.forget(HERE) == 1
     await history.append(HERE, answer("old"), asked_at=now - timedelta(days=31))
     zone = timezone(timedelta(hours=14))
     await history.append(HERE, answer("young"), asked_at=(now - timedelta(days=29, hours=20)).astimezone(zone))
@@ -135,6 +140,46 @@ async def test_age(history: History, database: Database) -> None:
     assert await history.expire() == 1
     assert await rows(database) == (1, 1)
     assert await history.expire(now=now + timedelta(days=40)) == 1
+
+
+async def test_what_expires_while_the_bot_runs_goes_with_an_append(
+    history: History, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = datetime.now(UTC) - timedelta(days=31)
+    await history.append(HERE, answer("first"))
+    for number in range(5):
+        await history.append(THERE, answer(f"old {number}"), asked_at=old + timedelta(minutes=number))
+    assert await rows(database) == (6, 6), "swept once an hour, not at every turn"
+
+    clock = time.monotonic() + history_module.SWEEP_SECONDS
+    monkeypatch.setattr(history_module, "time", SimpleNamespace(monotonic=lambda: clock))
+    monkeypatch.setattr(history_module, "SWEPT_TURNS", 2)
+    counts = []
+    for _ in range(4):
+        await history.append(HERE, answer("new"))
+        counts.append(await rows(database))
+    assert counts == [(5, 5), (4, 4), (4, 4), (5, 5)], "a few at a time until none is left, then not again for an hour"
+    assert texts(await history.recall(HERE))[::2] == ["first", "new", "new", "new", "new"]
+
+
+async def test_expiring_many_at_the_start_takes_all(
+    history: History, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(history_module, "SWEPT_TURNS", 3)
+    await history.append(HERE, answer("young"))
+    for number in range(7):
+        await history.append(THERE, answer("old"), asked_at=datetime.now(UTC) - timedelta(days=31 + number))
+    assert await history.expire() == 7
+    assert await rows(database) == (1, 1)
+
+
+async def test_two_that_sweep_at_once_do_not_hinder_each_other(database: Database) -> None:
+    first, second = History(database), History(database)
+    await first.append(HERE, answer("young"))
+    for number in range(20):
+        await first.append(THERE, answer("old"), asked_at=datetime.now(UTC) - timedelta(days=31 + number))
+    await asyncio.gather(*(one.append(HERE, answer("new")) for one in (first, second)), first.expire(), second.expire())
+    assert await rows(database) == (3, 3)
 
 
 async def test_zero_days_remember_nothing(database: Database) -> None:
