@@ -23,7 +23,8 @@ Each `[[sources]]` table of the settings has a `name`, a `type`, and, where want
 A sync reads what is new or changed, and deletes what is gone. A listing that misses everything, or more than a third of
 the documents and at least ten, deletes nothing until a run at least five minutes later misses the same ones;
 `citebot sync SOURCE --full` deletes them at once. A document that can't be read is named, with the reason, until it can
-be read or is gone; its last good version stays. A source that is taken out of the settings keeps its documents until
+be read or is gone; its last good version stays. One that was emptied is named, too, and what stood in it goes as if it
+had been deleted. A source that is taken out of the settings keeps its documents until
 `citebot sync --full` runs without naming a source.
 """
 

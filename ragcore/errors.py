@@ -88,6 +88,10 @@ class ParseError(CitebotError):
         self.mend = mend
 
 
+class EmptyDocument(ParseError):
+    """A document holds nothing that could be quoted: whatever stood in it before is gone at its source."""
+
+
 class StoreError(CitebotError):
     """A database or an index failed."""
 

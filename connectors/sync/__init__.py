@@ -1,8 +1,9 @@
 """The sync run: one source, from what changed to what the index holds."""
 
 from connectors.sync.guard import WAIT, Verdict, is_doubtful, judge
+from connectors.sync.orphans import forget_source, orphans
 from connectors.sync.report import FailedDocument, SyncProgress, SyncReport
-from connectors.sync.run import Confirm, SyncJob, forget_source, orphans, sync
+from connectors.sync.run import Confirm, SyncJob, sync
 
 __all__ = [
     "WAIT",

@@ -35,7 +35,8 @@ class SyncReport:
     """What a run did, or with ``dry_run`` would have done.
 
     ``failed`` names every document of the source that fails at present, also those not tried again in this run.
-    ``warnings`` are remarks in words (deletions held back). ``error`` is why the run as a whole ended early, "" when it
+    ``warnings`` are remarks in words (deletions held back, and of documents that were read what could not be:
+    hidden sheets, pages that are images). ``error`` is why the run as a whole ended early, "" when it
     did not. ``added_ids`` and the like are filled in a dry run alone.
     """
 

@@ -6,7 +6,7 @@ next run goes on from there. A document that failed is told by its id until it s
 
 import logging
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -40,6 +40,8 @@ from ragcore.types import SourceDocument
 
 Confirm = Callable[[int], Awaitable[bool]]
 
+_MOST_REMARKS = 20
+"""Remarks about documents that a report tells one by one."""
 _READING = 0.2
 """The part of a document's time that its reading takes, for the bar: 30 ms a page, and 250 ms to embed it."""
 
@@ -111,6 +113,8 @@ class _Run:
     _deleted: dict[str, None] = field(default_factory=dict)
     _unreadable: dict[str, FailedDocument] = field(default_factory=dict)
     _warnings: list[str] = field(default_factory=list)
+    _remarks: list[str] = field(default_factory=list)
+    _emptied: set[str] = field(default_factory=set)
     _reached: float = 0.0
 
     def __post_init__(self) -> None:
@@ -128,7 +132,8 @@ class _Run:
         self._before = frozenset(await registry.document_ids(source))
         self._stored_failures = await self.library.failures.of_source(source)
         is_afresh = self.full or self._state.basis != basis
-        due = [failure for failure in self._stored_failures.values() if is_afresh or self._is_due(failure)]
+        doubted = self._state.doubted
+        due = [f for f in self._stored_failures.values() if is_afresh or self._is_due(f) or f.document_id in doubted]
         known: dict[str, str] = {}
         if not self.full:
             known = await registry.known_versions(source, knowledge_base=self.job.knowledge_base, pipeline=pipeline)
@@ -170,7 +175,7 @@ class _Run:
             unchanged=len(self._before - touched),
             failed=tuple(failed[identity] for identity in sorted(failed)),
             seconds=time.monotonic() - self._began,
-            warnings=tuple(self._warnings),
+            warnings=(*self._warnings, *_shortened(self._remarks)),
             error=self.error,
             dry_run=self.dry_run,
             added_ids=tuple(self._added) if self.dry_run else (),
@@ -210,8 +215,12 @@ class _Run:
         identity = event.document_id
         if isinstance(event, Failed):
             self._unreadable[identity] = FailedDocument(id=identity, reason=event.reason, mend=event.mend)
+            if event.is_empty:
+                self._emptied.add(identity)
             return
+        self._emptied.discard(identity)
         self._unreadable.pop(identity, None)
+        self._remarks += [f"{identity}: {warning}" for warning in event.warnings]
         if event.change is Change.ADDED:
             self._added[identity] = None
         elif event.change is Change.CHANGED and identity not in self._added:
@@ -240,26 +249,33 @@ class _Run:
                 await self._save(cursor=milestone.reached.cursor)
 
     async def _prune(self) -> None:
-        """Delete what a listing no longer shows, if the guard lets it pass."""
-        if self._listing is None:
-            return
-        listed: set[str] = set()
-        async for item in self._listing:
-            if isinstance(item, base.Failure):
-                self._feed.failed[item.id] = item
-            else:
-                listed.add(item)
+        """Delete what a listing no longer shows, and what was emptied, if the guard lets it pass."""
         live = frozenset(await self.library.registry.document_ids(self.job.source))
+        listed = set(live) if self._listing is None else await self._listed(self._listing)
         covers = tuple(failure.covers for failure in self._feed.failed.values() if failure.covers)
         missing = {
             identity
             for identity in live - listed
             if identity not in self._feed.failed and not (covers and identity.startswith(covers))
         }
+        missing |= self._emptied & live
         verdict = await self._judged(missing - self._deleted.keys(), self._base_of(missing, len(live)))
         await self._delete(sorted(verdict.delete))
+        for identity in verdict.delete & self._emptied:
+            failed = self._unreadable[identity]
+            self._unreadable[identity] = replace(failed, reason=f"{failed.reason}: its last version was deleted")
         await self._save(doubted=verdict.doubted, doubted_since=verdict.since)
-        await self._forget_failures_but(listed, covers)
+        if self._listing is not None:
+            await self._forget_failures_but(listed, covers)
+
+    async def _listed(self, listing: AsyncIterator[str | base.Failure]) -> set[str]:
+        listed: set[str] = set()
+        async for item in listing:
+            if isinstance(item, base.Failure):
+                self._feed.failed[item.id] = item
+            else:
+                listed.add(item)
+        return listed
 
     def _base_of(self, missing: set[str], live: int) -> int:
         """Return how many documents the missing ones are a share of.
@@ -273,16 +289,16 @@ class _Run:
     async def _judged(self, missing: set[str], live: int) -> Verdict:
         state = self._state
         verdict = judge(missing, live, doubted=state.doubted, since=state.doubted_since, now=self._now)
+        told = f"{len(missing)} of {live} documents were missing or empty"
         if verdict.doubted and self.full:
             agreed = self.dry_run or self.confirm is None or await self.confirm(len(missing))
             if agreed:
-                tense = "would be" if self.dry_run else "have been"
-                self._warnings.append(f"{len(missing)} of {live} documents were missing and {tense} deleted, by --full")
+                self._warnings.append(f"{told} and {'would be' if self.dry_run else 'have been'} deleted, by --full")
                 return Verdict(delete=frozenset(missing))
         if verdict.doubted:
             self._warnings.append(_held_back(self.job.source, len(verdict.doubted), live))
         elif is_doubtful(len(missing), live):
-            self._warnings.append(f"{len(missing)} of {live} documents were missing again and have been deleted")
+            self._warnings.append(f"{told} again and have been deleted")
         return verdict
 
     async def _delete(self, ids: Sequence[str]) -> None:
@@ -343,30 +359,15 @@ async def _foresee(
     return Indexed(document_id=document.id, change=Change.UNCHANGED if is_same else Change.CHANGED)
 
 
+def _shortened(remarks: Sequence[str]) -> Sequence[str]:
+    more = len(remarks) - _MOST_REMARKS
+    return (*remarks[:_MOST_REMARKS], f"{more} more remarks like these") if more > 1 else remarks
+
+
 def _held_back(source: str, doubted: int, live: int) -> str:
     minutes = int(WAIT.total_seconds() // 60)
     return (
-        f"{doubted} of {live} documents are missing from the listing; nothing was deleted, because that may be a "
-        f"fault of the source. A run at least {minutes} minutes from now that misses them again deletes them, "
+        f"{doubted} of {live} documents are missing from the listing or empty; nothing was deleted, because that may "
+        f"be a fault of the source. A run at least {minutes} minutes from now that finds them so again deletes them, "
         f"`citebot sync {source} --full` deletes them at once."
     )
-
-
-async def orphans(library: Library, configured: Collection[str]) -> dict[str, int]:
-    """Return the sources that have documents but no settings any more, with how many.
-
-    Their documents stay, and are answered from, until ``forget_source``: a line commented out by mistake must not
-    cost an index. Whoever runs all sources tells of them; a full run of all sources forgets them.
-    """
-    counts = await library.registry.counts_by_source()
-    return {source: count.documents for source, count in counts.items() if source not in configured}
-
-
-async def forget_source(library: Library, source: str) -> SyncReport:
-    """Delete everything of a source that has no settings any more."""
-    began = time.monotonic()
-    ids = await library.registry.document_ids(source)
-    await remove(library, ids)
-    await library.failures.forget(list(await library.failures.of_source(source)))
-    await SourceStates(library.database).forget(source)
-    return SyncReport(source=source, deleted=len(ids), seconds=time.monotonic() - began)

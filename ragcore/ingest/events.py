@@ -49,11 +49,15 @@ class Indexed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failed:
-    """A document could not be indexed; its old version, if there was one, stays live."""
+    """A document could not be indexed; its old version, if there was one, stays live.
+
+    ``is_empty``: it was read, and holds nothing any more. Whether its old version goes is for the caller to decide.
+    """
 
     document_id: str
     reason: str
     mend: str
+    is_empty: bool = False
 
 
 class Stage(StrEnum):

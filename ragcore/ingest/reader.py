@@ -6,7 +6,15 @@ from collections.abc import AsyncGenerator, AsyncIterable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
-from ragcore.errors import CitebotError, ModelAuthError, ModelRateLimited, ModelUnreachable, ParseError, StoreError
+from ragcore.errors import (
+    CitebotError,
+    EmptyDocument,
+    ModelAuthError,
+    ModelRateLimited,
+    ModelUnreachable,
+    ParseError,
+    StoreError,
+)
 from ragcore.ingest.events import Change, Failed, Indexed, IngestOptions, Outcome, Underway, pipeline_of
 from ragcore.ingest.prepare import Prepared, document_hash, prepare
 from ragcore.library import Library
@@ -146,4 +154,4 @@ async def failed(library: Library, document_id: str, source: str, version: str, 
     await library.failures.record(
         Failure(document_id=document_id, source=source, version=version, reason=reason, mend=mend)
     )
-    return Failed(document_id=document_id, reason=reason, mend=mend)
+    return Failed(document_id=document_id, reason=reason, mend=mend, is_empty=isinstance(error, EmptyDocument))

@@ -3,7 +3,7 @@
 import json
 import re
 
-from ragcore.errors import ParseError
+from ragcore.errors import EmptyDocument, ParseError
 from ragcore.parsing.container import open_zip
 from ragcore.parsing.delimited import DELIMITERS, table_fit
 from ragcore.parsing.encoding import decode
@@ -62,7 +62,7 @@ def detect(content: bytes, *, name: str, media_type: str, options: ParseOptions)
         ParseError: It is empty, or in a format that is not read; says which, and what to do.
     """
     if not content.strip(b"\x00 \t\r\n"):
-        raise ParseError(
+        raise EmptyDocument(
             "it is empty" if not content else "it holds nothing but blanks", mend="nothing to do, or restore it"
         )
     if b"%PDF-" in content[:_HEAD]:

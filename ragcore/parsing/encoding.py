@@ -80,6 +80,9 @@ _CANDIDATES = (
 _WIDE = usual.SIMPLIFIED | usual.TRADITIONAL | usual.JAPANESE | usual.KOREAN | usual.CYRILLIC | usual.EAST_ASIAN_MARKS
 _SURE = 0.35
 """Share of usual characters from which on an own candidate needs no second opinion."""
+_SURE_CYRILLIC = 0.7
+"""The same for Cyrillic, whose letters fill half of its code page: Greek bytes read as Russian ones reach 0.4."""
+_CYRILLIC = ("cp1251", "koi8_r")
 _DECLARED_BONUS = 0.25
 
 
@@ -164,9 +167,12 @@ def _best_codec(content: bytes, declared: str) -> str:
     sample = _high_sample(content)
     scores = {candidate.codec: _score(sample, candidate, declared) for candidate in _CANDIDATES}
     best = max(scores, key=lambda codec: scores[codec])
-    if scores[best] >= _SURE:
+    fits = declared not in ("", "utf-8", *scores) and _reads(sample, declared)
+    if fits and (best == "cp1252" or (best in _CYRILLIC and _is_beyond_latin(sample, declared))):
+        return declared  # whatever the bytes are, these two read them as letters: they know nothing better
+    if _is_sure(best, scores[best], sample):
         return best
-    if declared and declared not in scores and declared != "utf-8" and _reads(sample, declared):
+    if fits:
         return declared
     other = _wide_without_mark(content) or _second_opinion(sample)
     if other:
@@ -174,6 +180,19 @@ def _best_codec(content: bytes, declared: str) -> str:
     if scores[best] <= 0.05 and _high_share(content) > 0.2:
         raise not_text()
     return best
+
+
+def _is_sure(codec: str, score: float, sample: bytes) -> bool:
+    """Tell whether the best candidate needs no second opinion."""
+    if codec in _CYRILLIC:
+        return score >= _SURE_CYRILLIC
+    return score >= _SURE and (codec != "cp1252" or "\ufffd" not in sample.decode(codec, errors="replace"))
+
+
+def _is_beyond_latin(sample: bytes, codec: str) -> bool:
+    """Tell whether most characters beyond ASCII are of another script than Latin."""
+    high = [char for char in sample.decode(codec, errors="replace") if char > "\x7f"]
+    return 2 * sum(char > "\u024f" for char in high) > len(high)
 
 
 def _high_sample(content: bytes) -> bytes:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from ragcore.errors import ParseError
+from ragcore.errors import EmptyDocument, ParseError
 from ragcore.parsing.delimited import parse_delimited
 from ragcore.parsing.detect import detect
 from ragcore.parsing.docx import parse_docx
@@ -70,7 +70,7 @@ def parse(
         its text after ``section.header`` is row or line ``first + k`` of the source.
 
     Raises:
-        ParseError: It cannot be read, is beyond a limit, holds no text, or was cancelled.
+        ParseError: It cannot be read, is beyond a limit, or was cancelled; EmptyDocument if it holds no text.
     """
     return parse_job(
         Job(content=content, name=name, media_type=media_type, options=options, progress=progress, cancelled=cancelled)
@@ -87,7 +87,7 @@ def parse_job(job: Job) -> ParsedDocument:
         replace(job, media_type=media, declared_encoding=_charset(job.media_type), parse_inner=parse_job)
     )
     if not any(section.text.strip() for section in parsed.sections):
-        raise ParseError("it holds no text", mend="nothing to do, or exclude it from the source")
+        raise EmptyDocument("it holds no text", mend="nothing to do, or exclude it from the source")
     return replace(parsed, title=one_line(parsed.title)[:300])
 
 

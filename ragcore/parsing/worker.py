@@ -21,7 +21,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from ragcore.errors import ParseError
+from ragcore.errors import EmptyDocument, ParseError
 from ragcore.parsing.options import ParseOptions
 from ragcore.parsing.registry import parse
 from ragcore.types import ParsedDocument
@@ -48,6 +48,7 @@ class _Refused:
 
     reason: str
     mend: str
+    is_empty: bool
 
 
 _Request = tuple[bytes, str, str, ParseOptions]
@@ -80,7 +81,7 @@ class ParseWorker:
             seconds: how long it may take until it gets on by a step.
 
         Raises:
-            ParseError: it cannot be read, does not get on, or crashed its parser.
+            ParseError: it cannot be read, does not get on, or crashed its parser; EmptyDocument if it holds no text.
         """
         if not needs_process(content):
             yield await asyncio.to_thread(parse, content, name=name, media_type=media_type, options=options)
@@ -88,7 +89,8 @@ class ParseWorker:
         async with self._turn, aclosing(self._replies((content, name, media_type, options), seconds)) as replies:
             async for reply in replies:
                 if isinstance(reply, _Refused):
-                    raise ParseError(reply.reason, mend=reply.mend)
+                    kind = EmptyDocument if reply.is_empty else ParseError
+                    raise kind(reply.reason, mend=reply.mend)
                 yield reply
 
     async def _replies(self, request: _Request, seconds: float) -> AsyncGenerator[_Reply, None]:
@@ -192,7 +194,7 @@ def _answer(request: _Request, answers: _Answers) -> None:
     try:
         answers.send(parse(content, name=name, media_type=media_type, options=options, progress=answers.step))
     except ParseError as error:
-        answers.send(_Refused(reason=error.reason, mend=error.mend))
+        answers.send(_Refused(reason=error.reason, mend=error.mend, is_empty=isinstance(error, EmptyDocument)))
 
 
 def serve(requests: BinaryIO, pipe: BinaryIO) -> None:

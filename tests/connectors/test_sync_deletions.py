@@ -1,5 +1,6 @@
 """The deletion guard in a run: a listing that came back short deletes nothing before it is confirmed."""
 
+import openpyxl
 import pytest
 
 from connectors.sync import WAIT
@@ -101,3 +102,64 @@ async def test_a_full_run_says_that_it_deleted_much(library):
     assert report.deleted == 30
     assert "30 of 30 documents" in report.warnings[0]
     assert "deleted" in report.warnings[0]
+
+
+async def test_what_stood_in_an_emptied_document_is_deleted(library):
+    memory = thirty()
+    await run(library, memory.connector())
+    memory.put("d03", "  ")
+    report = await run(library, memory.connector())
+    assert (report.deleted, report.changed, [one.id for one in report.failed]) == (1, 0, ["s:d03"])
+    assert "its last version was deleted" in report.failed[0].reason
+    assert "d03" not in await live(library)
+    again = await run(library, memory.connector(), retry=False)
+    assert (again.deleted, [one.id for one in again.failed]) == (0, ["s:d03"])
+    memory.put("d03", "text again")
+    assert (await run(library, memory.connector())).is_success
+    assert "d03" in await live(library)
+
+
+@pytest.mark.parametrize("lists", [True, False])
+async def test_a_source_that_was_emptied_all_over_keeps_its_documents_until_a_later_run_agrees(
+    library, monkeypatch, lists
+):
+    memory = thirty()
+    memory.lists = lists
+    await run(library, memory.connector())
+    for name in memory.texts:
+        memory.put(name, "")
+    report = await run(library, memory.connector())
+    assert report.deleted == 0
+    assert "30 of 30 documents are missing from the listing or empty" in report.warnings[0]
+    assert (await run(library, memory.connector(), retry=False)).deleted == 0
+    memory.put("d07", "text 7")
+    async with later(monkeypatch, WAIT):
+        report = await run(library, memory.connector(), retry=False)
+    assert report.deleted == 29
+    assert await live(library) == {"d07"}
+
+
+async def test_a_document_that_can_not_be_read_keeps_its_last_version(library, tmp_path, monkeypatch):
+    settle(monkeypatch)
+    for name in ("a", "b", "c"):
+        put(tmp_path, f"docs/{name}.md", f"text of {name}")
+    await run(library, files(tmp_path / "docs"))
+    put(tmp_path, "docs/a.md", b"%PDF-1.7 cut off")
+    put(tmp_path, "docs/b.md", b"")
+    report = await run(library, files(tmp_path / "docs"))
+    assert [one.id for one in report.failed] == ["s:a.md", "s:b.md"]
+    assert await live(library) == {"a.md", "c.md"}
+
+
+async def test_what_could_not_be_read_of_a_document_is_told(library, tmp_path):
+    book = openpyxl.Workbook()
+    book.active.append(["Name", "Phone"])
+    book.active.append(["Ann", "123"])
+    book.create_sheet("Salaries").sheet_state = "hidden"
+    (tmp_path / "docs").mkdir()
+    for number in range(25):
+        book.save(tmp_path / f"docs/book{number:02}.xlsx")
+    report = await run(library, files(tmp_path / "docs"))
+    assert report.is_success
+    assert report.warnings[0] == "s:book00.xlsx: hidden sheet left out: Salaries"
+    assert report.warnings[20:] == ("5 more remarks like these",)

@@ -61,6 +61,38 @@ def test_a_declared_charset_is_believed_when_it_fits_and_not_otherwise() -> None
     assert JAPANESE.split(maxsplit=1)[0] in parse(wrong, name="x.html").sections[0].text
 
 
+CZECH = "Příliš žluťoučký kůň úpěl ďábelské ódy a zaměstnanci mají patnáct dní dovolené"
+TURKISH = "Çalışanlar yılda on beş gün ücretli izin alır ve şirket sağlık sigortası sağlar"
+GREEK = "Οι εργαζόμενοι έχουν δεκαπέντε ημέρες άδειας τον χρόνο και η εταιρεία πληρώνει"
+
+
+@pytest.mark.parametrize(
+    ("text", "charset"),
+    [
+        (CZECH, "iso-8859-2"),
+        (CZECH, "windows-1250"),
+        (TURKISH, "iso-8859-9"),
+        (GREEK, "iso-8859-7"),
+        ("Es kostet fünf €", "iso-8859-15"),
+        (RUSSIAN, "koi8-r"),
+        (RUSSIAN, "iso-8859-5"),
+    ],
+)
+def test_a_declared_charset_of_single_bytes_is_believed(text: str, charset: str) -> None:
+    assert decode(text.encode(charset), declared=charset).text == text
+
+
+@pytest.mark.parametrize("declared", ["iso-8859-2", "iso-8859-15", "windows-1254"])
+def test_a_wrong_declaration_does_not_spoil_other_scripts(declared: str) -> None:
+    assert decode(SIMPLIFIED.encode("gb18030"), declared=declared).text == SIMPLIFIED
+    assert decode(RUSSIAN.encode("cp1251"), declared=declared).text == RUSSIAN
+
+
+@pytest.mark.parametrize(("text", "encoding"), [(CZECH, "cp1250"), (GREEK, "cp1253"), (GREEK, "iso-8859-7")])
+def test_languages_without_a_candidate_of_their_own_are_told_too(text: str, encoding: str) -> None:
+    assert decode(text.encode(encoding)).text == text
+
+
 def test_utf8_that_was_cut_inside_a_character_is_still_utf8() -> None:
     assert decode(SIMPLIFIED.encode()[:-1]).encoding == "utf-8"
 
