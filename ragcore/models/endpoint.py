@@ -5,7 +5,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_random_exponential
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_random_exponential
 
 from ragcore.errors import (
     ModelAuthError,
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 ATTEMPTS = 5
+ATTEMPTS_TO_CONNECT = 3
+"""Of a call to an endpoint that takes no connection: a question waits meanwhile, and words alone find much."""
 LONGEST_WAIT = 20.0
 """The longest wait between two attempts, in seconds; an endpoint that asks for more ends the call."""
 
@@ -40,9 +42,7 @@ async def with_retries(call: Callable[[], Awaitable[T]], attempts: int = ATTEMPT
     """
     import openai
 
-    retrying = AsyncRetrying(
-        retry=retry_if_exception(_may_pass), wait=_wait, stop=stop_after_attempt(attempts), reraise=True
-    )
+    retrying = AsyncRetrying(retry=retry_if_exception(_may_pass), wait=_wait, stop=_stop_after(attempts), reraise=True)
     try:
         return await retrying(call)
     except openai.OpenAIError as error:
@@ -67,7 +67,7 @@ def mapped(error: "openai.OpenAIError") -> ModelError:
 
 def _of_status(status: int, text: str) -> ModelError:
     if status in (401, 403):
-        return ModelAuthError(f"the endpoint refused the key (status {status})")
+        return ModelAuthError(f"the endpoint refused the key (status {status}); check embedding.api_key")
     if status >= 500 or status in (408, 409):
         return ModelUnreachable(f"the endpoint failed with status {status}")
     if status == 413 or any(sign in text.lower() for sign in _TOO_LONG):
@@ -104,6 +104,19 @@ def _may_pass(error: BaseException) -> bool:
     if (asked_wait(error) or 0.0) > LONGEST_WAIT:
         return False
     return error.status_code >= 500 or error.status_code in (408, 409, 429)
+
+
+def _stop_after(attempts: int) -> Callable[[RetryCallState], bool]:
+    """Return what ends the attempts; it takes fewer where nobody answers at all."""
+
+    def stop(state: RetryCallState) -> bool:
+        import openai
+
+        error = state.outcome.exception() if state.outcome else None
+        refused = isinstance(error, openai.APIConnectionError) and not isinstance(error, openai.APITimeoutError)
+        return state.attempt_number >= (min(attempts, ATTEMPTS_TO_CONNECT) if refused else attempts)
+
+    return stop
 
 
 def _wait(state: RetryCallState) -> float:

@@ -257,7 +257,7 @@ class OpenAIChatModel:
         step = min(LONGEST_WAIT, self._limits.first_backoff * 2.0 ** (attempt - 1))
         wait = failure.wait if failure.wait is not None else step * random.uniform(0.5, 1.0)
         late = asyncio.get_running_loop().time() + wait >= deadline
-        if not failure.retry or attempt >= self._limits.attempts or late:
+        if not failure.retry or attempt >= min(self._limits.attempts, failure.tries or attempt + 1) or late:
             raise failure.error from None
         log.info("%s: %s; trying again in %.1f s", self._model, failure.error, wait)
         await asyncio.sleep(wait)

@@ -20,6 +20,12 @@ from ragcore.errors import (
 LONGEST_WAIT = 20.0
 """The longest that an endpoint may keep us, and the longest step of our own, in seconds."""
 
+TRIES_WHERE_NOBODY_ANSWERS = 2
+"""Tries of a call to an endpoint that takes no connection, or says nothing in time: one more, in case that it is just
+being restarted. Whoever asked waits meanwhile, and has the documents' own words to fall back on."""
+BREATH = 0.2
+"""Seconds until the second of these tries."""
+
 SHOWN_CHARACTERS = 300
 
 # The codes and wordings of OpenAI and Azure, vLLM, llama.cpp, Ollama, LM Studio, Anthropic and the gateways to them.
@@ -68,11 +74,20 @@ MAPPED: Mapping[str, type[ModelError]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """What went wrong, whether another try may help, and how long the endpoint asked to wait (None: it did not)."""
+    """What went wrong, whether another try may help, and how long to wait for it (None: nobody said how long).
+
+    ``tries`` is the most that make sense, None for as many as the caller allows.
+    """
 
     error: ModelError
     retry: bool = False
     wait: float | None = None
+    tries: int | None = None
+
+
+def nobody_answers(text: str) -> Failure:
+    """Return the failure of an endpoint that takes no connection, or says nothing in time."""
+    return Failure(error=ModelUnreachable(text), retry=True, wait=BREATH, tries=TRIES_WHERE_NOBODY_ANSWERS)
 
 
 def transport_errors() -> tuple[type[Exception], ...]:
@@ -95,13 +110,21 @@ def failure_of(error: Exception, *, secrets: Sequence[str] = ()) -> Failure:
         return of_status(error.status_code, said, retry_after=retry_after(*body), secrets=secrets)
     text = clean(f"{type(error).__name__}: {error}", secrets)
     if isinstance(error, openai.APITimeoutError) or "Timeout" in type(error).__name__:
-        return Failure(error=ModelUnreachable(f"the model did not answer in time ({text})"), retry=True)
+        return nobody_answers(f"the model did not answer in time ({text})")
+    if _connects_not(error):
+        return nobody_answers(f"the endpoint takes no connection ({text})")
     if type(error) is openai.APIError:
         return of_text(_said(str(error.message), error.body, secrets), secrets=secrets)
     kind = next((MAPPED[cls.__name__] for cls in type(error).__mro__ if cls.__name__ in MAPPED), None)
     if kind is None:
         kind = ModelBadOutput if isinstance(error, ValueError) else ModelUnreachable
     return Failure(error=_made(kind, text), retry=kind is ModelUnreachable)
+
+
+def _connects_not(error: BaseException) -> bool:
+    """Whether no connection came about at all: refused, no such host, no way to it."""
+    chain = (error, error.__cause__, error.__context__)
+    return any("ConnectError" in cls.__name__ for one in chain if one is not None for cls in type(one).__mro__)
 
 
 def of_status(status: int, said: str, *, retry_after: float | None = None, secrets: Sequence[str] = ()) -> Failure:
@@ -117,7 +140,9 @@ def of_status(status: int, said: str, *, retry_after: float | None = None, secre
     if _REFUSED.search(said):
         kind = ModelRefused
     elif status in (401, 402, 403):
-        kind = ModelAuthError
+        kind, text = ModelAuthError, f"{text}; check the key, OPENAI_API_KEY or llm.api_key"
+    elif status == 404:
+        text = f"{text}; check llm.base_url and llm.model"
     elif status == 413:
         kind = ModelContextTooLong
     return Failure(error=kind(text))

@@ -1,0 +1,164 @@
+"""What the chat client makes of failures, against a scripted endpoint on loopback."""
+
+import logging
+import time
+from dataclasses import replace
+
+import pytest
+
+from ragcore.errors import (
+    ConfigError,
+    ModelAuthError,
+    ModelBadOutput,
+    ModelContextTooLong,
+    ModelError,
+    ModelInterrupted,
+    ModelRateLimited,
+    ModelRefused,
+    ModelUnreachable,
+)
+from ragcore.models.llm import Piece
+from ragcore.models.openai_chat import OpenAIChatModel
+from tests.fakes.openai_server import Drop, Failure, OpenAIServer, Reply
+from tests.ragcore.models.llm_calls import FAST, KEY, QUESTION, collect, finish_of, make, text_of
+
+
+class TestErrors:
+    @pytest.mark.parametrize(
+        ("failure", "kind"),
+        [
+            (Failure(status=401, message=f"Incorrect API key provided: {KEY}"), ModelAuthError),
+            (Failure(status=403, message="no access"), ModelAuthError),
+            (Failure(status=402, message="Insufficient Balance"), ModelAuthError),
+            (Failure(status=403, message="Your input was flagged: requires moderation"), ModelRefused),
+            (Failure(status=400, message="x", code="context_length_exceeded"), ModelContextTooLong),
+            (Failure(status=400, message="This model's maximum context length is 4096 tokens."), ModelContextTooLong),
+            (
+                Failure(
+                    status=400,
+                    body={"object": "error", "message": "The decoder prompt (length 9000) is longer than the maximum "
+                          "model length of 8192.", "type": "BadRequestError", "code": 400},
+                ),
+                ModelContextTooLong,
+            ),
+            (
+                Failure(
+                    status=400,
+                    body={"error": {"code": 400, "message": "the request exceeds the available context size. try "
+                          "increasing the context size", "type": "exceed_context_size_error", "n_ctx": 4096}},
+                ),
+                ModelContextTooLong,
+            ),
+            (Failure(status=500, message="the input length exceeds the context length"), ModelContextTooLong),
+            (Failure(status=400, message="prompt is too long: 200001 tokens > 200000 maximum"), ModelContextTooLong),
+            (Failure(status=413, body="payload too large"), ModelContextTooLong),
+            (Failure(status=400, message="blocked", code="content_filter"), ModelRefused),
+            (Failure(status=404, message="model 'fake' not found"), ModelError),
+            (Failure(status=422, body={"detail": "bad field"}), ModelError),
+            (Failure(status=400, body="<html>Bad Gateway of sorts</html>"), ModelError),
+            (Failure(status=429, message="You exceeded your current quota", code="insufficient_quota"), ModelRateLimited),
+        ],
+    )  # fmt: skip
+    async def test_final_at_once(
+        self, server: OpenAIServer, model: OpenAIChatModel, failure: Failure, kind: type[ModelError]
+    ) -> None:
+        server.queue(failure)
+        with pytest.raises(ModelError) as raised:
+            await collect(model)
+        assert type(raised.value) is kind
+        assert len(server.requests) == 1
+        assert KEY not in repr(raised.value)
+        assert raised.value.__cause__ is None
+        assert raised.value.__suppress_context__
+
+    @pytest.mark.parametrize(
+        "behaviour",
+        [Failure(status=500), Failure(status=503, body="down"), Failure(status=408), Drop(), Reply(done=False)],
+    )
+    async def test_what_may_pass_is_tried_again(
+        self, server: OpenAIServer, model: OpenAIChatModel, behaviour: Failure | Drop | Reply
+    ) -> None:
+        if isinstance(behaviour, Reply):
+            behaviour = replace(behaviour, text="gone", break_after=0)
+        server.queue(behaviour, behaviour)
+        assert text_of(await collect(model)) == "Fine."
+        server.queue(*[behaviour] * FAST.attempts)
+        with pytest.raises(ModelUnreachable):
+            await collect(model)
+        assert len(server.requests) == 3 + FAST.attempts
+
+    async def test_nobody_listens(self) -> None:
+        """Whoever asked is kept waiting for one more try, whatever the limits allow, and no longer."""
+        model = OpenAIChatModel(base_url="http://127.0.0.1:9/v1", model="fake")
+        await model.warm_up()
+        began = time.monotonic()
+        with pytest.raises(ModelUnreachable, match="no connection"):
+            await collect(model)
+        assert time.monotonic() - began < 2
+        await model.close()
+
+    @pytest.mark.parametrize(("status", "mend"), [(401, "OPENAI_API_KEY"), (404, "llm.model")])
+    async def test_the_operator_is_told_what_to_mend(
+        self, server: OpenAIServer, model: OpenAIChatModel, status: int, mend: str
+    ) -> None:
+        server.queue(Failure(status=status))
+        with pytest.raises(ModelError, match=mend):
+            await collect(model)
+
+    async def test_errors_within_a_stream(self, server: OpenAIServer, model: OpenAIChatModel) -> None:
+        server.queue(Reply(raw=b'data: {"error": {"message": "maximum context length is 8"}}\n\n'))
+        with pytest.raises(ModelContextTooLong):
+            await collect(model)
+        server.queue(Reply(raw=b'data: {"error": "overloaded"}\n\n'))
+        assert text_of(await collect(model)) == "Fine."
+        server.queue(Reply(raw=b"data: {nonsense\n\n"))
+        with pytest.raises(ModelBadOutput):
+            await collect(model)
+
+    async def test_refusals(self, server: OpenAIServer, model: OpenAIChatModel) -> None:
+        server.queue(Reply(finish="content_filter"), Reply(refusal="I can't help with that."))
+        for _ in range(2):
+            with pytest.raises(ModelRefused):
+                await collect(model)
+        server.queue(Reply(text="It begins well", finish="content_filter"))
+        assert finish_of(await collect(model)).reason == "refused"
+
+    @pytest.mark.parametrize(
+        "behaviour", [Reply(text="one two three", break_after=2), Reply(text="one two three", finish=None, done=False)]
+    )
+    async def test_nothing_is_retried_after_text(
+        self, server: OpenAIServer, model: OpenAIChatModel, behaviour: Reply
+    ) -> None:
+        server.queue(behaviour)
+        seen: list[Piece] = []
+
+        async def ask() -> None:
+            async for piece in model.stream(QUESTION):
+                seen.append(piece)  # noqa: PERF401 (what came before the error counts)
+
+        with pytest.raises(ModelInterrupted):
+            await ask()
+        assert text_of(seen).startswith("one two")
+        assert len(server.requests) == 1
+
+    async def test_a_broken_completion_is_tried_again_because_nobody_saw_it(
+        self, server: OpenAIServer, model: OpenAIChatModel
+    ) -> None:
+        server.queue(Reply(text="one two three", break_after=2))
+        assert (await model.complete(QUESTION, task="rewrite"))[0] == "Fine."
+
+    def test_a_base_url_without_a_scheme(self) -> None:
+        with pytest.raises(ConfigError, match="localhost:11434"):
+            OpenAIChatModel(base_url="localhost:11434/v1", model="fake")
+
+
+async def test_the_key_is_nowhere(server: OpenAIServer, caplog: pytest.LogCaptureFixture) -> None:
+    model = make(server)
+    server.queue(
+        Failure(status=500, message=f"bad key {KEY}"),
+        Failure(status=400, message=f"bad key {KEY} in {KEY[:12]}***"),
+    )
+    with caplog.at_level(logging.INFO), pytest.raises(ModelError) as raised:
+        await collect(model)
+    assert "sk-secret" not in caplog.text + repr(model) + str(raised.value) + repr(raised.value.args)
+    await model.close()
