@@ -1,6 +1,7 @@
 """The one way from a question to an answer: search, write, cite."""
 
 import logging
+import math
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
@@ -14,7 +15,16 @@ from ragcore.citations import markers
 from ragcore.citations.cite import CitedText, cite
 from ragcore.citations.scoring import CitationPolicy
 from ragcore.context import default_budget, fit_prompt
-from ragcore.errors import ContextTooSmall, ModelError, ModelRateLimited, ModelRefused
+from ragcore.errors import (
+    ContextTooSmall,
+    ModelBadOutput,
+    ModelContextTooLong,
+    ModelError,
+    ModelInterrupted,
+    ModelRateLimited,
+    ModelRefused,
+    ModelUnreachable,
+)
 from ragcore.links import allowed_urls
 from ragcore.models.embeddings import Embedder
 from ragcore.models.llm import ChatModel
@@ -195,9 +205,14 @@ def _notes(found: Found, language: str) -> tuple[str, ...]:
 
 
 def _reason(error: ModelError | ContextTooSmall, language: str) -> str:
+    """Return why the model doesn't answer, in words for the reader: whether asking later can help is what counts."""
     if isinstance(error, ModelRateLimited) and error.retry_after is not None:
-        return phrase("rate_limited", language, seconds=round(error.retry_after))
-    return phrase("model_down", language)
+        return phrase("rate_limited", language, seconds=math.ceil(error.retry_after))
+    if isinstance(error, ModelRateLimited | ModelUnreachable):
+        return phrase("model_down", language)
+    if isinstance(error, ModelBadOutput | ModelInterrupted | ModelContextTooLong):
+        return phrase("model_failed", language)
+    return phrase("model_set_up_wrong", language)
 
 
 def _plain(text: str) -> str:

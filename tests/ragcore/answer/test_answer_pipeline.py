@@ -6,6 +6,7 @@ import pytest
 from ragcore.answer import Answerer, AnswerOptions
 from ragcore.errors import (
     ModelAuthError,
+    ModelBadOutput,
     ModelContextTooLong,
     ModelError,
     ModelInterrupted,
@@ -189,19 +190,21 @@ async def test_small_talk_is_exempt(greeting: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "error",
+    ("error", "told"),
     [
-        ModelUnreachable("down"),
-        ModelAuthError("key"),
-        ModelRateLimited("busy", retry_after=40.0),
-        ModelContextTooLong("long"),
+        (ModelUnreachable("down"), phrase("model_down", "en")),
+        (ModelAuthError("key"), phrase("model_set_up_wrong", "en")),
+        (ModelError("no such model"), phrase("model_set_up_wrong", "en")),
+        (ModelRateLimited("busy", retry_after=39.2), phrase("rate_limited", "en", seconds=40)),
+        (ModelRateLimited("quota", retry_after=None), phrase("model_down", "en")),
+        (ModelContextTooLong("long"), phrase("model_failed", "en")),
+        (ModelBadOutput("empty", raw=""), phrase("model_failed", "en")),
     ],
 )
-async def test_a_model_that_fails_before_its_first_word_is_replaced_by_quotes(error: ModelError) -> None:
+async def test_a_model_that_fails_before_its_first_word_is_replaced_by_quotes(error: ModelError, told: str) -> None:
     _, answer = await ask(answerer(FakeModel([[error], [error]])))
     assert answer.support is Support.CITED
-    assert answer.notes[1:] == (phrase("quoted", "en"),)
-    assert ("40" in answer.notes[0]) == isinstance(error, ModelRateLimited)
+    assert answer.notes == (told, phrase("quoted", "en"))
 
 
 async def test_a_refusal_is_an_error() -> None:
