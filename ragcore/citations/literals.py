@@ -25,6 +25,8 @@ _LINK_OR_URL = re.compile(rf"(?P<link>{_LINK})|(?<![A-Za-z0-9])(?P<url>{URL_PATT
 _FENCE_LINE = re.compile(
     r"^(?P<prefix>[ \t>]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)*+)(?P<fence>`{3,}+|~{3,}+)(?P<info>[^\n]*+)$", re.MULTILINE
 )
+# Models open a fence behind a sentence as well; it is one when a line of nothing but backticks closes it.
+_LATE_FENCE = re.compile(r"^[^`\n]*[^`\s][ \t]*+(?P<fence>`{3,}+)[\w+#.-]{0,20}+[ \t]*+$", re.MULTILINE)
 _BACKTICKS = re.compile(r"`++")
 # A code span runs over a line end, but not out of its paragraph, list item, row or quote.
 _BLOCK_END = re.compile(r"\n(?=[ \t]*+(?:\n|\Z|[-+*|>#]|\d{1,9}[.)][ \t]))")
@@ -99,18 +101,27 @@ def _outermost(spans: Sequence[Literal]) -> Sequence[Literal]:
 
 def _fences(text: str) -> Iterator[Literal]:
     opening: re.Match[str] | None = None
-    for line in _FENCE_LINE.finditer(text):
-        fence, info = line["fence"], line["info"]
-        if opening is None:
-            if fence[0] == "~" or "`" not in info:
-                opening = line
-            continue
-        closes = fence[0] == opening["fence"][0] and len(fence) >= len(opening["fence"])
-        if closes and not info.strip() and not line["prefix"].strip(" \t>"):
-            yield Literal(start=opening.start(), end=line.end(), kind=LiteralKind.FENCE)
-            opening = None
+    late: re.Match[str] | None = None
+    lines = sorted([*_FENCE_LINE.finditer(text), *_LATE_FENCE.finditer(text)], key=re.Match.start)
+    for line in lines:
+        if line.re is _LATE_FENCE:
+            late = line if opening is None and late is None else late
+        elif opening is not None:
+            if _closes(line, opening["fence"]):
+                yield Literal(start=opening.start(), end=line.end(), kind=LiteralKind.FENCE)
+                opening = None
+        elif late is not None and _closes(line, late["fence"]):
+            yield Literal(start=late.start("fence"), end=line.end(), kind=LiteralKind.FENCE)
+            late = None
+        elif line["fence"][0] == "~" or "`" not in line["info"]:
+            opening, late = line, None
     if opening is not None:
         yield Literal(start=opening.start(), end=len(text), kind=LiteralKind.FENCE)
+
+
+def _closes(line: re.Match[str], fence: str) -> bool:
+    alone = not line["info"].strip() and not line["prefix"].strip(" \t>")
+    return alone and line["fence"][0] == fence[0] and len(line["fence"]) >= len(fence)
 
 
 def _code_spans(text: str) -> Iterator[Literal]:

@@ -8,7 +8,8 @@ A bare ``[n]`` is taken for a citation only where nothing else is plausible:
 - the chunk n exists, and no line ``[n]: ...`` defines it as something else;
 - it does not open its line (a reference list, a task list), and no ``(`` or ``[`` follows (a link);
 - it ends a clause (punctuation, a closing mark or the line's end follows), or stands right behind a full stop;
-- it stands apart from the word before, or behind a character that no subscript can follow (``%``, ``”``, 北). Glued to
+- it stands apart from the word before, right behind a whole marker, or behind a character that no subscript can follow
+  (``%``, ``”``, 北). Glued to
   an ASCII word (``capital[1].``) it looks like ``arr[0]``, and a list (``[0, 1]``) like an interval: there the answer
   must show, by a citation that is plain, that it cites so, and must not subscript anything.
 
@@ -36,16 +37,29 @@ _COLON = r"[:：=]"
 _KEY = r"[iIｉＩ][dDｄＤ][sSｓＳ]?"
 _RANGE = r"(?:[-‐‑–—~～−]|\.\.|to)"
 _LIST = r"(?:[,，、،;；؛&/+]|and|和)"
+_GAP = rf"{_SPACE}(?:\n{_SPACE})?"
+"""Inside a list a line may end."""
 _NUMBER = rf"(?:{_KEY}{_SPACE}{_COLON}?{_SPACE})?\d{{1,40}}"
-_IDS = rf"\d{{1,40}}(?:{_SPACE}(?:{_RANGE}|{_LIST}){_SPACE}{_NUMBER}){{0,32}}"
+_IDS = rf"\d{{1,40}}(?:{_GAP}(?:{_RANGE}|{_LIST}|(?={_KEY})){_GAP}{_NUMBER}){{0,32}}"
+_STOP = r"[.,;。，；]?"
+"""A full stop or comma that got inside the brackets."""
 
 MARKER = re.compile(r"\[ID:(\d{1,9})\]", re.ASCII)
 """The one right form."""
 _IN_BRACKETS = re.compile(
-    rf"\\?(?:(?P<twice>[\[［【〔〖]{{2}})|[\[［【〔〖]){_SPACE}{_KEY}{_SPACE}(?P<colon>{_COLON}?){_SPACE}(?P<ids>{_IDS}){_SPACE}"
+    rf"\\?(?:(?P<twice>[\[［【〔〖]{{2}})|[\[［【〔〖]){_SPACE}{_KEY}{_SPACE}(?P<colon>{_COLON}?){_SPACE}(?P<ids>{_IDS})(?P<stop>{_STOP}){_SPACE}"
     r"\\?(?(twice)[\]］】〕〗]{2}|[\]］】〕〗])"
-    rf"(?:\((?:https?://|www\.|[/#])[^\s()<>]{{0,{MAX_URL}}}+\))?+"
+    rf"(?:\((?:(?:https?://|www\.|[/#])[^\s()<>]{{0,{MAX_URL}}}+)?\))?+"
 )
+_PLAIN = rf"\\?[\[［【〔〖]{_SPACE}{_KEY}{_SPACE}{_COLON}{_SPACE}{_IDS}{_STOP}{_SPACE}\\?[\]］】〕〗]"
+_LEAD = r"(?:see|sources?|refs?\.?|cf\.|来源|出处|参见|详见|见)"
+_GROUP = re.compile(
+    rf"(?P<open>[(（\[［【]{_SPACE}(?:{_LEAD}{_SPACE}[:：]?{_SPACE})?)?(?P<first>{_PLAIN})"
+    rf"(?P<others>(?:{_SPACE}{_LIST}?{_SPACE}{_PLAIN}){{0,16}}+)(?P<close>{_SPACE}[)）\]］】])?",
+    re.IGNORECASE,
+)
+"""Markers side by side, with commas between them and parentheses around them: ``(see [ID:0], [ID:2])``."""
+_MEMBER = re.compile(_PLAIN)
 _IN_PARENTHESES = re.compile(rf"[(（]{_SPACE}{_KEY}{_SPACE}{_COLON}{_SPACE}(?P<ids>{_IDS}){_SPACE}[)）]")
 _BARE_RUN = re.compile(
     rf"(?:[\[［【]{{1,2}}{_SPACE}\d{{1,3}}(?:{_SPACE}(?:{_RANGE}|{_LIST}){_SPACE}\d{{1,3}}){{0,8}}{_SPACE}[\]］】]{{1,2}}[^\S\n]?){{1,8}}+"
@@ -65,6 +79,7 @@ _LONGEST_CUT_OFF = 100
 _CLOSING_PUNCTUATION = r".,;:!?…‥)\]}。，、；：！？）］】〕」』》”’»؟،؛۔।॥။።։·"
 _AFTER = re.compile(rf"[*_~]{{0,3}}(?:\s|[{_CLOSING_PUNCTUATION}]|\Z)")
 """What follows where a space before a marker would be left over once the marker is gone."""
+_AFTER_STOP = re.compile(rf"{_SPACE}[{_CLOSING_PUNCTUATION}]")
 _CLAUSE_END = re.compile(rf"[^\S\n]{{0,3}}(?:[*_~|\"'{_CLOSING_PUNCTUATION}]|\n|\Z)")
 _OPERATORS = "=:,(<>+-/&\\^[{"
 _LINE_PREFIX = re.compile(r"[ \t>]*+(?:[-*+#•]{1,6}|\d{1,3}[.)])?[ \t]*+")
@@ -140,9 +155,8 @@ def repair(text: str, count: int) -> str:
         The text; all that is no marker stands as before, except the space that a dropped marker leaves over.
         Repairing twice changes nothing more.
     """
-    text = without_cut_off(text)
     for _ in range(_MAX_ROUNDS):
-        repaired = _repair_once(text, count)
+        repaired = _repair_once(without_cut_off(text), count)
         if repaired == text:
             break
         text = repaired
@@ -161,9 +175,25 @@ def without_cut_off(text: str) -> str:
 
 def _repair_once(text: str, count: int) -> str:
     literals = Literals(text)
+    text, before = _apply(text, [edit for edit in _grouped(text) if not literals.covers(edit.start)]), text
+    literals = literals if text == before else Literals(text)
     edits = [edit for edit in _keyed(text, count) if not literals.covers(edit.start)]
     edits += [edit for edit in _bare(text, count, literals) if not literals.covers(edit.start)]
     return _apply(text, sorted(edits, key=lambda edit: edit.start))
+
+
+def _grouped(text: str) -> Iterator[_Edit]:
+    """Take off what stands between markers and around them: that is how they are written, not what is said."""
+    for found in _GROUP.finditer(text):
+        around = (found["open"] or "")[:1] + (found["close"] or "")[-1:]
+        wrapped = around[:1] in tuple("(（") and around[1:] in tuple(")）")
+        wrapped = wrapped or (around[:1] in tuple("[［【") and around[1:] in tuple("]］】"))
+        members = [found["first"], *_MEMBER.findall(found["others"])]
+        separated = re.search(_LIST, _MEMBER.sub("", found["others"])) is not None
+        if wrapped:
+            yield _Edit(found.start(), found.end(), "".join(members))
+        elif separated:
+            yield _Edit(found.start("first"), found.end("others"), "".join(members))
 
 
 def _keyed(text: str, count: int) -> Iterator[_Edit]:
@@ -171,7 +201,10 @@ def _keyed(text: str, count: int) -> Iterator[_Edit]:
         ids = _ids(found["ids"], count)
         # Without a colon, "[ID 4711]", an id that does not exist is prose.
         if ids or found["colon"]:
-            yield _Edit(found.start(), found.end(), _written(ids))
+            ends = found["stop"] and found["stop"] in _STOPS and not _AFTER_STOP.match(text, found.end())
+            yield _Edit(found.start(), found.start("stop") if ends else found.end(), _written(ids))
+            if ends:
+                yield _Edit(found.end("stop"), found.end(), "")
     for found in _IN_PARENTHESES.finditer(text):
         ids = _ids(found["ids"], count)
         # "(ID: 4711)" is somebody's number rather than a marker gone wrong.
@@ -189,8 +222,10 @@ def _bare(text: str, count: int, literals: Literals) -> Iterator[_Edit]:
             continue
         if not _ends_clause(text, run):
             continue
+        if _behind_marker(text, run.start()):
+            yield from _rewritten(run, count)
         # "in [0, 1]." may be an interval.
-        if _stands_apart(text, run.start()) and all(len(part) == 1 for part in ids):
+        elif _stands_apart(text, run.start()) and all(len(part) == 1 for part in ids):
             plain = True
             yield from _rewritten(run, count)
         else:
@@ -208,6 +243,11 @@ def _rewritten(run: re.Match[str], count: int) -> Iterator[_Edit]:
 
 def _written(ids: Sequence[int]) -> str:
     return "".join(marker(chunk) for chunk in ids)
+
+
+def _behind_marker(text: str, start: int) -> bool:
+    opening = text.rfind("[ID:", max(0, start - 14), start)
+    return opening >= 0 and MARKER.fullmatch(text, opening, start) is not None
 
 
 def _stands_apart(text: str, start: int) -> bool:

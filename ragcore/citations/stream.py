@@ -8,6 +8,7 @@ MAX_HELD = MAX_LINK_TEXT + MAX_URL + 400
 """No more than this is ever held back, in characters; a line that goes on longer is given out as it comes."""
 
 _LISTED = r"[\d\s:：=,，、;；&/+.‐‑–—~～−iIｉＩdDｄＤsSｓＳandto和\\-]{0,80}"
+_KEY = "[iIｉＩ][dDｄＤ][sSｓＳ]?"
 _KEYED = rf"[^\S\n]{{0,3}}(?:[iIｉＩ](?:[dDｄＤ]{_LISTED})?)?"
 _HEAD = r"[ \t>]{0,40}(?:(?:[-*+]|\d{1,9}[.)]?)[ \t]{0,8}){0,4}"
 _SCHEMES = ("https://", "http://", "ftp://", "file://", "www.")
@@ -26,8 +27,12 @@ _OPEN = re.compile(
     r"(?:\([^()\n]{0,500}\)?[^()\n]{0,500})?)?)?)?"
     # An address, a run of backticks.
     rf"|<?(?:{URL_PATTERN}|{_SCHEME_STARTS})"
-    r"|\\|`+)\Z"
+    r"|\\|`{3,}[\w+#.-]{0,20}[ \t]*|`+)\Z"
 )
+_LATE_FENCE = re.compile(r"[^`]*[^`\s][ \t]*+(?P<fence>`{3,}+)[\w+#.-]{0,20}+[ \t\r]*+$")
+_OPEN_LIST = re.compile(rf"[\[［【〔〖][^\S\n]{{0,3}}{_KEY}[^\S\n]{{0,3}}[:：=][^\]］】〕〗]{{0,80}}")
+_LIST_GOES_ON = re.compile(r"\n[^\S\n]{0,3}(?:\Z|[\diIｉＩ,，、;；&+-])")
+"""A list of ids may go on in the next line, as far as that is here."""
 _WHOLE = re.compile(rf"!?\[{{1,2}}[^\[\]\n]{{0,{MAX_LINK_TEXT}}}+\]{{1,2}}{TARGET_PATTERN}")
 
 
@@ -38,13 +43,15 @@ class HoldBack:
     line end.
     """
 
-    __slots__ = ("_at_line_start", "_fence", "_held")
+    __slots__ = ("_at_line_start", "_fence", "_held", "_late_fence", "_ticked")
 
     def __init__(self) -> None:
         """Start at the head of a text."""
         self._held = ""
         self._fence = ""
+        self._late_fence = ""
         self._at_line_start = True
+        self._ticked = False
 
     def feed(self, text: str) -> str:
         """Take the next piece; return what may be shown now, possibly nothing."""
@@ -53,6 +60,8 @@ class HoldBack:
         start = 0
         while start < len(buffer):
             line_end = buffer.find("\n", start)
+            while line_end >= 0 and not self._fence and self._list_goes_on(buffer, start, line_end):
+                line_end = buffer.find("\n", line_end + 1)
             if line_end < 0:
                 safe = start + self._safe_length(buffer[start:])
                 break
@@ -63,6 +72,7 @@ class HoldBack:
         self._held = buffer[safe:]
         if safe > start:
             self._at_line_start = False
+            self._ticked |= "`" in buffer[start:safe]
         return buffer[:safe]
 
     def close(self) -> str:
@@ -78,9 +88,27 @@ class HoldBack:
                 if closing and closing["fence"].startswith(self._fence):
                     self._fence = ""
             else:
-                opening = _FENCE.match(line)
-                self._fence = opening["fence"] if opening else ""
+                self._open(line)
+        elif not (self._fence or self._late_fence or self._ticked) and (late := _LATE_FENCE.match(f"x{line}")):
+            self._late_fence = late["fence"]
         self._at_line_start = True
+        self._ticked = False
+
+    def _open(self, line: str) -> None:
+        """Note which fence a line opens. One behind a sentence counts only once it is closed: prose is watched on."""
+        closing = _CLOSING.match(line)
+        if self._late_fence and closing and closing["fence"].startswith(self._late_fence):
+            self._late_fence = ""
+        elif opening := _FENCE.match(line):
+            self._fence, self._late_fence = opening["fence"], ""
+        elif late := _LATE_FENCE.match(line):
+            self._late_fence = self._late_fence or late["fence"]
+
+    def _list_goes_on(self, buffer: str, start: int, line_end: int) -> bool:
+        if not _LIST_GOES_ON.match(buffer, line_end, line_end + 5):
+            return False
+        opened = max(buffer.rfind(bracket, max(start, line_end - 100), line_end) for bracket in "[［【〔〖")
+        return opened >= 0 and _OPEN_LIST.fullmatch(buffer, opened, line_end) is not None
 
     def _safe_length(self, line: str) -> int:
         """Return how much of a line that has not ended may be shown."""

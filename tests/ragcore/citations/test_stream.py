@@ -22,6 +22,8 @@ PIECES = st.sampled_from(
             "[1][2]",
             "[[ID:1]]",
             "[ID:1](https://x.y/z)",
+            "[ID:0,\nID:2]",
+            "[ID:0\n, 2]",
         ),
         *(
             "[a link](https://x.y/a_(b)?c=d)",
@@ -32,6 +34,9 @@ PIECES = st.sampled_from(
             "\n```\n",
         ),
         *(
+            "Like so: ```py\n",
+            "so ```\n",
+            "```py",
             "\n~~~\n",
             "\n- ```\n",
             "`code[0]`",
@@ -49,10 +54,10 @@ PIECES = st.sampled_from(
 )
 TEXTS = st.lists(PIECES, max_size=14).map("".join)
 WHOLE = re.compile(
-    r"\[ID:\d+(?:, ID:\d+)*\](?:\(https?://[^\s()]*\))?|\(ID: \d+\)|【ID：\d+】"
+    r"\[ID:\d+(?:,[ \n]ID:\d+|\n, \d+)*\](?:\(https?://[^\s()]*\))?|\(ID: \d+\)|【ID：\d+】"
     r"|!?\[[^\[\]\n]*\]\([^\s()]*(?:\([^\s()]*\)[^\s()]*)?\)"
     r"|(?<![A-Za-z0-9])https?://[a-z.?/=]+"
-    r"|^[ \t>]*(?:-[ ])*(?:```[^`\n]*|~~~[^\n]*)$",
+    r"|^[ \t>]*(?:-[ ])*(?:```[^`\n]*|~~~[^\n]*)$|(?<=[a-z:] )```(?:py)?$",
     re.MULTILINE,
 )
 
@@ -109,6 +114,15 @@ def test_ordinary_prose_flows() -> None:
     words = ["The", "cat", "sat", "with", "the", "hat", "(its", "hat),", "and", "then", "went", "home."]
     delays = [len(word) + 1 - len(held.feed(word + " ")) for word in words]
     assert max(delays) <= 1
+
+
+def test_a_fence_that_opens_behind_a_sentence_is_shown_whole_and_ends() -> None:
+    held = HoldBack()
+    assert held.feed("Cited [1]. ```p") == "Cited [1]. "
+    assert held.feed("y\n") == "```py\n"
+    assert held.feed("x[0]\n``") == "x[0]\n"
+    assert held.feed("`\n") == "```\n"
+    assert held.feed("then [ID:") == "then "
 
 
 def test_text_inside_a_fence_flows() -> None:
