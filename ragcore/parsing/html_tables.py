@@ -51,19 +51,19 @@ def is_data_table(table: HtmlElement) -> bool:
 def table_rows(table: HtmlElement) -> list[Row]:
     """Lay a table out as a grid; rows without text are left out, numbers count the rows that stay from 1.
 
-    A cell over several columns is repeated in those that hold something elsewhere, and marked as a span; a cell over
-    several rows is repeated in each, so that every row can be read alone.
+    A heading over several columns is repeated in each that holds something, and marked as a span; a cell over several
+    rows is repeated in each, so that every row can be read alone.
     """
     grid = _Grid()
     for element in table.iter("tr"):
         grid.row(element)
     texts = [_joined_signs(row) for row in grid.texts]
-    _move_spanning(texts, grid.spans)
+    repeated = _spread_spanning(texts, grid.spans)
     kept = without_empty_columns(texts)
     columns = _kept_columns(texts)
     rows = []
     for number, cells in enumerate(kept):
-        spans = frozenset(at for at, column in enumerate(columns) if (number, column) in grid.repeated)
+        spans = frozenset(at for at, column in enumerate(columns) if (number, column) in repeated)
         rows.append((cells, spans))
     filled = [(cells, spans) for cells, spans in rows if any(cells)]
     return [Row(number=number, cells=cells, spans=spans) for number, (cells, spans) in enumerate(filled, start=1)]
@@ -75,7 +75,6 @@ class _Grid:
     def __init__(self) -> None:
         self.texts: list[list[str]] = []
         self.spans: list[tuple[int, int, int]] = []
-        self.repeated: set[tuple[int, int]] = set()
         self._from_above: dict[int, tuple[int, str]] = {}
         self._cells = 0
 
@@ -133,8 +132,12 @@ def _kept_columns(texts: list[list[str]]) -> list[int]:
     return [column for column in range(width) if any(column < len(row) and row[column].strip() for row in texts)]
 
 
-def _move_spanning(texts: list[list[str]], spans: list[tuple[int, int, int]]) -> None:
-    """Move a cell over several columns onto the one that holds text in other rows, when it stands over an empty one."""
+def _spread_spanning(texts: list[list[str]], spans: list[tuple[int, int, int]]) -> set[tuple[int, int]]:
+    """Put a cell over several columns onto those that hold text in other rows; returns where it is repeated.
+
+    It moves off a column that is empty elsewhere. Only in the rows on top is it repeated, as the heading of a group of
+    columns; one over all of them is a title, and further down it is a row with little in it.
+    """
     spanning = {(row, column) for row, column, _ in spans}
     held = {
         column
@@ -142,7 +145,17 @@ def _move_spanning(texts: list[list[str]], spans: list[tuple[int, int, int]]) ->
         for column, text in enumerate(row)
         if text and (number, column) not in spanning
     }
+    grouped = {row for row, _, _ in spans}
+    top = next(number for number in range(len(texts) + 1) if number not in grouped)
+    repeated: set[tuple[int, int]] = set()
     for row, column, across in spans:
-        reach = [at for at in range(column, min(column + across, len(texts[row]))) if at in held]
-        if reach and column not in held and not texts[row][reach[0]]:
-            texts[row][reach[0]], texts[row][column] = texts[row][column], ""
+        cells = texts[row]
+        reach = [at for at in range(column, min(column + across, len(cells))) if at in held]
+        if reach and column not in held and not cells[reach[0]]:
+            cells[reach[0]], cells[column] = cells[column], ""
+        if row < top and len(reach) > 1 and len(reach) < len(held):
+            fresh = [at for at in reach[1:] if not cells[at]]
+            repeated.update((row, at) for at in fresh)
+            for at in fresh:
+                cells[at] = cells[reach[0]]
+    return repeated

@@ -5,7 +5,7 @@ The contract with the chunker: line k (from 0) of ``section.text``, counted afte
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ragcore.parsing.outline import Heading, HeadingPath, without_title
 from ragcore.types import Location, Section, SectionKind
@@ -15,7 +15,8 @@ from ragcore.types import Location, Section, SectionKind
 class Mark:
     """Lines ``start`` (from 0) to ``end`` (exclusive) that are something other than running text.
 
-    ``heading`` is set where a heading stands there. ``header_lines`` counts the lines of a table's header.
+    ``heading`` is set where a heading stands there. ``header_lines`` counts the lines of a table's header. ``sections``
+    are what these lines say in another form (a table written as HTML): they have no line numbers, only the heading.
     """
 
     start: int
@@ -23,6 +24,7 @@ class Mark:
     kind: SectionKind = SectionKind.TEXT
     heading: Heading | None = None
     header_lines: int = 0
+    sections: tuple[Section, ...] = ()
 
 
 def split_lines(text: str) -> list[str]:
@@ -61,6 +63,12 @@ class _Cutter:
 
     def take(self, mark: Mark) -> None:
         """Cut at a mark: a heading starts a section, a table or code block is one."""
+        if mark.sections:
+            self.close(mark.start)
+            place = Location(anchor=self._path.anchor)
+            self.done += [replace(one, heading_path=self._path.texts, location=place) for one in mark.sections]
+            self._from = self._body = mark.end
+            return
         if mark.heading is None:
             self.close(mark.start)
             self._add(mark.start, mark.end, mark.kind, mark.header_lines)

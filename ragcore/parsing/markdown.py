@@ -8,6 +8,7 @@ from markdown_it.token import Token
 
 from ragcore.parsing.encoding import decode
 from ragcore.parsing.lines import Mark, sections_of_lines, split_lines
+from ragcore.parsing.markdown_html import TAG, comment_end, shown, table_end, table_sections
 from ragcore.parsing.media import Media
 from ragcore.parsing.options import Job
 from ragcore.parsing.outline import INLINE_CODE_LINES, Heading, Slugs
@@ -20,12 +21,14 @@ _IMAGE = re.compile(r"!\[([^\]]*)\]\([^)]*\)")
 _LINK = re.compile(r"\[([^\]]+)\](?:\([^)]*\)|\[[^\]]*\])")
 _CODE_OR_LINK = re.compile(
     r"(?P<code>(?<!`)(`+)(?!`).+?(?<!`)\2(?!`))"
-    r"|!?\[(?P<text>(?:`[^`]*`|\\.|[^\[\]`\\])+)\]\((?!#?\))[^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+[\"'(][^\n]*?[\"')])?\)"
+    rf"|(?P<tag>{TAG})"
+    r"|!?\[(?P<text>(?:`[^`]*`|\\.|[^\[\]`\\])+)\]\((?!#?\))[^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+[\"'(][^\n]*?[\"')])?\)",
+    re.IGNORECASE,
 )
 _FENCE = re.compile(r"^ {0,3}(?:[>*+-] *|\d+[.)] *)*(`{3,}|~{3,})")
 _TAG = re.compile(r"</?[a-zA-Z][^>]*>")
 _EMPHASIS = re.compile(r"(\*\*|__|\*|~~|`+|(?<!\w)_|_(?!\w))")
-_FRONT_VALUE = re.compile(r"^(title|author|date|updated|lastmod)\s*:\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
+_FRONT_VALUE = re.compile(r"^(title|author|date|updated|lastmod)\s*[:=]\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
 
 
 def parse_markdown(job: Job) -> ParsedDocument:
@@ -64,32 +67,56 @@ def markdown_marks(lines: list[str], first: int = 0) -> list[Mark]:
     source = "\n".join(["" if number < first else line for number, line in enumerate(lines)])
     tokens = parser.parse(source)
     slugs = Slugs()
-    found = [_mark(token, tokens[at + 1 : at + 2], slugs) for at, token in enumerate(tokens)]
-    return [mark for mark in found if mark is not None]
+    marks: list[Mark] = []
+    for at, token in enumerate(tokens):
+        mark = _html_table(token, lines) or _mark(token, tokens[at + 1 : at + 2], slugs)
+        # Blank lines in a table of HTML make Markdown of its cells: what is found in there stands in the table.
+        if mark is not None and not (marks and mark.start < marks[-1].end):
+            marks.append(mark)
+    return marks
 
 
 def readable_lines(lines: list[str], marks: list[Mark]) -> list[str]:
-    """Return the lines with links and images as their text, outside code; the number of lines stays.
+    """Return the lines, outside code, with links and images as their text, no tags, no comments; their number stays.
 
     What is left is what the published page shows, so that a quote can be found there.
     """
     code = {number for mark in marks if mark.kind is SectionKind.CODE for number in range(mark.start, mark.end)}
     fence = ""
+    comment: int | None = None
     readable: list[str] = []
     for number, line in enumerate(lines):
-        opening = _FENCE.match(line)
+        opening = None if comment is not None else _FENCE.match(line)
         if fence:
             readable.append(line)
             if opening and opening.group(1).startswith(fence) and not line.strip().strip("`~"):
                 fence = ""
             continue
         fence = opening.group(1) if opening else ""
-        readable.append(line if fence or number in code or "](" not in line else _CODE_OR_LINK.sub(_link_text, line))
+        comment = comment_end(lines, number) if comment is None and not fence and "<!--" in line else comment
+        if comment is not None:
+            readable.append(line.partition("-->")[2] if number == comment else "")
+            comment = None if number == comment else comment
+        elif fence or number in code or not ("](" in line or "<" in line):
+            readable.append(line)
+        else:
+            shown_line = _CODE_OR_LINK.sub(_link_text, line)
+            readable.append(shown_line.lstrip() if line.lstrip().startswith("<") else shown_line)
     return readable
 
 
+def _html_table(token: Token, lines: list[str]) -> Mark | None:
+    """Return a table that is written as HTML; None for anything else, and for a table that only lays out the page."""
+    if token.type != "html_block" or token.level or token.map is None or "<table" not in token.content.lower():
+        return None
+    start = token.map[0]
+    end = table_end(lines, start)
+    sections = table_sections("\n".join(lines[start:end])) if end is not None else ()
+    return Mark(start=start, end=end, sections=sections) if end is not None and sections else None
+
+
 def _link_text(found: re.Match[str]) -> str:
-    return found.group("text") or found.group()
+    return shown(found.group("tag")) if found.group("tag") else found.group("text") or found.group()
 
 
 def _mark(token: Token, following: list[Token], slugs: Slugs) -> Mark | None:
@@ -127,13 +154,14 @@ def _first_title(marks: list[Mark]) -> str:
 
 
 def _front_matter(lines: list[str]) -> tuple[int, dict[str, str]]:
-    """Return the first line after YAML front matter, and its title, author and dates."""
-    if not lines or lines[0].strip() != "---":
+    """Return the first line after front matter (YAML, or TOML between ``+++``), and its title, author and dates."""
+    if not lines or lines[0].strip() not in ("---", "+++"):
         return 0, {}
+    ends = ("+++",) if lines[0].strip() == "+++" else ("---", "...")
     for number, line in enumerate(lines[1:200], start=1):
-        if line.strip() in ("---", "..."):
+        if line.strip() in ends:
             head = "\n".join(lines[1:number])
-            if ":" not in head:
+            if not re.search("[:=]", head):
                 return 0, {}
             return number + 1, {key.lower(): value.strip("\"'") for key, value in _FRONT_VALUE.findall(head)}
     return 0, {}

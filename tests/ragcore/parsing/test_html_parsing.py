@@ -54,6 +54,21 @@ def test_layout_tables_are_text_and_long_code_is_its_own_section() -> None:
     assert parsed.sections[1].text == code
 
 
+def test_headings_over_several_columns_name_each_of_them() -> None:
+    page = """<table><tr><th rowspan=2>Model</th><th colspan=2>Range</th><th colspan=2>Price</th></tr>
+    <tr><th>low</th><th>high</th><th>net</th><th>gross</th></tr>
+    <tr><td>P-1</td><td>1</td><td>9</td><td>10</td><td>12</td></tr>
+    <tr><td colspan=5>On request</td></tr><tr><td>P-2</td><td colspan=2>5</td><td>20</td><td>24</td></tr></table>"""
+    (table,) = parse(page.encode(), name="x.html").sections
+    assert table.text.split("\n") == [
+        "| Model | Range low | Range high | Price net | Price gross |",
+        "| --- | --- | --- | --- | --- |",
+        "| P-1 | 1 | 9 | 10 | 12 |",
+        "| On request |  |  |  |  |",
+        "| P-2 | 5 |  | 20 | 24 |",
+    ]
+
+
 def test_signs_in_cells_of_their_own_go_back_to_their_numbers() -> None:
     page = """<html><body><table><tr><td></td><td colspan=3>2023</td><td colspan=3>2022</td></tr>
     <tr><td>Sales</td><td>$</td><td>3,667</td><td></td><td>$</td><td>3,635</td><td></td></tr>

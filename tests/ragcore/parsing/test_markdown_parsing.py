@@ -1,3 +1,6 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
 from ragcore.parsing import parse
 from ragcore.parsing.lines import split_lines
 from ragcore.types import SectionKind
@@ -64,3 +67,74 @@ def test_the_title_is_not_repeated_in_the_heading_path() -> None:
 
 def test_a_file_without_headings_is_named_after_its_file() -> None:
     assert parse(b"just a line of text", name="docs/annual-leave_policy.md").title == "Annual leave policy"
+
+
+HTML_INSIDE = b"""# Setup
+
+<p align="center"><img src="x.png" alt="logo"></p>
+
+Use `<br>`, <your-token>, a < b > c,<br>x and <b>bold</b>. <!-- a remark --> See <https://x.y>.
+
+<!--
+hidden
+
+## No heading
+-->
+
+```html
+<!--
+kept
+-->
+<b>kept, too</b>
+```
+
+<table><tr><th>Grade</th><th>Days</th></tr>
+<tr><td>A</td>
+<td>
+
+# 30
+
+</td></tr></table>
+
+## After
+
+<table> is never closed
+"""
+
+
+def test_tags_and_comments_go_as_on_the_published_page() -> None:
+    parsed = parse(HTML_INSIDE, name="x.md")
+    text = parsed.sections[0].text
+    assert "Use `<br>`, <your-token>, a < b > c, x and bold.  See <https://x.y>." in text
+    assert "<!--\nkept\n-->\n<b>kept, too</b>" in text
+    assert "hidden" not in text
+    assert [section.heading_path for section in parsed.sections] == [(), (), ("After",)]
+
+
+def test_a_table_of_html_is_a_table_with_its_header() -> None:
+    parsed = parse(HTML_INSIDE, name="x.md")
+    table = parsed.sections[1]
+    assert (table.kind, table.header) == (SectionKind.TABLE, "| Grade | Days |\n| --- | --- |\n")
+    assert table.text.endswith("| A | # 30 |")
+    assert (table.location.anchor, table.location.first_line) == ("setup", 0)
+
+
+def test_what_is_left_of_a_file_with_html_keeps_its_lines() -> None:
+    source = split_lines(HTML_INSIDE.decode())
+    last = parse(HTML_INSIDE, name="x.md").sections[-1]
+    assert source[last.location.first_line - 1] == "## After"
+    assert (last.location.last_line, last.text.split("\n")[-1]) == (len(source) - 1, "is never closed")
+
+
+def test_front_matter_of_toml() -> None:
+    parsed = parse(b'+++\ntitle = "Leave"\ndate = 2024-03-01\n+++\n\nText.\n', name="x.md")
+    assert (parsed.title, [section.text for section in parsed.sections]) == ("Leave", ["Text."])
+    assert parsed.updated_at is not None
+
+
+@given(st.lists(st.sampled_from(["<b>", "</b>", "<!--", "-->", "```", "`", "text", "<table>", "</table>", "# x"])))
+def test_no_mixture_of_html_breaks_it_or_loses_what_follows(parts: list[str]) -> None:
+    source = "\n".join([*parts, "-->", "```", "```", "</table>", "", "the last words"])
+    parsed = parse(source.encode(), name="x.md")
+    assert "the last words" in parsed.sections[-1].text
+    assert parsed.sections[-1].location.last_line == len(source.split("\n"))

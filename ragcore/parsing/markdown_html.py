@@ -1,0 +1,60 @@
+"""HTML that stands in Markdown: its tables become tables, its tags and comments go as they do on the published page."""
+
+import re
+from collections.abc import Sequence
+
+from ragcore.errors import ParseError
+from ragcore.parsing.html import html_tree, write_html
+from ragcore.parsing.html_cleaning import clean
+from ragcore.parsing.outline import SectionWriter
+from ragcore.types import Section, SectionKind
+
+_NAMES = """
+a abbr b big blockquote br caption center code col colgroup dd del details div dl dt em figcaption figure font h1 h2 h3
+h4 h5 h6 hr i img ins kbd li mark ol p picture pre s samp small source span strike strong sub summary sup table tbody td
+tfoot th thead tr tt u ul var video
+"""
+TAG = rf"</?(?:{'|'.join(_NAMES.split())})(?=[\s/>])(?:[^<>\"']|\"[^\"]*\"|'[^']*')*>|<!--.*?-->"
+"""A tag that HTML knows, or a comment: ``<your-name>`` is neither."""
+
+_SPACING = re.compile(r"</?(?:br|td|th|dd|dt|li|tr|summary)\b", re.IGNORECASE)
+_COMMENT = re.compile(r"^ {0,3}<!--")
+_TABLE = re.compile(r"<(/?)table(?=[\s>])", re.IGNORECASE)
+
+
+def shown(tag: str) -> str:
+    """Return what a reader sees in the place of a tag: a space where it sets two words apart."""
+    return " " if _SPACING.match(tag) else ""
+
+
+def comment_end(lines: Sequence[str], start: int) -> int | None:
+    """Return the line with the end of a comment that begins a line and goes on in the next ones; None for no such."""
+    if not _COMMENT.match(lines[start]) or "-->" in lines[start]:
+        return None
+    return next((at for at in range(start + 1, len(lines)) if "-->" in lines[at]), None)
+
+
+def table_end(lines: Sequence[str], start: int) -> int | None:
+    """Return the line after the end of a table that begins in or after a line, with those inside it; None for no end.
+
+    A blank line ends the HTML for Markdown, yet not the table that a reader sees.
+    """
+    depth = 0
+    for at in range(start, len(lines)):
+        tags = _TABLE.findall(lines[at])
+        for closing in tags:
+            depth += -1 if closing else 1
+        if tags and depth <= 0:
+            return at + 1
+    return None
+
+
+def table_sections(source: str) -> tuple[Section, ...]:
+    """Return the tables of a piece of HTML and the text around them; nothing when it holds no table of data."""
+    writer = SectionWriter()
+    try:
+        write_html(clean(html_tree(source)), writer)
+    except ParseError:
+        return ()
+    sections = writer.sections()
+    return sections if any(section.kind is SectionKind.TABLE for section in sections) else ()
