@@ -1,4 +1,4 @@
-"""``sync`` and ``sources``."""
+"""``sync``."""
 
 import asyncio
 import sys
@@ -9,15 +9,14 @@ from pathlib import Path
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
-from rich.table import Table
 from rich.text import Text
 
-from bots.cli.forms import report_form, state_form
+from bots.cli.forms import report_form
 from bots.cli.output import print_json, remarks, results, say
 from bots.cli.reach import reach, read_settings
 from bots.counting import counted
 from bots.rendering.clean import clean_line
-from bots.requests import Decide, Doubt, ListSources, SourceReport, SourceState, Sync, SyncProgress
+from bots.requests import Decide, Doubt, SourceReport, Sync, SyncProgress
 from bots.service import Gateway
 from bots.settings import Settings
 
@@ -149,40 +148,3 @@ def _show_report(report: SourceReport) -> None:
 
 def _any(report: SourceReport) -> bool:
     return bool(report.added or report.changed or report.deleted or report.unchanged or report.failed)
-
-
-async def run_sources(config: Path | None, *, as_json: bool) -> int:
-    """Show how each source stands."""
-    settings = read_settings(config)
-    async with reach(settings, command="sources") as gateway:
-        states = [event async for event in gateway.run(ListSources()) if isinstance(event, SourceState)]
-    if as_json:
-        print_json([state_form(state) for state in states])
-    elif states:
-        results().print(_table(states))
-    else:
-        say("No source is set up. `citebot init` writes a citebot.toml to begin with.")
-    return 0
-
-
-def _table(states: list[SourceState]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title, justify in (
-        ("source", "left"),
-        ("type", "left"),
-        ("knowledge base", "left"),
-        ("documents", "right"),
-        ("chunks", "right"),
-        ("last success", "left"),
-        ("next run", "left"),
-        ("last error", "left"),
-    ):
-        table.add_column(title, justify=justify, overflow="fold")  # type: ignore[arg-type]
-    for state in states:
-        times = [
-            moment.astimezone().strftime("%Y-%m-%d %H:%M") if moment else "–"
-            for moment in (state.last_success, state.next_run)
-        ]
-        cells = [state.name, state.type, state.knowledge_base, str(state.documents), str(state.chunks)]
-        table.add_row(*(Text(clean_line(cell)) for cell in [*cells, *times, state.last_error or "–"]))
-    return table
