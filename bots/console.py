@@ -30,12 +30,14 @@ from ragcore.types import Answer, ConversationKey, Delta, Status
 T = TypeVar("T")
 
 PROMPT = "› "
-HELP = """Ask in your own words. [1] points to the numbered sources below an answer.
-  /sources   the passages behind the last answer, and what is indexed
-  /reset     forget this conversation and begin a new one
-  /help      this list
-  /quit      leave (so do Ctrl-C and Ctrl-D at the prompt)
-Ctrl-C while an answer is written stops the answer."""
+_HELP = (
+    ("", "Ask in your own words. [1] points to the numbered sources below an answer."),
+    ("  /sources   ", "the passages behind the last answer, and what is indexed"),
+    ("  /reset     ", "forget this conversation and begin a new one"),
+    ("  /help      ", "this list"),
+    ("  /quit      ", "leave (so do Ctrl-C and Ctrl-D at the prompt)"),
+    ("", "Ctrl-C while an answer is written stops the answer."),
+)
 _STAGES = {"rewrite": "Reading the question", "search": "Searching", "write": "Writing", "cite": "Checking the sources"}
 _FRAMES_PER_SECOND = 8
 # Said once a conversation, whatever language it was said in.
@@ -247,7 +249,8 @@ class Chat:
     def _command(self, line: str) -> bool:
         match line.split(maxsplit=1)[0]:
             case "/help" | "/?":
-                self._console.print(Text(HELP))
+                for name, meaning in _HELP:
+                    self._console.print(Indented(Text(meaning), name, " " * len(name)))
             case "/reset":
                 self._loop.run(self._drain(Forget(conversation=self._conversation)))
                 self._conversation, self._last = _new_conversation(), None
@@ -266,7 +269,7 @@ class Chat:
             quotes = {citation.number: citation.quote for citation in self._last.citations}
             for source in document.sources:
                 self._console.print(source_lines((source,)))
-                self._console.print(Indented(Text(clean_line(quotes[source.number]), style="dim"), "    ", "    "))
+                self._console.print(Indented(Text(_passage(quotes[source.number]), style="dim"), "    ", "    "))
             self._console.print()
         for state in self._loop.run(self._gather_states()):
             self._console.print(Text(state_line(state)))
@@ -277,6 +280,11 @@ class Chat:
     async def _drain(self, request: Forget) -> None:
         async for _ in self._backend.run(request):
             pass
+
+
+def _passage(quote: str) -> str:
+    """Return a quote on one line; of a table's row what stands between its outer bars."""
+    return clean_line(quote).removeprefix("|").removesuffix("|").strip()
 
 
 def welcome(states: Sequence[SourceState]) -> Text:
@@ -308,7 +316,11 @@ def _new_conversation() -> ConversationKey:
 def _prompt() -> str:
     with contextlib.suppress(ImportError):
         # Its import alone gives input() line editing and a history.
-        import readline  # noqa: F401
+        import readline
+
+        if "libedit" not in (readline.__doc__ or ""):
+            # What is pasted is one question, however many lines it has.
+            readline.parse_and_bind("set enable-bracketed-paste on")
     return input(PROMPT)
 
 

@@ -1,6 +1,7 @@
 """The doctor's checks: each tells what it found and, unless all is well, how to mend it."""
 
 import asyncio
+import errno
 import os
 import shutil
 import tempfile
@@ -55,15 +56,14 @@ def check_files(settings: Settings) -> Iterator[Check]:
 def check_data_dir(data_dir: Path) -> Check:
     """Tell whether the data directory can be written, and has room."""
     standing = next(folder for folder in (data_dir, *data_dir.parents) if folder.exists())
-    if not standing.is_dir() or not _is_writable(standing):
-        return Check(
-            name="data_dir",
-            state="fail",
-            found=f"{standing} cannot be written",
-            mend=f"give this user the right to write there (`chown {os.getuid()} {standing}`), or set another data_dir",
-        )
+    obstacle = _obstacle(standing)
+    if obstacle and obstacle.errno != errno.ENOSPC:
+        allow = f"give this user the right to write there (`chown {os.getuid()} {standing}`)"
+        mend = f"{allow}, or set another data_dir" if obstacle.errno == errno.EACCES else "set another data_dir"
+        found = f"{standing} cannot be written: {obstacle.strerror}"
+        return Check(name="data_dir", state="fail", found=found, mend=mend)
     free = shutil.disk_usage(standing).free
-    room = f"{free / 1024**3:.1f} GB free"
+    room = f"{free / 1024**3:.1f} GB free" if free >= _LITTLE_SPACE else f"{free / 1024**2:.0f} MB free"
     if free < _LITTLE_SPACE:
         state = "fail" if free < _NO_SPACE else "warn"
         mend = "free some disk space, or set another data_dir"
@@ -71,12 +71,13 @@ def check_data_dir(data_dir: Path) -> Check:
     return Check(name="data_dir", state="ok", found=f"{data_dir}: writable, {room}")
 
 
-def _is_writable(folder: Path) -> bool:
+def _obstacle(folder: Path) -> OSError | None:
+    """Return what keeps this user from writing into a folder."""
     try:
         with tempfile.TemporaryFile(dir=folder):
-            return True
-    except OSError:
-        return False
+            return None
+    except OSError as error:
+        return error
 
 
 def check_readers(settings: Settings) -> Iterator[Check]:

@@ -25,7 +25,7 @@ async def open_operations(
             if mending:
                 await operations.start()
             if warming:
-                operations.warm()
+                await operations.warm()
             yield operations
         finally:
             await operations.close()

@@ -35,6 +35,7 @@ from ragcore.backup import backup
 from ragcore.context import HISTORY_SHARE
 from ragcore.errors import CitebotError, ConfigError
 from ragcore.history import RECALLED_TOKENS
+from ragcore.models.openai_chat import OpenAIChatModel
 from ragcore.recovery import mend
 from ragcore.types import Answer, AnswerEvent, ConversationKey, Message, Question
 
@@ -61,8 +62,11 @@ class Operations:
         self._mending = asyncio.create_task(self._mend())
         await asyncio.wait({self._mending}, timeout=_PATIENCE)
 
-    def warm(self) -> None:
+    async def warm(self) -> None:
         """Load in the background what the first question needs."""
+        if isinstance(self._parts.chat_model, OpenAIChatModel):
+            # What there is to say of the model's window is said now, not into what somebody types.
+            await asyncio.to_thread(getattr, self._parts.chat_model, "context_window")
         self._warming = asyncio.create_task(warm(self._settings, self._parts))
 
     async def close(self) -> None:

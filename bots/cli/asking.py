@@ -3,7 +3,7 @@
 import re
 import sys
 from collections.abc import Sequence
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from bots.cli.forms import answer_form, chunk_forms
-from bots.cli.output import print_json, results, say
+from bots.cli.output import opening, print_json, results, say
 from bots.cli.reach import reach, read_settings
 from bots.console import Chat, chatting, input_lines, show_answer
 from bots.rendering.clean import clean, clean_line
@@ -48,7 +48,7 @@ def run_chat(config: Path | None, knowledge_bases: tuple[str, ...]) -> int:
     check_names(settings, knowledge_bases)
     console = results()
     with ExitStack() as stack:
-        with console.status("Opening …", spinner_style="blue") if console.is_terminal else nullcontext():
+        with opening():
             opened = chatting(lambda: reach(settings, command="chat", serving=True))
             backend, loop = stack.enter_context(opened)
         chat = Chat(backend, loop, console, knowledge_bases=knowledge_bases)

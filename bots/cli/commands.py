@@ -1,5 +1,6 @@
 """Every command with its arguments; the work is in the modules beside this one."""
 
+import errno
 import gc
 import os
 import sys
@@ -49,7 +50,7 @@ def main() -> NoReturn:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except OSError as error:
-        _leave(f"citebot: {error}", error)
+        _leave(f"citebot: {_in_words(error)}", error)
     sys.exit(0)
 
 
@@ -60,6 +61,13 @@ def _leave(message: str, error: Exception) -> NoReturn:
         raise error
     typer.echo(clean(message), err=True)
     sys.exit(1)
+
+
+def _in_words(error: OSError) -> str:
+    """Return what the system refused, without its number."""
+    place = f"{error.filename}: " if error.filename else ""
+    hint = "; free some disk space, or set another data_dir" if error.errno in {errno.ENOSPC, errno.EDQUOT} else ""
+    return f"{place}{error.strerror or error}{hint}"
 
 
 def _debugging() -> bool:
@@ -191,7 +199,7 @@ def search(
 @app.command(name="sources")
 def list_sources(context: typer.Context, json: Json = False, config: Config = None) -> None:
     """Show what each source holds and how its last run ended."""
-    from bots.cli.syncing import run_sources
+    from bots.cli.listing import run_sources
 
     _run(run_sources(config or context.obj, as_json=json))
 

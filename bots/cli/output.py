@@ -4,6 +4,8 @@ import json
 import logging
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import TextIO
 
 from rich.console import Console
 
@@ -28,6 +30,13 @@ def _console(terminal: bool, *, stderr: bool) -> Console:
     return Console(stderr=stderr, width=width, highlight=False, markup=False, emoji=False, soft_wrap=False)
 
 
+def opening() -> AbstractContextManager[object]:
+    """Show on a terminal, while the context lasts, that the data are being opened."""
+    console = remarks()
+    talking = console.is_terminal and sys.stdin.isatty()
+    return console.status("Opening …", spinner_style="blue") if talking else nullcontext()
+
+
 def say(text: str) -> None:
     """Print a line to stderr, made safe to show."""
     sys.stderr.write(f"{clean(text)}\n")
@@ -38,6 +47,15 @@ def print_json(value: Mapping[str, object] | Sequence[Mapping[str, object]]) -> 
     """Print a value as JSON to stdout."""
     sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
     sys.stdout.flush()
+
+
+class _Stderr(logging.StreamHandler[TextIO]):
+    """Writes to whatever stderr is just then: a progress bar takes it over, to keep its own line apart."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write one record."""
+        self.stream = sys.stderr
+        super().emit(record)
 
 
 class _Lines(logging.Formatter):
@@ -56,7 +74,7 @@ class _Lines(logging.Formatter):
 
 def start_logging(*, debug: bool) -> None:
     """Send the log to stderr: warnings, and with ``debug`` everything of ours."""
-    handler = logging.StreamHandler(sys.stderr)
+    handler = _Stderr()
     handler.setFormatter(_Lines(debug=debug))
     logging.basicConfig(level=logging.INFO if debug else logging.WARNING, handlers=[handler], force=True)
     if debug:

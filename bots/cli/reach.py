@@ -1,14 +1,17 @@
 """From a command to the operations: settings read, then the socket or the data itself."""
 
+import contextlib
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import typer
 
-from bots.service import WAIT, Backend, Gateway
+from bots.cli.output import say
+from bots.service import WAIT, Backend, Gateway, socket_in
 from bots.settings import Settings, load_settings
 from connectors.registry import options_model
+from ragcore.stores.lock import holder
 
 _ASKING = frozenset({"ask", "search", "chat"})
 """The commands whose first step is to embed a question."""
@@ -43,6 +46,18 @@ def _load_embedder() -> None:
 
 def reach(settings: Settings, *, command: str, serving: bool = False, wait: float = WAIT) -> Gateway:
     """Return the way to the operations, an async context."""
+    _tell_if_older(settings)
     return Gateway(
         settings.data_dir, lambda: open_data(settings, command=command), command=command, serving=serving, wait=wait
     )
+
+
+def _tell_if_older(settings: Settings) -> None:
+    """Tell when the process that will answer began before the settings were last changed."""
+    path = socket_in(settings.data_dir)
+    if path is None or settings.file is None:
+        return
+    with contextlib.suppress(OSError):
+        if settings.file.stat().st_mtime > path.stat().st_mtime:
+            older = f"{holder(settings.data_dir)} began before the settings were last changed"
+            say(f"citebot: {older}: restart it to have it use them")

@@ -1,6 +1,7 @@
 """``backup`` and ``restore``."""
 
 import sys
+from datetime import datetime
 from pathlib import Path
 
 import typer
@@ -43,7 +44,8 @@ async def run_restore(config: Path | None, file: Path) -> int:
     async with hold(data_dir, command="restore", wait=WAIT):
         manifest = await restore(file, data_dir)
     held = f"{counted(manifest.documents, 'document')} in {counted(manifest.chunks, 'chunk')}"
-    _say(f"Restored {held}, as of {manifest.taken_at}.")
+    taken = datetime.fromisoformat(manifest.taken_at).astimezone()
+    _say(f"Restored {held}, as of {taken:%Y-%m-%d %H:%M}.")
     _say("The indexes are filled from them again when the next command starts.")
     return 0
 

@@ -1,7 +1,10 @@
+import contextlib
+import errno
 import io
 import json
 import os
 import pathlib
+import socket
 import subprocess
 import sys
 import time
@@ -13,6 +16,7 @@ import pytest
 import bots.cli.reach
 from bots.cli import main
 from bots.requests import Ask, Decide, Search, Sync
+from bots.service import SOCKET_NAME
 from tests.fakes.operations import TEXT, Scripted
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -318,3 +322,27 @@ def test_interrupted_quietly(tmp_path: pathlib.Path) -> None:
         holder.kill()
     assert (process.returncode, out) == (130, "")
     assert "Traceback" not in err
+
+
+def test_a_refusal_of_the_system_is_told_in_words(
+    cli: Cli, scripted: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scripted, "opened", lambda: (_ for _ in ()).throw(OSError(errno.ENOSPC, "No space left")))
+    ran = cli("ask", "?")
+    assert (ran.code, ran.err) == (1, "citebot: No space left; free some disk space, or set another data_dir\n")
+
+
+def test_who_answers_by_older_settings_is_told(
+    cli: Cli, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / ".citebot"
+    folder.mkdir()
+    with contextlib.closing(socket.socket(socket.AF_UNIX)) as held:
+        held.bind(str(folder / SOCKET_NAME))
+        held.listen()
+        (folder / "lock.json").write_text('{"pid": 7, "command": "chat"}')
+        os.utime(folder / SOCKET_NAME, (1, 1))
+        monkeypatch.setattr(bots.cli.reach, "Gateway", lambda *_, **__: Scripted().opened())
+        assert "`citebot chat` (process 7) began before the settings were last changed" in cli("sources").err
+        os.utime(folder / SOCKET_NAME)
+        assert cli("sources").err == ""

@@ -23,9 +23,10 @@ import sys
 from bots.cli.output import results
 from bots.console import Chat, chatting
 from tests.fakes.operations import Scripted
-with chatting(Scripted(pause=float(sys.argv[1])).opened) as (backend, loop):
+scripted = Scripted(pause=float(sys.argv[1]))
+with chatting(scripted.opened) as (backend, loop):
     Chat(backend, loop, results()).talk()
-print("left")
+print("left, having asked", sum(type(request).__name__ == "Ask" for request in scripted.asked))
 """
 
 
@@ -110,4 +111,15 @@ def test_ctrl_c_stops_an_answer_without_leaving(terminal: Terminal) -> None:
     time.sleep(0.5)
     terminal.type("\x03")
     terminal.wait_for("left")
+    assert terminal.close() == 0
+
+
+def test_what_is_pasted_is_one_question_however_many_lines_it_has(terminal: Terminal) -> None:
+    terminal.wait_for("› ")
+    time.sleep(0.5)
+    terminal.type("\x1b[200~How many?\nAnd until when?\x1b[201~\n")
+    terminal.wait_for(r"\[2\] .*Leave, Carry-over")
+    terminal.wait_for("› ")
+    terminal.type("\x04")
+    terminal.wait_for("left, having asked 1")
     assert terminal.close() == 0
