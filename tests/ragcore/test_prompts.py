@@ -34,7 +34,8 @@ def test_every_template_renders_clean(name: str) -> None:
 
 
 def test_the_marker_is_spoken_of_in_the_citation_rules_alone() -> None:
-    assert "[ID:" not in render("answer_system")
+    assert "[ID:" not in render("answer_system", quote=False)
+    assert render("citation_rules") in render("answer_system", quote=True)
     assert render("citation_rules") in render("citation_plus")
 
 
@@ -59,7 +60,8 @@ def test_a_folder_overrides_one_template_and_leaves_the_others(tmp_path: pathlib
     prompts = Prompts(tmp_path)
     assert prompts.render("citation_rules") == "像这样标注：[ID:0]"
     assert prompts.render("citation_plus").endswith("像这样标注：[ID:0]")
-    assert prompts.render("answer_system") == render("answer_system")
+    assert prompts.render("answer_system", quote=False) == render("answer_system", quote=False)
+    assert "像这样标注" in prompts.render("answer_system", quote=True)
 
 
 def test_a_file_elsewhere_may_include_the_others(tmp_path: pathlib.Path) -> None:

@@ -16,6 +16,7 @@ from ragcore.errors import (
 )  # fmt: skip
 from ragcore.models.llm import Discard, Finish, Piece, ReasoningPiece, TextPiece
 from ragcore.phrases import Phrase, phrase
+from ragcore.prompts import render
 from ragcore.tokens import offline_tokenizer
 from ragcore.types import (
     Answer,
@@ -146,6 +147,14 @@ async def test_the_prompt_holds_rules_blocks_history_and_the_question_verbatim()
     assert prompt[-1].text == "And until when?"
     assert "ID: 0\nTitle: Document 0" in prompt[0].text
     assert "\n------\nID: 1\n" in prompt[0].text
+
+
+@pytest.mark.parametrize("quote", [True, False])
+async def test_the_model_is_told_how_to_cite_when_citations_are_wanted(quote: bool) -> None:
+    model = FakeModel([say("Five days [ID:0].")])
+    async for _ in answerer(model, quote=quote).answer(Question(text="How many days?", knowledge_bases=("handbook",))):
+        pass
+    assert (render("citation_rules") in model.prompts[0][0].text) == quote
 
 
 async def test_thoughts_that_looked_like_text_are_not_the_answer() -> None:
