@@ -11,7 +11,7 @@ from ragcore.types import ParsedDocument
 
 __all__ = ["CHUNKER_VERSION", "METHODS", "ChunkOptions", "Piece", "chunk_sections", "embedding_text"]
 
-CHUNKER_VERSION = "3"
+CHUNKER_VERSION = "4"
 """Part of the document hash: raised whenever the same options would cut differently."""
 
 METHODS: Mapping[str, Callable[[ParsedDocument, ChunkOptions, Tokenizer], list[Piece]]] = {"naive": naive.chunk}

@@ -6,7 +6,8 @@ nothing doubled: ``"".join(piece.text[piece.overlap:])`` is the section's text.
 
 Three rules for what does not fit:
 
-- A header that takes more than half the budget is not repeated; it then stands once, in the first chunks, like a row.
+- A header that takes more than half the budget is not repeated, unless it fits beside the table's longest row; it then
+  stands once, in the first chunks, like a row.
 - A row, a line of code or a sentence over the budget is split at a clause or a cell's border, else between words, else
   between characters; a single character that a reader sees is cut only when it alone exceeds the budget.
 - A section with nothing but white space gives no piece, nor does one with nothing but the heading of the table or code
@@ -98,9 +99,13 @@ def _repeated_header(section: Section, options: ChunkOptions, tokenizer: Tokeniz
     header = section.header
     if section.kind is not SectionKind.TABLE or not header or not section.text.startswith(header):
         return ""
-    if len(section.text) == len(header) or tokenizer.count(header) > options.chunk_tokens // 2:
+    body = section.text[len(header) :]
+    own = options.chunk_tokens - tokenizer.count(header)
+    longest = max(body.split("\n"), key=len) + "\n"
+    if not body or own < min(_OWN_TOKENS, options.chunk_tokens // 2):
         return ""
-    return header
+    beside = 2 * own >= options.chunk_tokens or tokenizer.count(header + longest) <= options.chunk_tokens
+    return header if beside else ""
 
 
 def _shares(section: Section, options: ChunkOptions) -> tuple[int, int]:

@@ -7,6 +7,7 @@ breaks a paragraph into lines: the sum over all chunks of how empty each is and 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ragcore.characters import is_edge
 from ragcore.chunking.boundaries import Strength, boundaries, last_boundary
 from ragcore.tokens import Tokenizer
 from ragcore.types import SectionKind
@@ -78,7 +79,7 @@ def _split(text: str, unit: Unit, budget: int, tokenizer: Tokenizer) -> list[Uni
     start, left = unit.start, unit.tokens
     while left > budget:
         share = -(-left // -(-left // budget))
-        end, strength = _part(text, start, unit.end, min(budget, share + budget // 8), tokenizer)
+        end, strength = _part(text, start, unit.end, (min(budget, share + budget // 8), budget), tokenizer)
         tokens = tokenizer.count(text[start:end])
         parts.append(Unit(start, end, tokens, strength))
         start, left = end, left - tokens
@@ -90,10 +91,16 @@ def _split(text: str, unit: Unit, budget: int, tokenizer: Tokenizer) -> list[Uni
     return parts
 
 
-def _part(text: str, start: int, end: int, limit: int, tokenizer: Tokenizer) -> tuple[int, Strength]:
-    head = tokenizer.head(text[start : min(end, start + limit * _CHARACTERS_A_TOKEN)], limit)
-    reach = start + max(1, len(head))
-    return (end, Strength.CHARACTER) if reach >= end else last_boundary(text, start, reach)
+def _part(text: str, start: int, end: int, limits: tuple[int, int], tokenizer: Tokenizer) -> tuple[int, Strength]:
+    """Return where the part that begins at ``start`` ends; the second limit is for a character over the first."""
+    for limit in limits:
+        head = tokenizer.head(text[start : min(end, start + limit * _CHARACTERS_A_TOKEN)], limit)
+        reach = start + max(1, len(head))
+        if reach >= end:
+            return end, Strength.CHARACTER
+        if is_edge(text, reach):
+            return last_boundary(text, start, reach)
+    return reach, Strength.CHARACTER
 
 
 def _groups(tokens: Sequence[int], weakness: Sequence[float], budget: int) -> list[tuple[int, int]]:

@@ -18,6 +18,7 @@ from ragcore.context import (
     prompt_tokens,
 )
 from ragcore.errors import ContextTooSmall
+from ragcore.prompts import render
 from ragcore.tokens import BpeTokenizer, Tokenizer, offline_tokenizer
 from ragcore.types import Message, Role
 from tests.ragcore.counting import CountingEncoder
@@ -166,6 +167,29 @@ class TestInputsThatBreakRagflow:
         fitted = fit_prompt(messages, 300, knowledge=[words(100) for _ in range(20)])
         assert fitted.messages[1] == messages[1]
         assert fitted.messages[0].text.startswith(words(20))
+
+    def test_the_citation_rules_are_counted_and_whole(self) -> None:
+        rules = render("answer_system", quote=True)
+        assert render("citation_rules") in rules
+        messages = [system(rules), *rounds(40), user(words(500))]
+        for budget in (8192, 4096, 2600):
+            fitted = fit_prompt(messages, budget, knowledge=[words(400)] * 20, reserve=512)
+            assert fitted.count == prompt_tokens(fitted.messages, TOKENIZER) <= budget - 512
+            assert fitted.messages[0].text.startswith(rules)
+
+    @pytest.mark.parametrize("budget", [0, -1, -8192])
+    def test_no_budget_at_all_is_refused_not_replaced(self, budget: int) -> None:
+        with pytest.raises(ContextTooSmall):
+            message_fit_in([user("hello")], budget)
+
+    def test_one_block_larger_than_the_budget_is_not_let_through(self) -> None:
+        fitted = fit_prompt([system("rules"), user("?")], 1000, knowledge=[words(5000)])
+        assert fitted.blocks == 1
+        assert fitted.count <= 1000
+
+    def test_an_empty_block_loses_no_other(self) -> None:
+        fitted = fit_prompt([system("rules"), user("?")], 1000, knowledge=["", words(300), words(300)])
+        assert fitted.blocks == 3
 
     def test_the_reserve_is_kept_free(self) -> None:
         messages = [system(words(20)), user(words(20))]

@@ -67,7 +67,12 @@ def test_each_chunk_of_a_table_repeats_its_header(lines: list[str], width: int, 
     section = Section(text=header + "\n".join(lines), kind=SectionKind.TABLE, header=header)
     pieces = pieces_of(section, chosen)
     check(section, pieces, chosen)
-    if TOKENIZER.count(header) <= chosen.chunk_tokens // 2:
+    longest = max(lines, key=len, default="") + "\n"
+    small = TOKENIZER.count(header) <= chosen.chunk_tokens // 2
+    beside = (
+        TOKENIZER.count(header) <= chosen.chunk_tokens - 8 and TOKENIZER.count(header + longest) <= chosen.chunk_tokens
+    )
+    if any(lines) and (small or beside):
         assert all(piece.text.startswith(header) for piece in pieces)
         assert all(piece.overlap == len(header) for piece in pieces[1:])
     else:
@@ -83,6 +88,15 @@ def test_the_lines_of_a_piece_are_those_it_holds(lines: list[str], chosen: Chunk
         assert (piece.location.page, piece.location.anchor) == (3, "a")
         source = "\n".join(lines[piece.location.first_line - 11 : piece.location.last_line - 10])
         assert piece.text.rstrip() in source
+
+
+def test_a_wide_header_is_repeated_as_long_as_every_row_fits_beside_it() -> None:
+    header = "| " + " | ".join(f"column {n}" for n in range(20)) + " |\n" + "|---" * 20 + "|\n"
+    assert DEFAULT.chunk_tokens // 2 < TOKENIZER.count(header) < DEFAULT.chunk_tokens
+    lines = [f"| row {n} | yes |\n" for n in range(40)]
+    pieces = pieces_of(Section(text=header + "".join(lines), kind=SectionKind.TABLE, header=header))
+    assert len(pieces) > 3
+    assert all(piece.text.startswith(header) for piece in pieces)
 
 
 def test_the_rows_of_a_table_piece_are_its_own() -> None:
