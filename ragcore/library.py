@@ -3,12 +3,14 @@
 import asyncio
 import secrets
 import shutil
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 from ragcore.errors import IndexDamaged, StoreError
 from ragcore.models.embeddings import Embedder
 from ragcore.stores.chroma import Chroma
 from ragcore.stores.database import Database, scalar
+from ragcore.stores.entries import Entries
 from ragcore.stores.failures import Failures
 from ragcore.stores.health import Health
 from ragcore.stores.keywords import TantivyKeywords
@@ -37,18 +39,23 @@ class Library:
         self.staging = Staging(database, owner=owner)
         self.failures = Failures(database)
         self.vector_rows = Vectors(database)
+        self.entries = Entries(database)
         self.keywords = TantivyKeywords(data_dir / KEYWORDS)
         self.vectors = ChromaIndex(
             chroma,
             self.registry,
             self.staging,
             self.vector_rows,
+            self.entries,
             embedder=embedder.name,
             dimension=embedder.dimension,
             health=self.health,
         )
-        self.writing = asyncio.Lock()
+
+    @property
+    def writing(self) -> AbstractAsyncContextManager[None]:
         """Held by whoever changes rows and indexes together: one document batch, one sweep, one page of a rebuild."""
+        return self.database.changing()
 
     @classmethod
     async def open(

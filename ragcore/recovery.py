@@ -63,17 +63,17 @@ async def check(library: Library) -> list[IndexHealth]:
     """
     found: list[IndexHealth] = []
     bases = await library.registry.knowledge_bases()
-    expected = {name: await _live_ids(library, name) for name in bases}
     for name in bases:
         health = await library.vectors.probe(name)
         if health.state is IndexState.WELL:
-            reason = _difference(await library.vectors.ids(name), expected[name])
+            reason = _difference(await library.vectors.ids(name), await library.entries.ids(name), "texts")
             if reason:
                 library.vectors.report_damage(name, reason)
         found.append(library.health.of(VECTORS, name))
     await _probe_keywords(library)
     if library.health.of(KEYWORDS).state is IndexState.WELL:
-        reason = _difference(await library.keywords.ids(), set().union(*expected.values()))
+        live = set().union(*[await _live_ids(library, name) for name in bases])
+        reason = _difference(await library.keywords.ids(), live, "chunks")
         if reason:
             report_keywords(library, IndexState.DAMAGED, reason)
     return [*found, library.health.of(KEYWORDS)]
@@ -106,7 +106,7 @@ def _is_dead(health: IndexHealth) -> bool:
 
 
 async def _rebuild_vectors(library: Library, name: str) -> AsyncGenerator[IndexHealth, None]:
-    total = await library.registry.live_count(name)
+    total = (await library.entries.count(name)).live
     if library.health.of(VECTORS, name).state is not IndexState.WELL:
         library.health.report(IndexHealth(index=VECTORS, knowledge_base=name, state=IndexState.REBUILDING, total=total))
     steps = library.vectors.rebuild(name)
@@ -172,6 +172,6 @@ async def _live_ids(library: Library, name: str) -> set[str]:
     return found
 
 
-def _difference(found: set[str], expected: set[str]) -> str:
+def _difference(found: set[str], expected: set[str], what: str) -> str:
     missing, surplus = len(expected - found), len(found - expected)
-    return f"{missing} chunks are missing and {surplus} are left over" if missing or surplus else ""
+    return f"{missing} {what} are missing and {surplus} are left over" if missing or surplus else ""

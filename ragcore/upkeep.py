@@ -34,19 +34,27 @@ async def _sweep(library: Library, abandoned_before: datetime | None) -> int:
     async with library.writing:
         garbage = await library.staging.garbage(abandoned_before=abandoned_before)
         if garbage:
-            await remove_vectors(library, garbage)
+            dead = await remove_vectors(library, garbage)
             await write_keywords(library, remove=garbage)
-            await library.staging.forget(garbage)
+            await library.staging.forget(garbage, dead=dead)
     return len(garbage)
 
 
-async def remove_vectors(library: Library, garbage: Sequence[Staged]) -> None:
-    """Remove generations from the vectors; the write lock is held, and their rows are still there."""
+async def remove_vectors(library: Library, garbage: Sequence[Staged]) -> dict[str, int]:
+    """Remove the entries that only these generations use; the write lock is held, and their rows are still there.
+
+    Returns:
+        How many entries went, by knowledge base.
+    """
     by_base: dict[str, list[str]] = defaultdict(list)
     for note in garbage:
         by_base[note.knowledge_base].append(note.generation)
+    gone: dict[str, int] = {}
     for name, generations in by_base.items():
-        await library.vectors.delete(name, await library.registry.chunk_ids(generations))
+        orphans = await library.entries.orphans(name, generations)
+        await library.vectors.delete(name, orphans)
+        gone[name] = len(orphans)
+    return gone
 
 
 async def write_keywords(library: Library, *, add: Sequence[Chunk] = (), remove: Sequence[Staged] = ()) -> None:
@@ -65,6 +73,23 @@ async def write_keywords(library: Library, *, add: Sequence[Chunk] = (), remove:
         )
     except IndexDamaged as error:
         report_keywords(library, IndexState.DAMAGED, str(error))
+
+
+async def settle(library: Library) -> None:
+    """Let the keyword index know the last switch, so that the next start has nothing to look at."""
+    if library.database.is_sqlite and library.health.of(KEYWORDS).state is IndexState.WELL:
+        await uninterrupted(_settle(library))
+
+
+async def _settle(library: Library) -> None:
+    async with library.writing:
+        try:
+            behind = await library.keywords.revision() < await library.registry.revision()
+        except IndexDamaged as error:
+            report_keywords(library, IndexState.DAMAGED, str(error))
+            return
+        if behind:
+            await write_keywords(library)
 
 
 async def follow(library: Library) -> int:

@@ -12,7 +12,7 @@ from ragcore.evaluate.judged import JudgedQuery, read_corpus, read_queries
 from ragcore.ingest import Failed, Indexed, IngestOptions, ingest
 from ragcore.library import Library
 from ragcore.models.embeddings import Embedder
-from ragcore.recovery import recover
+from ragcore.recovery import mend, recover
 from ragcore.retrieval import RetrievalOptions, Retriever
 from ragcore.types import Question, ScoredChunk, SourceDocument
 
@@ -83,6 +83,8 @@ async def evaluate_retrieval(
     library = await Library.open(workspace, embedder=embedder)
     try:
         await recover(library)
+        async for _ in mend(library):  # an index of an older version, or a damaged one, would be searched in part
+            pass
         documents = await _index(library, folder, ingest_options, progress)
         chunks = await library.registry.live_count(KNOWLEDGE_BASE)
         rankings, seconds = await _ask(library, queries, history, retrieval_options, progress)

@@ -27,7 +27,7 @@ from ragcore.library import Library
 from ragcore.stores.waiting import uninterrupted
 from ragcore.tokens import offline_tokenizer
 from ragcore.types import SourceDocument
-from ragcore.upkeep import sweep, write_keywords
+from ragcore.upkeep import settle, sweep
 
 __all__ = [
     "Change",
@@ -117,7 +117,6 @@ class _Batch:
 
 async def _written(library: Library, inbox: Inbox) -> AsyncGenerator[IngestEvent, None]:
     """Gather batches from the inbox and write them, telling each document in its turn; sweep at the end."""
-    wrote = False
     error: BaseException | None = None
     async with aclosing(_batches(inbox)) as batches:
         async for batch in batches:
@@ -135,19 +134,11 @@ async def _written(library: Library, inbox: Inbox) -> AsyncGenerator[IngestEvent
             outcomes = iter(written)
             for item in batch.items:
                 yield next(outcomes) if isinstance(item, Prepared) else item
-            wrote = wrote or bool(prepared)
             error = None if batch.end is None else batch.end.error
-    if wrote:
-        await sweep(library)
-        await uninterrupted(_settle(library))
+    await sweep(library)  # also what a run left that was cancelled
+    await settle(library)
     if error is not None:
         raise error
-
-
-async def _settle(library: Library) -> None:
-    """Let the keyword index know the last switch, so that the next start has nothing to look at."""
-    async with library.writing:
-        await write_keywords(library)
 
 
 async def _batches(inbox: Inbox) -> AsyncGenerator[Underway | _Batch, None]:

@@ -87,7 +87,7 @@ async def _write(library: Library, batch: Sequence[Prepared]) -> None:
     async with library.writing:
         await uninterrupted(_write_first(library, batch, chunks[:SLICE]))
         for start in range(SLICE, len(chunks), SLICE):
-            await uninterrupted(_write_slice(library, chunks[start : start + SLICE], garbage=()))
+            await uninterrupted(_write_slice(library, chunks[start : start + SLICE]))
         await uninterrupted(library.staging.switch([prepared.document for prepared in batch]))
 
 
@@ -99,31 +99,30 @@ async def _write_first(library: Library, batch: Sequence[Prepared], part: Sequen
     coming = {prepared.document.generation for prepared in batch}
     if any(note.generation in coming for note in garbage):
         # A document goes back to what it was a moment ago, or its writing was cancelled half way.
-        await remove_vectors(library, garbage)
+        dead = await remove_vectors(library, garbage)
         await write_keywords(library, remove=garbage)
-        await library.staging.forget(garbage)
+        await library.staging.forget(garbage, dead=dead)
         garbage = []
-    await remove_vectors(library, garbage)
-    await _write_slice(library, part, garbage=garbage)
+    dead = await remove_vectors(library, garbage)
+    await _write_slice(library, part, remove=garbage)
+    if garbage:
+        await library.staging.forget(garbage, dead=dead)
 
 
-async def _write_slice(library: Library, part: Sequence[StoredChunk], *, garbage: Sequence[Staged]) -> None:
+async def _write_slice(library: Library, part: Sequence[StoredChunk], *, remove: Sequence[Staged] = ()) -> None:
     await library.staging.stage(part)
     await _add_vectors(library, part)
-    await write_keywords(library, add=[stored.chunk for stored in part], remove=garbage)
-    if garbage:
-        await library.staging.forget(garbage)
+    await write_keywords(library, add=[stored.chunk for stored in part], remove=remove)
 
 
 async def _add_vectors(library: Library, part: Sequence[StoredChunk]) -> None:
-    by_base: dict[str, list[StoredChunk]] = defaultdict(list)
+    """Add the entries of texts that no live chunk has yet."""
+    by_base: dict[str, dict[str, None]] = defaultdict(dict)
     for stored in part:
-        by_base[stored.chunk.knowledge_base].append(stored)
-    for name, chunks in by_base.items():
-        vectors = await library.vector_rows.get(library.embedder.name, [stored.vector_key for stored in chunks])
-        await library.vectors.add(
-            name,
-            [stored.chunk.id for stored in chunks],
-            np.stack([vectors[stored.vector_key] for stored in chunks]),
-            [stored.chunk.document_id for stored in chunks],
-        )
+        by_base[stored.chunk.knowledge_base][stored.vector_key] = None
+    for name, keys in by_base.items():
+        indexed = await library.entries.indexed(name, keys)
+        lacking = [key for key in keys if key not in indexed]
+        if lacking:
+            vectors = await library.vector_rows.get(library.embedder.name, lacking)
+            await library.vectors.add(name, lacking, np.stack([vectors[key] for key in lacking]))

@@ -70,6 +70,8 @@ class CandidateSearch:
         vector: NDArray[np.float32] | None,
         k: int,
         document_ids: tuple[str, ...],
+        *,
+        extra: int = 0,
     ) -> Candidates:
         """Return the candidates: the k best of each leg, whichever leg can be asked.
 
@@ -79,9 +81,11 @@ class CandidateSearch:
             vector: The question's unit vector, float32 (dim,); None when there is no embedder to be had.
             k: How many candidates each leg brings.
             document_ids: Narrows to these documents, unless empty.
+            extra: How many more the keyword leg brings, for chunks that are not live; the dense leg gives live ones.
         """
         dense, words = await asyncio.gather(
-            self._dense(knowledge_base, vector, k, document_ids), self._by_words(knowledge_base, query, k, document_ids)
+            self._dense(knowledge_base, vector, k, document_ids),
+            self._by_words(knowledge_base, query, k + extra, document_ids),
         )
         bm25, (cosines, background) = await asyncio.gather(
             self._completed_bm25(knowledge_base, words, dense or ()),
@@ -106,12 +110,10 @@ class CandidateSearch:
         """Return the nearest chunks, None while the vectors cannot be searched."""
         if vector is None:
             return None
-        if document_ids:
-            exact = await self._chunk_vectors.nearest(knowledge_base, vector, k, document_ids)
-            if exact is not None:
-                return exact
         try:
-            return await self._vectors.query(knowledge_base, vector, k, document_ids)
+            if document_ids:
+                return await self._chunk_vectors.nearest(knowledge_base, vector, k, document_ids)
+            return await self._vectors.query(knowledge_base, vector, k)
         except StoreError as error:
             log.warning("searching %s by words alone: %s", knowledge_base, error)
             return None

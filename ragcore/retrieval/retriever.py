@@ -152,7 +152,7 @@ class Retriever:
 
         async def search(extra: int) -> _Searched:
             asked = [
-                self._search.search(name, query, vector, options.top_k + extra, question.document_ids)
+                self._search.search(name, query, vector, options.top_k, question.document_ids, extra=extra)
                 for name in question.knowledge_bases
             ]
             groups = await asyncio.gather(*asked)

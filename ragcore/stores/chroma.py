@@ -7,6 +7,7 @@ Names of collections are drawn at random and kept in SQL: Chroma takes 3-512 of 
 
 import asyncio
 import secrets
+import time
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,7 +20,6 @@ from numpy.typing import NDArray
 from ragcore.errors import ConfigError, IndexDamaged, StoreError
 from ragcore.stores.chroma_files import ChromaFiles
 from ragcore.stores.chroma_probe import dead_collections
-from ragcore.stores.hits import Hit
 from ragcore.stores.waiting import uninterrupted
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ MAX_BATCH = 5_461
 """Most rows that Chroma takes in one call."""
 PAGE = 5_000
 """Rows of one ``get``; 36,000 were too many SQL variables for Chroma."""
-MAX_IN = 500
-"""Most document ids in one ``$in``."""
+LAYOUT = 2
+"""Grows when what stands in a collection changes its meaning: one of another layout is built anew."""
 THREADS = 4
 SERVER_SECONDS = 60.0
 """How long a server may take to answer one call, or to be reached."""
@@ -106,6 +106,8 @@ class Chroma:
             "knowledge_base": knowledge_base,
             "embedder": embedder,
             "dimension": dimension,
+            "layout": LAYOUT,
+            "created": int(time.time()),
         }
 
         def call() -> "ChromaCollection":
@@ -119,32 +121,39 @@ class Chroma:
     def _configuration(self) -> Any:
         return {"hnsw": {"space": "cosine"}}
 
-    async def names(self) -> list[str]:
-        """Return the names of this database's collections, dead ones too."""
+    async def names(self, *, older_than: float = 0.0) -> list[str]:
+        """Return the names of this database's collections, dead ones too, made at least so many seconds ago."""
 
         def call() -> list[str]:
-            found: list[str] = []
+            found: list[Any] = []
             while page := self._client.list_collections(limit=100, offset=len(found)):
-                found.extend(page)  # type: ignore[arg-type]
-            mine = [c for c in found if (c.metadata or {}).get("citebot_instance") == self._instance]  # type: ignore[attr-defined]
-            return [c.name for c in mine]  # type: ignore[attr-defined]
+                found.extend(page)
+            labels = {c.name: c.metadata or {} for c in found}
+            before = time.time() - older_than
+            return [
+                name
+                for name, label in labels.items()
+                if label.get("citebot_instance") == self._instance and int(label.get("created", 0)) <= before
+            ]
 
         return await self._run(call)
 
-    async def label(self, name: str) -> tuple[str, int]:
-        """Return the embedder and the dimension that a collection was made for."""
+    async def label(self, name: str) -> tuple[str, int, int]:
+        """Return the embedder and the dimension that a collection was made for, and its layout."""
         metadata = (await self._collection(name)).metadata or {}
-        return str(metadata.get("embedder", "")), int(metadata.get("dimension", 0))
+        return str(metadata.get("embedder", "")), int(metadata.get("dimension", 0)), int(metadata.get("layout", 1))
 
-    async def add(
-        self, name: str, ids: Sequence[str], vectors: NDArray[np.float32], document_ids: Sequence[str]
-    ) -> None:
+    @property
+    def is_embedded(self) -> bool:
+        """Whether the collections stand in a folder of this process alone, rather than on a server."""
+        return self._files is not None
+
+    async def add(self, name: str, ids: Sequence[str], vectors: NDArray[np.float32]) -> None:
         """Add vectors, float32 ``(len(ids), dim)``; ids that are there already stay as they are."""
         collection = await self._collection(name)
         for start in range(0, len(ids), MAX_BATCH):
             part = slice(start, start + MAX_BATCH)
-            metadatas = [{"document_id": document_id} for document_id in document_ids[part]]
-            await self._write(name, collection.add, ids=list(ids[part]), embeddings=vectors[part], metadatas=metadatas)
+            await self._write(name, collection.add, ids=list(ids[part]), embeddings=vectors[part])
 
     async def delete(self, name: str, ids: Sequence[str]) -> None:
         """Delete vectors; ids that are not there are passed over."""
@@ -152,29 +161,13 @@ class Chroma:
         for start in range(0, len(ids), MAX_BATCH):
             await self._write(name, collection.delete, ids=list(ids[start : start + MAX_BATCH]))
 
-    async def query(
-        self, name: str, vector: NDArray[np.float32], k: int, document_ids: Sequence[str] = ()
-    ) -> list[Hit]:
-        """Return the ``k`` nearest to a unit vector float32 ``(dim,)``, best first, with their cosines.
-
-        With ``document_ids`` only their chunks count.
-        """
+    async def query(self, name: str, vector: NDArray[np.float32], k: int) -> list[tuple[str, float]]:
+        """Return ids and cosines of the ``k`` nearest to a unit vector float32 ``(dim,)``, best first."""
         collection = await self._collection(name)
-        wheres: list[Any] = [
-            {"document_id": {"$in": list(document_ids[start : start + MAX_IN])}}
-            for start in range(0, len(document_ids), MAX_IN)
-        ] or [None]
-        hits: list[Hit] = []
-        for where in wheres:
-            found = await self._run(
-                collection.query, query_embeddings=[vector], n_results=k, where=where, include=["distances"]
-            )
-            distances = (found["distances"] or [[]])[0]
-            hits += [
-                Hit(chunk_id=chunk_id, score=1.0 - float(distance))
-                for chunk_id, distance in zip(found["ids"][0], distances, strict=True)
-            ]
-        return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))[:k]
+        found = await self._run(collection.query, query_embeddings=[vector], n_results=k, include=["distances"])
+        distances = (found["distances"] or [[]])[0]
+        hits = [(entry, 1.0 - float(distance)) for entry, distance in zip(found["ids"][0], distances, strict=True)]
+        return sorted(hits, key=lambda hit: (-hit[1], hit[0]))
 
     async def count(self, name: str) -> int:
         """Return how many vectors a collection holds."""

@@ -21,7 +21,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 from ragcore.errors import ConfigError, StoreError
 from ragcore.stores.schema import counters, metadata
 
-SCHEMA_VERSION = "0001"
+SCHEMA_VERSION = "0002"
 """The newest revision in migrations/versions."""
 
 BUSY_TIMEOUT_MS = 30_000
@@ -42,6 +42,7 @@ _PRAGMAS = (
 T = TypeVar("T")
 
 _ADVISORY_LOCK = 0x43_69_74_65  # any fixed number: creating the tables is for one process at a time
+_CHANGING_LOCK = _ADVISORY_LOCK + 1
 
 
 class Database:
@@ -53,6 +54,7 @@ class Database:
         self._sqlite = engine.dialect.name == "sqlite"
         self._reader = _reader(engine.url) if self.path else None
         self._writing = asyncio.Lock()
+        self._changing = asyncio.Lock()
 
     @classmethod
     async def open(cls, where: str | Path) -> "Database":
@@ -107,6 +109,22 @@ class Database:
                 await connection.execution_options(citebot_write=True)
                 async with connection.begin():
                     yield connection
+
+    @asynccontextmanager
+    async def changing(self) -> AsyncIterator[None]:
+        """Hold the right to change rows and indexes together; one at a time, also among processes.
+
+        Raises:
+            StoreError: the database failed.
+        """
+        async with self._changing:
+            if self._sqlite:
+                yield
+                return
+            with _failures_told():
+                async with self._engine.begin() as connection:
+                    await connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _CHANGING_LOCK})
+                    yield
 
     @asynccontextmanager
     async def connect(self) -> AsyncIterator[AsyncConnection]:

@@ -106,8 +106,6 @@ class KeywordIndex(Protocol):
 class VectorIndex(Protocol):
     """The derived index of vectors: what retrieval asks of it."""
 
-    async def query(
-        self, knowledge_base: str, vector: NDArray[np.float32], k: int, document_ids: tuple[str, ...] = ()
-    ) -> list[Hit]:
+    async def query(self, knowledge_base: str, vector: NDArray[np.float32], k: int) -> list[Hit]:
         """Return the k nearest chunks with their cosines, best first; IndexDamaged while it is being refilled."""
         ...

@@ -20,13 +20,13 @@ from ragcore.stores.rows import (
     select_chunks,
     stored_from_row,
 )
-from ragcore.stores.schema import chunks, counters, documents, knowledge_bases, retired, staged
+from ragcore.stores.schema import chunks, documents, knowledge_bases, retired, staged
 from ragcore.types import Chunk
 
 SEARCH_ATTEMPTS = 8
 """How often a search is repeated because a document it met was replaced under it."""
-MAX_EXTRA = 1_024
-"""Most places that are added to a search for chunks which are not live."""
+FIRST_EXTRA, MAX_EXTRA = 64, 1_024
+"""Fewest and most places that are added to a search for chunks which are not live."""
 
 T = TypeVar("T")
 
@@ -55,12 +55,11 @@ _IN_FLUX = and_(staged.c.document_id == chunks.c.document_id, staged.c.generatio
 
 # Every question runs these: built once, they are compiled once and cost nothing to build.
 _LIVE_CHUNKS = select_chunks().where(chunks.c.id.in_(bindparam("ids", expanding=True)), _IS_LIVE)
-_UNSETTLED = select(
-    select(counters.c.value).where(counters.c.name == "revision").scalar_subquery(),
+_NEWEST = select(func.max(documents.c.revision)).where(documents.c.knowledge_base == bindparam("name"))
+_NOT_LIVE = (
     select(func.count())
     .select_from(staged.join(chunks, _IN_FLUX))
     .where(staged.c.knowledge_base.in_(bindparam("names", expanding=True)))
-    .scalar_subquery(),
 )
 
 
@@ -78,13 +77,7 @@ class Registry:
 
     async def live_chunks(self, ids: Sequence[str]) -> dict[str, Chunk]:
         """Return those of the chunks that are live, by id, in the order asked for."""
-
-        def work(connection: Connection) -> dict[str, Chunk]:
-            rows = (row for page in pages(ids, PAGE) for row in connection.execute(_LIVE_CHUNKS, {"ids": page}))
-            return {row.id: chunk_from_row(row) for row in rows}
-
-        found = await self.database.read(work)
-        return {chunk_id: found[chunk_id] for chunk_id in ids if chunk_id in found}
+        return await self.database.read(lambda connection: _live_of(connection, ids))
 
     async def settled_search(
         self,
@@ -94,9 +87,9 @@ class Registry:
     ) -> tuple[T, dict[str, Chunk]]:
         """Search the indexes so that every document is seen in exactly one version.
 
-        A document replaced between the search and the look-up of what is live would be seen in no version: the search
-        is then repeated. Chunks that are not live take places in a search, so it is told how many more to fetch; it is
-        repeated, too, when others came meanwhile.
+        A document replaced between the search and the look-up of what is live would be seen in no version: when a
+        switch came meanwhile, the search is repeated. Chunks that are not live take places in a search: when they
+        make up most of what it found, it is repeated with more places, which costs something only then.
 
         Args:
             knowledge_bases: where the search looks.
@@ -106,46 +99,28 @@ class Registry:
         Returns:
             What the search returned, and the live ones of its chunks by id.
         """
-        last = (-1, -1)
-        for attempt in range(SEARCH_ATTEMPTS):
-            before, extra = await self._unsettled(knowledge_bases)
-            if (before, extra) == last and attempt > 1:
-                break  # nothing has happened since: what an index returns and the registry lacks is there to stay
-            last = (before, extra)
+        before = await self.database.read(lambda connection: _newest(connection, knowledge_bases))
+        extra = widened = 0
+        for _ in range(SEARCH_ATTEMPTS):
             result = await search(extra)
-            ids = ids_of(result)
-            live = await self.live_chunks(ids)
-            dropped = [chunk_id for chunk_id in dict.fromkeys(ids) if chunk_id not in live]
-            if not dropped:
+            ids = list(dict.fromkeys(ids_of(result)))
+            live, now = await self._settled(ids, knowledge_bases)
+            dropped = len(ids) - len(live)
+            crowd = await self._not_live(knowledge_bases) if 2 * dropped > len(ids) else 0
+            if now == before and crowd <= extra:
                 break
-            # More than were known of: they came during the search, and took places that were not made up for.
-            crowded = len(dropped) > extra and extra < MAX_EXTRA
-            if not crowded and not await self._replaced_since(before, dropped):
-                break
+            before, extra = now, max(extra, min(crowd, FIRST_EXTRA * 4**widened))
+            widened += bool(crowd)
         return result, live
 
-    async def _unsettled(self, names: Sequence[str]) -> tuple[int, int]:
-        """Return the revision, and how many chunks of these knowledge bases stand in indexes without being live."""
-        revision, not_live = await self.database.read(
-            lambda connection: connection.execute(_UNSETTLED, {"names": list(names)}).one()
-        )
-        return int(revision or 0), min(int(not_live), MAX_EXTRA)
+    async def _settled(self, ids: Sequence[str], names: Sequence[str]) -> tuple[dict[str, Chunk], int]:
+        """Return the live ones of the chunks, and the last switch seen along with them."""
+        return await self.database.read(lambda connection: (_live_of(connection, ids), _newest(connection, names)))
 
-    async def _replaced_since(self, revision: int, dropped: Sequence[str]) -> bool:
-        """Whether the document of a dropped chunk has been switched since.
-
-        A chunk that is gone altogether has been swept meanwhile: only what was replaced is swept, so that says yes.
-        """
-        current: dict[str, int] = {}
-        async with self.database.connect() as connection:
-            for page in pages(dropped, PAGE):
-                rows = await connection.execute(
-                    select(chunks.c.id, func.coalesce(documents.c.revision, 0))
-                    .select_from(chunks.outerjoin(documents, documents.c.id == chunks.c.document_id))
-                    .where(chunks.c.id.in_(page))
-                )
-                current.update((row[0], row[1]) for row in rows)
-        return any(current.get(chunk_id, revision + 1) > revision for chunk_id in dropped)
+    async def _not_live(self, names: Sequence[str]) -> int:
+        """Return how many chunks of these knowledge bases stand in indexes without being live, at most MAX_EXTRA."""
+        count = await self.database.read(lambda connection: connection.scalar(_NOT_LIVE, {"names": list(names)}))
+        return min(int(count or 0), MAX_EXTRA)
 
     async def document(self, document_id: str) -> Document | None:
         """Return a document, also a deleted one, or None."""
@@ -206,7 +181,7 @@ class Registry:
         """Return the live chunks of documents, by document and in order."""
         found: list[Chunk] = []
         for page in pages(document_ids, PAGE):
-            query = select_chunks().where(chunks.c.document_id.in_(page), _IS_LIVE)
+            query = select_chunks().where(documents.c.id.in_(page), _IS_LIVE)
             async with self.database.connect() as connection:
                 rows = await connection.execute(query.order_by(chunks.c.document_id, chunks.c.ordinal))
                 found.extend(chunk_from_row(row) for row in rows)
@@ -223,16 +198,8 @@ class Registry:
         async with self.database.connect() as connection:
             return [stored_from_row(row) for row in await connection.execute(query)]
 
-    async def chunk_ids(self, generations: Sequence[str]) -> list[str]:
-        """Return the ids of all chunks of these generations."""
-        found: list[str] = []
-        async with self.database.connect() as connection:
-            for page in pages(generations, PAGE):
-                found.extend((await connection.scalars(select(chunks.c.id).where(chunks.c.generation.in_(page)))).all())
-        return found
-
     async def live_count(self, knowledge_base: str) -> int:
-        """Return how many live chunks a knowledge base has: what its indexes hold once all is swept."""
+        """Return how many live chunks a knowledge base has."""
         counts = await self.counts_by_knowledge_base()
         return counts.get(knowledge_base, Counts()).chunks
 
@@ -255,3 +222,14 @@ class Registry:
         async with self.database.connect() as connection:
             rows = await connection.execute(select(knowledge_bases).order_by(knowledge_bases.c.name))
             return {row.name: KnowledgeBase(**row._mapping) for row in rows}
+
+
+def _live_of(connection: Connection, ids: Sequence[str]) -> dict[str, Chunk]:
+    rows = (row for page in pages(ids, PAGE) for row in connection.execute(_LIVE_CHUNKS, {"ids": page}))
+    found = {row.id: chunk_from_row(row) for row in rows}
+    return {chunk_id: found[chunk_id] for chunk_id in ids if chunk_id in found}
+
+
+def _newest(connection: Connection, names: Sequence[str]) -> int:
+    """Return the number of the last switch in these knowledge bases; each is one step into an index."""
+    return max((int(connection.scalar(_NEWEST, {"name": name}) or 0) for name in names), default=0)

@@ -51,7 +51,7 @@ documents = Table(
     Column("updated_at", DateTime(timezone=True)),
     Column("indexed_at", DateTime(timezone=True)),
     Index("documents_by_source", "source"),
-    Index("documents_by_knowledge_base", "knowledge_base"),
+    Index("documents_by_knowledge_base", "knowledge_base", "revision"),
     Index("documents_by_revision", "revision"),
 )
 
@@ -74,9 +74,9 @@ chunks = Table(
     Column("enrichment", Text, nullable=False, default="{}"),  # JSON: keywords, questions, tags
     # Hash of the text that was embedded; with the embedder's name it finds the vector.
     Column("vector_key", String(64), nullable=False),
-    Index("chunks_by_document", "document_id", "generation", "ordinal"),
+    Index("chunks_by_generation", "generation", "ordinal"),
     Index("chunks_by_knowledge_base", "knowledge_base", "id"),
-    Index("chunks_by_vector", "vector_key"),
+    Index("chunks_by_vector", "knowledge_base", "vector_key"),
 )
 
 # Nothing is embedded twice: a vector outlives its chunk.

@@ -12,8 +12,7 @@ So whatever is in ``staged`` and not live is garbage to sweep, and sweeping twic
 """
 
 import dataclasses
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -151,21 +150,21 @@ class Staging:
             rows = await connection.execute(query)
             return [Staged(document_id=row[0], generation=row[1], knowledge_base=row[2]) for row in rows]
 
-    async def forget(self, swept: Sequence[Staged]) -> None:
-        """Drop rows and notes of generations whose chunks the indexes no longer hold."""
-        by_base: dict[str, list[str]] = defaultdict(list)
-        for note in swept:
-            by_base[note.knowledge_base].append(note.generation)
+    async def forget(self, swept: Sequence[Staged], *, dead: Mapping[str, int] | None = None) -> None:
+        """Drop rows and notes of generations that the indexes no longer hold.
+
+        Args:
+            swept: the generations.
+            dead: how many entries of the vector index went with them, by knowledge base.
+        """
+        generations = [note.generation for note in swept]
         async with self._database.begin() as connection:
-            for name, generations in by_base.items():
-                dead = 0
-                for page in pages(generations, PAGE):
-                    dead += (await connection.execute(delete(chunks).where(chunks.c.generation.in_(page)))).rowcount
-                    await connection.execute(delete(staged).where(staged.c.generation.in_(page)))
+            await _execute_paged(connection, delete(chunks), chunks.c.generation, generations)
+            await _execute_paged(connection, delete(staged), staged.c.generation, generations)
+            for name, count in (dead or {}).items():
+                slots = knowledge_bases.c.dead_slots + count
                 await connection.execute(
-                    update(knowledge_bases)
-                    .where(knowledge_bases.c.name == name)
-                    .values(dead_slots=knowledge_bases.c.dead_slots + dead)
+                    update(knowledge_bases).where(knowledge_bases.c.name == name).values(dead_slots=slots)
                 )
 
     async def save_knowledge_base(self, base: KnowledgeBase) -> None:

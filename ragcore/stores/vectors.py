@@ -1,32 +1,48 @@
 """The derived index of vectors: one Chroma collection for each knowledge base, filled from SQL.
 
-A rebuild fills a fresh collection beside the old one and switches in SQL; what is added or deleted meanwhile goes to
-both. Writers must not overlap with a page of a rebuild: the caller holds the library's write lock.
+It holds one entry for each distinct text (ragcore.stores.entries); a search gives the live chunks behind the entries
+it found. A rebuild fills a fresh collection beside the old one and switches in SQL; what is added or deleted meanwhile
+goes to both. Writers must not overlap with a page of a rebuild: the caller holds the library's write lock.
 """
 
+import hashlib
+import secrets
 from collections.abc import AsyncGenerator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragcore.errors import EmbedderMismatch, IndexDamaged, StoreError
-from ragcore.stores.chroma import Chroma
+from ragcore.stores.chroma import LAYOUT, Chroma
+from ragcore.stores.database import PAGE
+from ragcore.stores.entries import Entries
 from ragcore.stores.health import Health, IndexHealth, IndexState
 from ragcore.stores.hits import Hit
 from ragcore.stores.registry import KnowledgeBase, Registry
-from ragcore.stores.rows import StoredChunk
 from ragcore.stores.staging import Staging
 from ragcore.stores.sums import Vectors
 
 INDEX = "vectors"
 """What this index is called in the library's health."""
 PROBES = 8
-"""Chunks that a probe looks for; files lost or cut make Chroma miss most of what it had written before."""
+"""Entries that a probe looks for; files lost or cut make Chroma miss most of what it had written before."""
+MOST_MISSED = 1
+"""Of these, how many a search may miss: thousands of texts that differ little can hide others in the graph."""
+WIDE = 2_000
+"""Neighbours of the search by which a probe makes sure that an entry cannot be found."""
+MOST_NEIGHBOURS = 4_000
+"""Most entries that a search looks at while those of no live chunk take its places."""
+MOST_EQUAL = 10
+"""Most chunks of one text among the hits: hundreds would take the places of all others, and say the same."""
 MIN_DEAD_SLOTS = 2_000
 """Below this a collection is not rebuilt for its dead slots' sake."""
+STRAY_SECONDS = 6 * 3600.0
+"""When a collection on a server that no knowledge base names is no rebuild of another process any more."""
 
 _SAME = 0.99
 """The least cosine of a vector with itself, as an index gives it back."""
+_JITTER = 1e-3
+"""By how much an indexed vector is moved, out of a length of 1: more than float32 takes for equal."""
 _DEAD = {IndexState.DAMAGED, IndexState.REBUILDING}
 
 
@@ -39,6 +55,7 @@ class ChromaIndex:
         registry: Registry,
         staging: Staging,
         vectors: Vectors,
+        entries: Entries,
         *,
         embedder: str,
         dimension: int,
@@ -49,16 +66,17 @@ class ChromaIndex:
         self._registry = registry
         self._staging = staging
         self._vectors = vectors
+        self._entries = entries
         self._embedder = embedder
         self._dimension = dimension
         self._health = health
         self._bases: dict[str, KnowledgeBase] = {}
         self._building: dict[str, str] = {}
 
-    async def query(
-        self, knowledge_base: str, vector: NDArray[np.float32], k: int, document_ids: tuple[str, ...] = ()
-    ) -> list[Hit]:
-        """Return the k nearest chunks with their cosines, best first; nothing for an unknown knowledge base.
+    async def query(self, knowledge_base: str, vector: NDArray[np.float32], k: int) -> list[Hit]:
+        """Return the k nearest live chunks with their cosines, best first; nothing for an unknown knowledge base.
+
+        Of chunks with the same text at most ``MOST_EQUAL`` are among them.
 
         Raises:
             IndexDamaged: the collection is dead, missing, or being built anew.
@@ -71,12 +89,27 @@ class ChromaIndex:
             return []
         self._refuse_mismatch(base)
         try:
-            return await self._chroma.query(base.collection, vector, k, document_ids)
+            return await self._nearest(base, vector, k)
         except IndexDamaged as error:
             if await self._moved(base):  # another process has built it anew
-                return await self.query(knowledge_base, vector, k, document_ids)
+                return await self.query(knowledge_base, vector, k)
             self.report_damage(knowledge_base, str(error))
             raise
+
+    async def _nearest(self, base: KnowledgeBase, vector: NDArray[np.float32], k: int) -> list[Hit]:
+        """Search as wide as it takes: entries of chunks that are not live (yet, or any more) take places."""
+        wanted = k
+        while True:
+            found = await self._chroma.query(base.collection, vector, wanted)
+            behind = await self._entries.chunks_of(base.name, [key for key, _ in found])
+            hits = [
+                Hit(chunk_id=chunk_id, score=score)
+                for key, score in found
+                for chunk_id in behind.get(key, ())[:MOST_EQUAL]
+            ]
+            if len(hits) >= k or len(found) < wanted or wanted >= MOST_NEIGHBOURS:
+                return hits[:k]
+            wanted = min(2 * wanted + len(found) - len(behind), MOST_NEIGHBOURS)
 
     async def prepare(self, knowledge_base: str) -> None:
         """Create the collection of a new knowledge base.
@@ -91,31 +124,32 @@ class ChromaIndex:
             self._bases[knowledge_base] = base
         self._refuse_mismatch(base)
 
-    async def add(
-        self, knowledge_base: str, ids: Sequence[str], data: NDArray[np.float32], document_ids: Sequence[str]
-    ) -> None:
-        """Add vectors, float32 ``(len(ids), dim)``. A dead collection is noted and passed over: SQL has them."""
+    async def add(self, knowledge_base: str, keys: Sequence[str], data: NDArray[np.float32]) -> None:
+        """Add entries, their vectors float32 ``(len(keys), dim)``; those that are there stay as they are.
+
+        A dead collection is noted and passed over: SQL has them.
+        """
         for name in await self._targets(knowledge_base):
             try:
-                await self._chroma.add(name, ids, data, document_ids)
+                await self._chroma.add(name, keys, _told_apart(keys, data))
             except IndexDamaged as error:
                 self.report_damage(knowledge_base, str(error))
 
-    async def delete(self, knowledge_base: str, ids: Sequence[str]) -> None:
-        """Delete vectors. A dead collection is noted and passed over."""
+    async def delete(self, knowledge_base: str, keys: Sequence[str]) -> None:
+        """Delete entries. A dead collection is noted and passed over."""
         for name in await self._targets(knowledge_base):
             try:
-                await self._chroma.delete(name, ids)
+                await self._chroma.delete(name, keys)
             except IndexDamaged as error:
                 self.report_damage(knowledge_base, str(error))
 
     async def count(self, knowledge_base: str) -> int:
-        """Return how many vectors stand in the index of a knowledge base, live or not."""
+        """Return how many entries the index of a knowledge base holds."""
         base = await self._base(knowledge_base)
         return 0 if base is None else await self._chroma.count(base.collection)
 
     async def ids(self, knowledge_base: str) -> set[str]:
-        """Return all ids of the index of a knowledge base."""
+        """Return all entries of the index of a knowledge base."""
         base = await self._base(knowledge_base)
         return set() if base is None else await self._chroma.ids(base.collection)
 
@@ -137,36 +171,50 @@ class ChromaIndex:
         return self._note(knowledge_base, IndexState.DAMAGED if reason else IndexState.WELL, reason)
 
     async def _fault(self, base: KnowledgeBase) -> str:
-        expected = await self._registry.live_count(base.name)
+        if await self._chroma.label(base.collection) != (base.embedder, base.dimension, LAYOUT):
+            return "it was made for another embedder, or by another version of Citebot"
+        expected = await self._entries.count(base.name)
         found = await self._chroma.count(base.collection)
-        if found != expected:
-            return f"it holds {found} vectors and should hold {expected}"
-        if await self._chroma.label(base.collection) != (base.embedder, base.dimension):
-            return "its label names another embedder than the database"
-        sample = await self._registry.live_page(base.name, limit=PROBES)  # ids are hashes: any page is a random one
-        known = await self._vectors.get(base.embedder, [stored.vector_key for stored in sample])
-        for stored in sample:
-            vector = known.get(stored.vector_key)
-            if vector is None:
-                return f"the database has no vector for {stored.chunk.id}"
-            hits = await self._chroma.query(base.collection, vector, PROBES)
-            short = len(hits) < min(PROBES, expected)
-            missed = not hits or hits[0].score < _SAME
-            if short or (missed and not await self._holds(base.collection, stored.chunk.id, vector)):
-                return "it no longer finds what it holds"
+        # Between the two are entries of other processes that share the database, still being written or swept.
+        if not expected.live <= found <= expected.all:
+            return f"it holds {found} entries and should hold {expected.live}"
+        sample = await self._sample(base.name)
+        known = await self._vectors.get(base.embedder, sample)
+        missed = 0
+        for key in sample:
+            if key not in known:
+                return f"the database has no vector for the text {key}"
+            if not await self._finds(base.collection, known[key], min(PROBES, expected.live)):
+                missed += 1
+                if missed > MOST_MISSED or not await self._holds(base.collection, key, known[key]):
+                    return "it no longer finds what it holds"
         return ""
 
-    async def _holds(self, collection: str, chunk_id: str, vector: NDArray[np.float32]) -> bool:
-        """Return whether the collection's files have a chunk's own vector, though a search missed it.
+    async def _sample(self, knowledge_base: str) -> list[str]:
+        """Draw entries; keys are hashes, so any page of them is a random one, and each time it is another."""
+        drawn = await self._entries.page(knowledge_base, after=secrets.token_hex(32), limit=PROBES)
+        return drawn if len(drawn) == PROBES else await self._entries.page(knowledge_base, limit=PROBES)
 
-        Hundreds of equal vectors link to each other alone, and a search that enters among them finds no way out. That
-        is the graph's way, which building it anew would not change; lost or cut files lack the vector itself.
+    async def _finds(self, collection: str, vector: NDArray[np.float32], least: int) -> bool:
+        """Return whether a search for an entry's vector finds it or its like, and as many others as it must.
+
+        The graph of neighbours is no exact search, so what is missed at first is looked for more widely.
         """
-        own = (await self._chroma.vectors(collection, [chunk_id])).get(chunk_id)
+        for k in (PROBES, WIDE):
+            hits = await self._chroma.query(collection, vector, k)
+            if len(hits) < least:
+                return False
+            if hits[0][1] >= _SAME:
+                return True
+        return False
+
+    async def _holds(self, collection: str, key: str, vector: NDArray[np.float32]) -> bool:
+        """Return whether the collection's files have an entry's own vector, though the search missed it."""
+        own = (await self._chroma.vectors(collection, [key])).get(key)
         return own is not None and float(own @ vector) >= _SAME
 
     async def rebuild(self, knowledge_base: str) -> AsyncGenerator[int, None]:
-        """Fill a fresh collection from SQL and switch to it; yields the chunks done after each page.
+        """Fill a fresh collection from SQL and switch to it; yields the entries done after each page.
 
         Every live chunk must have its vector in SQL, of this index's embedder (``reembed`` sees to that).
         The write lock must be held whenever this runs, and may be let go between two steps. An old collection that
@@ -179,10 +227,11 @@ class ChromaIndex:
         self._building[knowledge_base] = fresh
         try:
             done, after = 0, ""
-            while page := await self._registry.live_page(knowledge_base, after=after):
+            while page := await self._entries.page(knowledge_base, after=after):
                 await self._fill(fresh, page)
-                done, after = done + len(page), page[-1].chunk.id
+                done, after = done + len(page), page[-1]
                 yield done
+            await self._settle(knowledge_base, fresh)
             switched = self._fresh(knowledge_base, fresh)
             if base.embedder == self._embedder:
                 await self._staging.save_knowledge_base(switched)
@@ -194,15 +243,22 @@ class ChromaIndex:
         await self._chroma.drop(base.collection)
         self._note(knowledge_base, IndexState.WELL)
 
-    async def _fill(self, collection: str, page: Sequence[StoredChunk]) -> None:
-        known = await self._vectors.get(self._embedder, [stored.vector_key for stored in page])
-        lacking = sum(stored.vector_key not in known for stored in page)
+    async def _fill(self, collection: str, keys: Sequence[str]) -> None:
+        known = await self._vectors.get(self._embedder, keys)
+        lacking = sum(key not in known for key in keys)
         if lacking:
-            raise StoreError(f"the database lacks the vectors of {lacking} chunks: run `citebot sync --full`")
-        data = np.stack([known[stored.vector_key] for stored in page])
-        await self._chroma.add(
-            collection, [stored.chunk.id for stored in page], data, [stored.chunk.document_id for stored in page]
-        )
+            raise StoreError(f"the database lacks the vectors of {lacking} texts: run `citebot sync --full`")
+        await self._chroma.add(collection, keys, _told_apart(keys, np.stack([known[key] for key in keys])))
+
+    async def _settle(self, knowledge_base: str, fresh: str) -> None:
+        """Bring in line what other processes changed during a rebuild: they know only of the old collection."""
+        if self._chroma.is_embedded:
+            return
+        expected, found = await self._entries.ids(knowledge_base), await self._chroma.ids(fresh)
+        missing = sorted(expected - found)
+        for start in range(0, len(missing), PAGE):
+            await self._fill(fresh, missing[start : start + PAGE])
+        await self._chroma.delete(fresh, sorted(found - expected))
 
     async def worn(self) -> list[str]:
         """Return the knowledge bases whose dead slots outnumber their live chunks."""
@@ -216,8 +272,9 @@ class ChromaIndex:
 
     async def drop_strays(self) -> None:
         """Drop collections of ours that no knowledge base names: what an interrupted rebuild left."""
+        strays = await self._chroma.names(older_than=0.0 if self._chroma.is_embedded else STRAY_SECONDS)
         named = {base.collection for base in (await self._registry.knowledge_bases()).values()}
-        for name in await self._chroma.names():
+        for name in strays:
             if name not in named and name not in self._building.values():
                 await self._chroma.drop(name)
 
@@ -259,7 +316,7 @@ class ChromaIndex:
         return current is not None and current.collection != base.collection
 
     async def _targets(self, knowledge_base: str) -> list[str]:
-        base = await self._base(knowledge_base)
+        base = await self._registry_base(knowledge_base)  # another process may have built it anew
         alive = base is not None and self._health.of(INDEX, knowledge_base).state not in _DEAD
         names = [base.collection] if base is not None and alive else []
         return [*names, *filter(None, [self._building.get(knowledge_base)])]
@@ -274,3 +331,18 @@ def _mismatch(base: KnowledgeBase, embedder: str) -> str:
         f"knowledge base {base.name!r} is indexed with the embedder {base.embedder!r}, and {embedder!r} is configured: "
         "set it back, or run `citebot sync --full` to index anew"
     )
+
+
+def _told_apart(keys: Sequence[str], data: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Move each unit vector a little, always the same way, and return them as unit vectors again.
+
+    Different texts can have one vector: in a script that the embedder does not know, all texts of one length. In a
+    graph of neighbours they would hide the rest as equal texts do. Cosines change by about 5e-5.
+    """
+    if not keys:
+        return data
+    dimension = data.shape[1]
+    seeds = [int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "little") for key in keys]
+    noise = np.stack([np.random.default_rng(seed).standard_normal(dimension, dtype=np.float32) for seed in seeds])
+    moved = data + noise * np.float32(_JITTER / np.sqrt(dimension))
+    return np.asarray(moved / np.linalg.norm(moved, axis=1, keepdims=True), dtype=np.float32)

@@ -9,12 +9,13 @@ import pytest
 from ragcore.errors import ConfigError, EmbedderMismatch, IndexDamaged, StoreError
 from ragcore.stores.chroma import Chroma
 from ragcore.stores.database import Database
+from ragcore.stores.entries import Entries
 from ragcore.stores.health import Health, IndexState
 from ragcore.stores.registry import Registry
-from ragcore.stores.rows import StoredChunk
+from ragcore.stores.rows import digest
 from ragcore.stores.staging import Staging
 from ragcore.stores.sums import Vectors
-from ragcore.stores.vectors import INDEX, ChromaIndex
+from ragcore.stores.vectors import INDEX, MOST_EQUAL, ChromaIndex
 from tests.fakes.chroma_server import chroma_server
 from tests.fakes.embedding import HashEmbedder
 from tests.fakes.stored import EMBEDDER, made
@@ -29,10 +30,11 @@ class Stores:
         self.registry = Registry(database)
         self.staging = Staging(database)
         self.rows = Vectors(database)
+        self.entries = Entries(database)
         self.health = Health()
         self.index = ChromaIndex(
-            chroma, self.registry, self.staging, self.rows, embedder=embedder.name, dimension=embedder.dimension,
-            health=self.health,
+            chroma, self.registry, self.staging, self.rows, self.entries,
+            embedder=embedder.name, dimension=embedder.dimension, health=self.health,
         )  # fmt: skip
 
     async def put(self, document_id: str, texts: list[str], *, base: str = "kb") -> list[str]:
@@ -42,7 +44,8 @@ class Stores:
         await self.index.prepare(base)
         await self.rows.put("hash", [c.vector_key for c in chunks], data)
         await self.staging.stage(chunks)
-        await self.index.add(base, ids, data, [document_id] * len(ids))
+        keys = {c.vector_key: n for n, c in enumerate(chunks)}
+        await self.index.add(base, list(keys), data[list(keys.values())])
         await self.staging.switch([document])
         return ids
 
@@ -77,19 +80,65 @@ async def test_a_knowledge_base_may_have_any_name(stores: Stores, base: str) -> 
     assert [hit.chunk_id for hit in hits] == [ids[1], ids[0]]
     assert hits[0].score == pytest.approx(1.0, abs=1e-5)
     cosine = float(EMBEDDER.vector("one") @ EMBEDDER.vector("two"))
-    assert hits[1].score == pytest.approx(cosine, abs=1e-5)
+    assert hits[1].score == pytest.approx(cosine, abs=1e-3)
     assert await stores.index.query("never heard of", EMBEDDER.vector("two"), 5) == []
 
 
-async def test_a_search_can_be_narrowed_to_many_documents(stores: Stores) -> None:
-    for n in range(3):
-        await stores.put(f"s:{n}", [f"text {n}", f"more {n}"])
-    vector = EMBEDDER.vector("text 0")
-    asked = tuple(f"s:{n}" for n in range(1, 1200))
-    hits = await stores.index.query("kb", vector, 10, asked)
-    assert len(hits) == 4
-    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
-    assert await stores.index.query("kb", vector, 10, ("s:nowhere",)) == []
+async def test_a_crowd_of_equal_texts_hides_nothing(stores: Stores) -> None:
+    """Indexed one by one, 1,270 equal vectors hid 69 of these 100 from every search."""
+    crowd = [f"text {n}" for n in range(100)] + ["the same line"] * 1_270
+    random.Random(0).shuffle(crowd)
+    ids = [chunk_id for n in range(10) for chunk_id in await stores.put(f"s:{n}", crowd[n::10])]
+    assert await stores.index.count("kb") == 101
+    for n in range(100):
+        hits = await stores.index.query("kb", EMBEDDER.vector(f"text {n}"), 8)
+        assert hits[0].score > 0.99, n
+        assert len(hits) == 8
+    crowded = await stores.index.query("kb", EMBEDDER.vector("the same line"), 50)
+    assert len(crowded) == 50
+    assert sum(hit.score > 0.99 for hit in crowded) == MOST_EQUAL
+    assert {hit.chunk_id for hit in crowded} <= set(ids)
+    assert (await stores.index.probe("kb")).state is IndexState.WELL
+
+
+async def test_a_crowd_of_texts_that_the_embedder_cannot_tell_apart_hides_little(stores: Stores) -> None:
+    rng = np.random.default_rng(5)
+    data = rng.standard_normal((1_370, 384)).astype(np.float32)
+    data[100:] = data[100]
+    data /= np.linalg.norm(data, axis=1, keepdims=True)
+    index = Stores(stores.database, stores.chroma, HashEmbedder(dimension=384))
+    document, chunks = made("s:a", [f"text {n}" for n in rng.permutation(1_370)])
+    await index.index.prepare("kb")
+    await index.staging.stage(chunks)
+    await index.index.add("kb", [c.vector_key for c in chunks], data[[int(c.chunk.text[5:]) for c in chunks]])
+    await index.staging.switch([document])
+    nearest = [(await index.index.query("kb", data[n], 8))[0].score for n in range(100)]
+    assert sum(score > 0.99 for score in nearest) > 80
+    assert all(score < 1.001 for score in nearest)
+
+
+async def test_an_entry_goes_with_its_last_chunk(stores: Stores) -> None:
+    await stores.put("s:a", ["shared", "only a"])
+    await stores.put("s:b", ["shared", "only b"])
+    for document, left in (("s:a", {"shared", "only b"}), ("s:b", set())):
+        await stores.staging.tombstone([document])
+        garbage = await stores.staging.garbage()
+        await stores.index.delete("kb", await stores.entries.orphans("kb", [note.generation for note in garbage]))
+        await stores.staging.forget(garbage)
+        assert await stores.index.ids("kb") == {digest(text) for text in left}
+        assert (await stores.index.probe("kb")).state is IndexState.WELL
+
+
+async def test_what_is_not_live_takes_no_place_in_a_search(stores: Stores) -> None:
+    ids = await stores.put("s:a", [f"text {n}" for n in range(20)])
+    _, coming = made("s:b", [f"coming {n}" for n in range(200)])
+    await stores.staging.stage(coming)
+    data = np.stack([EMBEDDER.vector(c.chunk.text) for c in coming])
+    await stores.index.add("kb", [c.vector_key for c in coming], data)
+    for n in range(20):
+        hits = await stores.index.query("kb", EMBEDDER.vector(f"coming {n}"), 15)
+        assert len(hits) == 15
+        assert {hit.chunk_id for hit in hits} <= set(ids)
 
 
 async def test_more_than_a_batch(stores: Stores) -> None:
@@ -98,7 +147,7 @@ async def test_more_than_a_batch(stores: Stores) -> None:
     data = np.random.default_rng(count).standard_normal((count, 4)).astype(np.float32)
     data /= np.linalg.norm(data, axis=1, keepdims=True)
     ids = [f"id-{n}" for n in range(count)]
-    await stores.chroma.add(name, ids, data, ids)
+    await stores.chroma.add(name, ids, data)
     assert await stores.chroma.count(name) == count
     assert await stores.chroma.ids(name) == set(ids)
     kept = await stores.chroma.vectors(name, ids)
@@ -154,33 +203,29 @@ async def test_damaged_files_are_found_and_mended(tmp_path: pathlib.Path, file: 
     assert health.reason
     await stores.rebuild()
     assert (await stores.index.probe("kb")).state is IndexState.WELL
-    assert await stores.index.ids("kb") == {c.chunk.id for c in await _all(stores)}
+    assert await stores.index.ids("kb") == {c.vector_key for c in await _all(stores)}
     await stores.index.close()
     await database.close()
 
 
-async def test_a_crowd_of_equal_vectors_is_no_damage(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else every start would build the collection anew, and find the same."""
-    stores = Stores(await Database.open(tmp_path / "x.sqlite"), await Chroma.open(tmp_path / "chroma", instance="i"))
-    texts = ["the same line"] * 1_300 + [f"text {n}" for n in range(40)]
-    random.Random(0).shuffle(texts)
-    await stores.put("s:a", texts)
-    hidden = [stored for stored in await _all(stores) if not await _finds(stores, stored.chunk.text)]
-    assert hidden, "the crowd hides nothing, so this tests nothing"
-
-    async def page(*_: object, **__: object) -> list[StoredChunk]:
-        return hidden[:8]
-
-    monkeypatch.setattr(stores.registry, "live_page", page)
+async def test_a_probe_notices_one_entry_in_place_of_another(stores: Stores) -> None:
+    await stores.put("s:a", ["one", "two", "three"])
+    collection = (await stores.registry.knowledge_bases())["kb"].collection
     assert (await stores.index.probe("kb")).state is IndexState.WELL
-    await stores.chroma.delete((await stores.registry.knowledge_bases())["kb"].collection, [hidden[0].chunk.id])
+    await stores.chroma.delete(collection, [digest("two")])
+    await stores.chroma.add(collection, ["stray"], -EMBEDDER.vector("two")[None])
     assert (await stores.index.probe("kb")).state is IndexState.DAMAGED
-    await stores.index.close()
-    await stores.database.close()
+    await stores.rebuild()
+    assert (await stores.index.probe("kb")).state is IndexState.WELL
 
 
-async def _finds(stores: Stores, text: str) -> bool:
-    return (await stores.index.query("kb", EMBEDDER.vector(text), 8))[0].score > 0.99
+async def test_a_collection_of_another_layout_is_built_anew(stores: Stores, monkeypatch: pytest.MonkeyPatch) -> None:
+    await stores.put("s:a", ["one", "two"])
+    monkeypatch.setattr("ragcore.stores.vectors.LAYOUT", 3)
+    assert (await stores.index.probe("kb")).state is IndexState.DAMAGED
+    monkeypatch.setattr("ragcore.stores.chroma.LAYOUT", 3)
+    await stores.rebuild()
+    assert (await stores.index.probe("kb")).state is IndexState.WELL
 
 
 def _damage(folder: pathlib.Path, name: str) -> None:
@@ -199,20 +244,21 @@ async def _all(stores: Stores) -> list:  # type: ignore[type-arg]
 
 
 async def test_what_comes_and_goes_during_a_rebuild_is_in_it(stores: Stores) -> None:
-    first = await stores.put("s:a", [f"text {n}" for n in range(700)])
+    texts = [f"text {n}" for n in range(700)]
+    await stores.put("s:a", texts)
     steps = stores.index.rebuild("kb")
     await anext(steps)
-    late = await stores.put("s:b", ["late"])
+    await stores.put("s:b", ["late"])
     await stores.staging.tombstone(["s:a"])
-    await stores.index.delete("kb", first)
+    await stores.index.delete("kb", [digest(text) for text in texts])
     await stores.staging.forget(await stores.staging.garbage())
     async for _ in steps:
         pass
-    assert await stores.index.ids("kb") == set(late)
+    assert await stores.index.ids("kb") == {digest("late")}
     assert (await stores.index.probe("kb")).state is IndexState.WELL
 
 
-async def test_an_interrupted_rebuild_leaves_a_stray_that_goes(stores: Stores) -> None:
+async def test_an_interrupted_rebuild_leaves_a_stray_that_goes(stores: Stores, monkeypatch: pytest.MonkeyPatch) -> None:
     await stores.put("s:a", [f"text {n}" for n in range(600)])
     steps = stores.index.rebuild("kb")
     await anext(steps)
@@ -220,6 +266,10 @@ async def test_an_interrupted_rebuild_leaves_a_stray_that_goes(stores: Stores) -
     neighbour = Chroma(stores.chroma._client, instance="j")
     theirs = await neighbour.create(embedder="e", dimension=3, knowledge_base="kb")
     assert len(await stores.chroma.names()) == 2
+    if not stores.chroma.is_embedded:  # then it may be what another process is filling just now
+        await stores.index.drop_strays()
+        assert len(await stores.chroma.names()) == 2
+        monkeypatch.setattr("ragcore.stores.vectors.STRAY_SECONDS", 0)
     await stores.index.drop_strays()
     assert len(await stores.chroma.names()) == 1
     assert await neighbour.names() == [theirs]
@@ -232,8 +282,9 @@ async def test_a_worn_collection_is_named(stores: Stores, monkeypatch: pytest.Mo
     for turn in range(3):
         await stores.put("s:a", [f"{text} {turn}" for text in texts])
         garbage = await stores.staging.garbage()
-        await stores.index.delete("kb", await stores.registry.chunk_ids([n.generation for n in garbage]))
-        await stores.staging.forget(garbage)
+        orphans = await stores.entries.orphans("kb", [n.generation for n in garbage])
+        await stores.index.delete("kb", orphans)
+        await stores.staging.forget(garbage, dead={"kb": len(orphans)})
     assert await stores.index.worn() == ["kb"]
     await stores.rebuild()
     assert await stores.index.worn() == []

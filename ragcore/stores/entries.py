@@ -1,0 +1,113 @@
+"""One entry of the vector index for each distinct text of a knowledge base, and the chunks that stand behind it.
+
+Hundreds of equal vectors (the same footer in every document) would link to each other alone in a graph of neighbours,
+and hide the rest from it. So a vector is indexed once, under the hash of its text, and which live chunks have that text
+is looked up at query time. An entry comes with its first chunk and goes with its last: a changed document costs the
+entries of what changed in it.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, and_, bindparam, exists, false, func, select
+
+from ragcore.stores.database import PAGE, Database
+from ragcore.stores.rows import pages
+from ragcore.stores.schema import chunks, documents
+
+_HERE = chunks.c.knowledge_base == bindparam("name")
+_LIVE = and_(
+    documents.c.id == chunks.c.document_id,
+    documents.c.generation == chunks.c.generation,
+    documents.c.deleted == false(),
+)
+_ASKED = chunks.c.vector_key.in_(bindparam("keys", expanding=True))
+# Every question runs this: built once, it is compiled once.
+_LIVE_CHUNKS = select(chunks.c.vector_key, chunks.c.id).join(documents, _LIVE).where(_HERE, _ASKED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryCount:
+    """How many entries an index should hold: those of live chunks at least, those of all rows at most."""
+
+    live: int
+    all: int
+
+
+class Entries:
+    """Reads which entries the index of a knowledge base should hold."""
+
+    def __init__(self, database: Database) -> None:
+        """Read from an open database."""
+        self._database = database
+
+    async def chunks_of(self, knowledge_base: str, keys: Sequence[str]) -> dict[str, list[str]]:
+        """Return the ids of the live chunks behind each entry, sorted; an entry without any is left out."""
+
+        def work(connection: Connection) -> dict[str, list[str]]:
+            found: dict[str, list[str]] = {}
+            for page in pages(keys, PAGE):
+                for row in connection.execute(_LIVE_CHUNKS, {"name": knowledge_base, "keys": page}):
+                    found.setdefault(row[0], []).append(row[1])
+            return {key: sorted(found[key]) for key in found}
+
+        return await self._database.read(work)
+
+    async def indexed(self, knowledge_base: str, keys: Collection[str]) -> set[str]:
+        """Return those of the entries that are there for a live chunk: they need not be added again."""
+        found: set[str] = set()
+        query = select(chunks.c.vector_key).join(documents, _LIVE).where(_HERE, _ASKED).distinct()
+        async with self._database.connect() as connection:
+            for page in pages(keys, PAGE):
+                found.update((await connection.scalars(query, {"name": knowledge_base, "keys": page})).all())
+        return found
+
+    async def orphans(self, knowledge_base: str, generations: Collection[str]) -> list[str]:
+        """Return the entries that no chunk but those of these generations stands behind."""
+        theirs: set[str] = set()
+        kept: set[str] = set()
+        going = set(generations)
+        mine = select(chunks.c.vector_key).where(
+            _HERE, chunks.c.generation.in_(bindparam("generations", expanding=True))
+        )
+        users = select(chunks.c.vector_key, chunks.c.generation).where(_HERE, _ASKED).distinct()
+        async with self._database.connect() as connection:
+            for page in pages(going, PAGE):
+                found = await connection.scalars(mine, {"name": knowledge_base, "generations": page})
+                theirs.update(found.all())
+            for page in pages(theirs, PAGE):
+                rows = await connection.execute(users, {"name": knowledge_base, "keys": page})
+                kept.update(row[0] for row in rows if row[1] not in going)
+        return sorted(theirs - kept)
+
+    async def page(self, knowledge_base: str, *, after: str = "", limit: int = PAGE) -> list[str]:
+        """Return the next entries of live chunks, in order."""
+        query = (
+            select(chunks.c.vector_key)
+            .join(documents, _LIVE)
+            .where(_HERE, chunks.c.vector_key > after)
+            .distinct()
+            .order_by(chunks.c.vector_key)
+            .limit(limit)
+        )
+        async with self._database.connect() as connection:
+            return list((await connection.scalars(query, {"name": knowledge_base})).all())
+
+    async def ids(self, knowledge_base: str) -> set[str]:
+        """Return all entries of live chunks."""
+        found: set[str] = set()
+        after = ""
+        while page := await self.page(knowledge_base, after=after, limit=10 * PAGE):
+            found.update(page)
+            after = page[-1]
+        return found
+
+    async def count(self, knowledge_base: str) -> EntryCount:
+        """Return how many entries there should be."""
+        rows = select(chunks.c.vector_key).where(_HERE).distinct()
+        live = exists().where(_LIVE)
+        async with self._database.connect() as connection:
+            everything = select(func.count()).select_from(rows.subquery())
+            every = int(await connection.scalar(everything, {"name": knowledge_base}) or 0)
+            settled = select(func.count()).select_from(rows.where(live).subquery())
+            return EntryCount(live=int(await connection.scalar(settled, {"name": knowledge_base}) or 0), all=every)
