@@ -1,32 +1,37 @@
 """How much of what answers a question stands in the best chunks that fit 4,000 characters, and what a chunk size costs.
 
-    python -m benchmarks.chunking                the default beside its neighbours and a fixed 150 words
-    python -m benchmarks.chunking sweep          all sizes and overlaps
+    python -m benchmarks.chunking                the default, a band of sizes around it, and fixed numbers of words
+    python -m benchmarks.chunking sweep          more sizes, with overlaps, by the plain search alone
     python -m benchmarks.chunking documents      nDCG@10 of documents by their best chunk, by chunk size
     python -m benchmarks.chunking place          nDCG@10 by the way in which title and headings are embedded
 
 Spans: ``chunking-dev``, 276 questions over three texts, all searched at once; the score of a question is the share of
 its gold spans' characters that lie in the chunks read, best first, until 4,000 characters are full. "cut": the last
 chunk is cut at the limit, as the peers' figures have it; "whole": a chunk that doesn't fit is passed over.
-Search: BM25 (bm25s, stemmed) and MiniLM, each min-max scaled by question, half and half; Chinese by words of jieba and
-BM25 alone, since MiniLM knows none. Vectors are kept in ``$BENCH_CACHE``, by default in the temporary folder.
+Plain search: BM25 (bm25s, stemmed) and MiniLM, each min-max scaled by question, half and half; Chinese by words of jieba
+and BM25 alone, since MiniLM knows none. "product": texts ingested and asked as a sync and a chat would. A single size
+is luck to within 0.02, so the mean over the band is what counts. Vectors are kept in ``$BENCH_CACHE``, by default in
+the temporary folder.
 """
 
 import asyncio
+import dataclasses
 import json
 import os
 import pathlib
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import bm25s
 import numpy as np
 import snowballstemmer
 from numpy.typing import NDArray
 
+from benchmarks.chunking_product import product_rankings
 from ragcore.chunking import ChunkOptions, chunk_sections, embedding_text
 from ragcore.models.embeddings import vector_key
 from ragcore.models.minilm import MiniLMEmbedder
@@ -38,6 +43,10 @@ CACHE = pathlib.Path(os.environ.get("BENCH_CACHE") or pathlib.Path(tempfile.gett
 ROOM = 4000
 LARGEST_SET = 300
 """Documents of a retrieval set that are indexed: those that answer, then the first others."""
+BAND = (112, 128, 144, 160, 176, 192, 224, 256)
+SWEEP = (96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256)
+FIXED = (75, 100, 125, 150, 175, 200)
+RAGFLOW = ChunkOptions(chunk_tokens=128, delimiters="\n!?。；！？")
 STEM = snowballstemmer.stemmer("english").stemWords
 
 
@@ -130,10 +139,10 @@ def covered(gold: Sequence[Span], read: Sequence[Span]) -> float:
     return inside / total
 
 
-def that_fit(chunks: Sequence[Span], scores: NDArray[np.float32], cut: bool) -> list[Span]:
+def that_fit(ranked: Iterable[Span], cut: bool) -> list[Span]:
+    """Return the spans, best first, that 4,000 characters hold."""
     left, read = ROOM, []
-    for index in np.argsort(-scores, kind="stable"):
-        chunk = chunks[index]
+    for chunk in ranked:
         size = chunk.end - chunk.start
         if size <= left:
             read.append(chunk)
@@ -143,26 +152,73 @@ def that_fit(chunks: Sequence[Span], scores: NDArray[np.float32], cut: bool) -> 
     return read
 
 
-def measure_spans(label: str, split: Callable[[str], list[tuple[int, int]]]) -> None:
-    """Print one row: chunks, characters a chunk, share of the gold inside."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """``chunking-dev``: the texts by id, the questions, and where each question's answer stands."""
+
+    titles: dict[str, str]
+    texts: dict[str, str]
+    questions: dict[str, str]
+    gold: dict[str, list[Span]]
+
+
+@lru_cache(maxsize=1)
+def judged() -> Judged:
     folder = BENCH / "chunking-dev"
-    corpus = {line["doc_id"]: line for line in read_lines(folder / "corpus.jsonl")}
-    questions = read_lines(folder / "queries.jsonl")
+    corpus = read_lines(folder / "corpus.jsonl")
     gold = defaultdict(list)
     for line in read_lines(folder / "spans.jsonl"):
         gold[line["qid"]].append(Span(document=line["doc_id"], start=int(line["start"]), end=int(line["end"])))
-    chunks = [Span(document=key, start=a, end=b) for key, line in corpus.items() for a, b in split(line["text"])]
+    return Judged(
+        titles={line["doc_id"]: line["title"] for line in corpus},
+        texts={line["doc_id"]: line["text"] for line in corpus},
+        questions={line["qid"]: line["query"] for line in read_lines(folder / "queries.jsonl")},
+        gold=dict(gold),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One way to cut: how many chunks, their mean length in characters, and the shares of the gold inside."""
+
+    label: str
+    chunks: int
+    characters: float
+    shares: tuple[float, ...]
+
+    def __str__(self) -> str:
+        cells = [self.label, f"{self.chunks}", f"{self.characters:.0f}", *(f"{share:.3f}" for share in self.shares)]
+        return f"| {' | '.join(cells)} |"
+
+
+def shares(rankings: Sequence[Sequence[Span]]) -> tuple[float, float]:
+    """Return the mean share of the gold inside what is read, the last chunk cut, and only whole chunks read."""
+    gold = [judged().gold[question] for question in judged().questions]
+    cut, whole = (
+        float(np.mean([covered(spans, that_fit(ranked, cut)) for spans, ranked in zip(gold, rankings, strict=True)]))
+        for cut in (True, False)
+    )
+    return cut, whole
+
+
+def plain_search(label: str, split: Callable[[str], list[tuple[int, int]]]) -> Row:
+    data = judged()
+    chunks = [Span(document=key, start=a, end=b) for key, text in data.texts.items() for a, b in split(text)]
     texts = [
-        embedding_text(corpus[chunk.document]["title"], (), corpus[chunk.document]["text"][chunk.start : chunk.end])
+        embedding_text(data.titles[chunk.document], (), data.texts[chunk.document][chunk.start : chunk.end])
         for chunk in chunks
     ]
-    rows = list(hybrid(texts, [question["query"] for question in questions], label))
-    shares = [
-        np.mean([covered(gold[q["qid"]], that_fit(chunks, row, cut)) for q, row in zip(questions, rows, strict=True)])
-        for cut in (True, False)
-    ]
-    size = np.mean([chunk.end - chunk.start for chunk in chunks])
-    print(f"| {label} | {len(chunks)} | {size:.0f} | {shares[0]:.3f} | {shares[1]:.3f} |", flush=True)
+    rows = hybrid(texts, list(data.questions.values()), label)
+    rankings = [[chunks[index] for index in np.argsort(-row, kind="stable")] for row in rows]
+    size = float(np.mean([chunk.end - chunk.start for chunk in chunks]))
+    return Row(label=label, chunks=len(chunks), characters=size, shares=shares(rankings))
+
+
+def mean_of(rows: Sequence[Row]) -> str:
+    """Return the row of means over a band, with the deviation among its sizes."""
+    columns = list(zip(*(row.shares for row in rows), strict=True))
+    cells = [f"{np.mean(column):.3f} ± {np.std(column):.3f}" for column in columns]
+    return f"| mean of {len(rows)} | | | {' | '.join(cells)} |"
 
 
 def ndcg(ranked: Sequence[str], grades: dict[str, float]) -> float:
@@ -206,13 +262,35 @@ def sizes(counts: Sequence[int], overlaps: Sequence[float]) -> Iterator[tuple[st
             yield f"{count} tokens, overlap {overlap:.0%}{' (default)' if options == default else ''}", options
 
 
-def spans(counts: Sequence[int], overlaps: Sequence[float]) -> None:
+def band() -> None:
+    """Print the band of sizes, by the plain search and by the product's, with the means that count."""
     print("| chunks | number | characters | cut | whole |\n|---|---|---|---|---|")
-    measure_spans("fixed 150 words", fixed_words)
-    ragflow = ChunkOptions(chunk_tokens=128, delimiters="\n!?。；！？")
-    measure_spans("128 tokens at RAGFlow's delimiters", lambda text: chunked(text, ragflow))
-    for label, options in sizes(counts, overlaps):
-        measure_spans(label, lambda text, options=options: chunked(text, options))
+    fixed = [plain_search(f"fixed {n} words", lambda text, n=n: fixed_words(text, n)) for n in FIXED]
+    for row in fixed:
+        print(row)
+    print(mean_of(fixed))
+    print(plain_search("128 tokens at RAGFlow's delimiters", lambda text: chunked(text, RAGFLOW)), flush=True)
+    print(
+        "\n| chunks | number | characters | cut | whole | product, cut | product, whole |\n|---|---|---|---|---|---|---|"
+    )
+    rows = []
+    for label, options in sizes(BAND, (ChunkOptions().overlap,)):
+        row = plain_search(label, lambda text, options=options: chunked(text, options))
+        rankings = asyncio.run(product_rankings(judged().texts, judged().titles, judged().questions, options))
+        found = [[Span(document=key, start=a, end=b) for key, a, b in ranked] for ranked in rankings]
+        rows.append(dataclasses.replace(row, shares=row.shares + shares(found)))
+        print(rows[-1], flush=True)
+    print(mean_of(rows))
+
+
+def sweep() -> None:
+    print("| chunks | number | characters | cut | whole |\n|---|---|---|---|---|")
+    for overlap in (0.0, 0.1, 0.2):
+        rows = []
+        for label, options in sizes(SWEEP, (overlap,)):
+            rows.append(plain_search(label, lambda text, options=options: chunked(text, options)))
+            print(rows[-1], flush=True)
+        print(mean_of(rows))
 
 
 def documents() -> None:
@@ -240,13 +318,7 @@ def places() -> None:
 
 
 def main() -> None:
-    default = ChunkOptions().chunk_tokens
-    commands: dict[str, Callable[[], None]] = {
-        "": lambda: spans((default - 32, default, default + 32), (ChunkOptions().overlap,)),
-        "sweep": lambda: spans((64, 96, 128, 160, 192, 224, 256, 320, 384, 512), (0.0, 0.1, 0.25)),
-        "documents": documents,
-        "place": places,
-    }
+    commands: dict[str, Callable[[], None]] = {"": band, "sweep": sweep, "documents": documents, "place": places}
     command = commands.get(sys.argv[1] if len(sys.argv) > 1 else "")
     if command is None:
         sys.exit(f"python -m benchmarks.chunking [{'|'.join(filter(None, commands))}]")
