@@ -9,7 +9,7 @@ from ragcore.parsing.container import Container
 from ragcore.parsing.docx_styles import Numbering, Styles
 from ragcore.parsing.grid import Row, table_columns
 from ragcore.parsing.media import Media
-from ragcore.parsing.ooxml import attribute, child, children, name_of, number, open_package
+from ragcore.parsing.ooxml import SOFT_HYPHEN, attribute, child, children, name_of, number, open_package
 from ragcore.parsing.options import Job
 from ragcore.parsing.outline import Heading, SectionWriter
 from ragcore.parsing.titles import one_line, title_from_name
@@ -109,12 +109,18 @@ def _write_blocks(parent: etree._Element, word: _Word) -> None:
             _paragraph(element, word)
         elif name == "tbl":
             _table(element, word)
-        elif name not in _SKIPPED:
+        elif name not in _SKIPPED and not _is_contents(element):
             stack.extend(reversed(element))
 
 
+def _is_contents(element: etree._Element) -> bool:
+    """Tell a table of contents: headings and page numbers that only lead to where the text is."""
+    gallery = child(element, "sdtPr", "docPartObj", "docPartGallery")
+    return gallery is not None and attribute(gallery, "val") == "Table of Contents"
+
+
 def _paragraph(paragraph: etree._Element, word: _Word) -> None:
-    text = paragraph_text(paragraph).strip()
+    text = "" if word.styles.is_contents(paragraph) else paragraph_text(paragraph).strip()
     marker = word.numbering.marker(paragraph, word.styles) if text else ""
     level = word.styles.level(paragraph)
     if level and not word.styles.is_title(paragraph):
@@ -130,7 +136,12 @@ def _paragraph(paragraph: etree._Element, word: _Word) -> None:
         word.writer.text(line)
     for box in _text_boxes(paragraph):
         _write_blocks(box, word)
-    for reference in paragraph.iter():
+    _write_notes(paragraph, word)
+
+
+def _write_notes(element: etree._Element, word: _Word) -> None:
+    """Write the footnotes and endnotes to which a paragraph or a table refers."""
+    for reference in element.iter():
         if name_of(reference) in ("footnoteReference", "endnoteReference"):
             word.writer.text(
                 word.notes.get(name_of(reference).removesuffix("Reference") + attribute(reference, "id"), "")
@@ -166,7 +177,7 @@ def paragraph_text(paragraph: etree._Element) -> str:
         element = stack.pop()
         name = name_of(element)
         if name == "t":
-            parts.append(element.text or "")
+            parts.append((element.text or "").replace(SOFT_HYPHEN, ""))
         elif name in _INLINE:
             parts.append(_INLINE[name])
         elif name == "r" and _is_hidden(element):
@@ -187,8 +198,9 @@ def _table(table: etree._Element, word: _Word) -> None:
     if max(len(row.filled) for row in rows) == 1:
         for cell in (cell for row in rows for cell in row.cells if cell.strip()):
             word.writer.text(cell)
-        return
-    word.writer.table(*table_columns(rows))
+    else:
+        word.writer.table(*table_columns(rows))
+    _write_notes(table, word)
 
 
 def _table_rows(table: etree._Element) -> list[Row]:
@@ -214,7 +226,7 @@ def _table_rows(table: etree._Element) -> list[Row]:
 
 def _rows_of(table: etree._Element) -> Iterator[etree._Element]:
     for element in table:
-        if name_of(element) == "tr":
+        if name_of(element) == "tr" and child(element, "trPr", "del") is None:
             yield element
         elif name_of(element) in ("sdt", "customXml"):
             yield from (inner for inner in element.iter() if name_of(inner) == "tr")

@@ -8,6 +8,7 @@ from lxml import etree
 from ragcore.parsing.ooxml import attribute, child, children, number
 
 _HEADING_NAME = re.compile(r"^heading (\d)$", re.IGNORECASE)
+_CONTENTS_NAME = re.compile(r"^toc (?:\d|heading)$", re.IGNORECASE)
 _PLACE = re.compile(r"%(\d)")
 _BULLETS = frozenset(("bullet", "none", ""))
 _MAX_BASED_ON = 12
@@ -53,6 +54,10 @@ class Styles:
     def is_title(self, paragraph: etree._Element) -> bool:
         """Tell whether a paragraph has the style Title."""
         return any(style.name.lower() == "title" for style in self._chain(paragraph)[:1])
+
+    def is_contents(self, paragraph: etree._Element) -> bool:
+        """Tell whether a paragraph is a line of a table of contents, by its style (``toc 1``)."""
+        return any(_CONTENTS_NAME.match(style.name) for style in self._chain(paragraph)[:1])
 
     def numbered(self, paragraph: etree._Element) -> tuple[str, int] | None:
         """Return the numbering id and level that a paragraph has by itself or by its style."""

@@ -8,6 +8,7 @@ from ragcore.parsing.container import Container
 from ragcore.parsing.grid import Row, table_columns
 from ragcore.parsing.media import Media
 from ragcore.parsing.ooxml import (
+    SOFT_HYPHEN,
     attribute,
     chart_table,
     child,
@@ -107,7 +108,7 @@ def _paragraph(paragraph: etree._Element) -> str:
     parts: list[str] = []
     for element in paragraph.iter():
         if name_of(element) == "t":
-            parts.append(element.text or "")
+            parts.append((element.text or "").replace(SOFT_HYPHEN, ""))
         elif name_of(element) == "br":
             parts.append("\n")
     properties = child(paragraph, "pPr")

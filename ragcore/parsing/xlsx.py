@@ -230,6 +230,7 @@ def _show_stored_number(value: str, style: int, book: _Book) -> str:
 def _with_merges(rows: list[Row], merges: list[str], budget: _Budget) -> list[Row]:
     """Repeat the text of merged cells over all they cover, marked as spans, so that each row and column reads alone."""
     at = {row.number: place for place, row in enumerate(rows)}
+    seen: set[tuple[int, int]] = set()
     for reference in merges:
         first, _, last = reference.partition(":")
         start, end = _REFERENCE.match(first), _REFERENCE.match(last)
@@ -237,8 +238,9 @@ def _with_merges(rows: list[Row], merges: list[str], budget: _Budget) -> list[Ro
             continue
         left, right = _column(start.group(1)), _column(end.group(1))
         top, bottom = int(start.group(2)), int(end.group(2))
-        if top not in at or left >= len(rows[at[top]].cells):
-            continue
+        if top not in at or left >= len(rows[at[top]].cells) or left in rows[at[top]].spans or (top, left) in seen:
+            continue  # Excel refuses merges that overlap; a file that is full of them would take for ever
+        seen.add((top, left))
         text = rows[at[top]].cells[left]
         right = min(right, max(len(row.cells) for row in rows[at[top] : at[top] + 50]) - 1)
         covered = [row_number for row_number in range(top, min(bottom, top + _MAX_MERGED) + 1) if row_number in at]

@@ -1,4 +1,6 @@
 import io
+import time
+import zipfile
 from datetime import date, datetime
 
 import pytest
@@ -7,6 +9,7 @@ from ragcore.errors import ParseError
 from ragcore.parsing import ParseOptions, parse
 from ragcore.parsing.number_format import show_number
 from ragcore.types import SectionKind
+from tests.ragcore.parsing.makers import zipped
 
 
 def word(build: object) -> bytes:
@@ -62,6 +65,68 @@ def test_word_shows_accepted_text_only() -> None:
             paragraph._p.append(parse_xml(run))
 
     assert parse(word(build), name="x.docx").sections[0].text == "Keep inserted"
+
+
+def test_word_leaves_out_deleted_rows_contents_and_soft_hyphens_and_keeps_notes_of_tables() -> None:
+    from docx.oxml import parse_xml
+    from docx.oxml.ns import nsdecls
+
+    def build(document: object) -> None:
+        w = nsdecls("w")
+        document.element.body.insert(
+            0,
+            parse_xml(
+                f'<w:sdt {w}><w:sdtPr><w:docPartObj><w:docPartGallery w:val="Table of Contents"/></w:docPartObj></w:sdtPr>'
+                "<w:sdtContent><w:p><w:r><w:t>Carry-over 3</w:t></w:r></w:p></w:sdtContent></w:sdt>"
+            ),
+        )
+        document.styles.add_style("toc 1", 1)
+        document.add_paragraph("Annual leave 7", style="toc 1")
+        document.add_paragraph("An\xadnual leave is 25 days.")
+        table = document.add_table(rows=3, cols=2)
+        for row, texts in zip(table.rows, (("Kind", "Days"), ("Sick", "10"), ("Old", "5")), strict=True):
+            for cell, text in zip(row.cells, texts, strict=True):
+                cell.text = text
+        table.rows[2]._tr.get_or_add_trPr().append(parse_xml(f"<w:del {w}/>"))
+        table.cell(1, 1).paragraphs[0]._p.append(parse_xml(f'<w:r {w}><w:footnoteReference w:id="2"/></w:r>'))
+
+    note = (
+        '<w:footnotes xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:footnote w:id="2"><w:p>'
+        "<w:r><w:t>Paid by the insurer.</w:t></w:r></w:p></w:footnote></w:footnotes>"
+    )
+    relation = (
+        '<Relationship Id="rId99" Target="footnotes.xml" '
+        'Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/footnotes"/></Relationships>'
+    )
+    with zipfile.ZipFile(io.BytesIO(word(build))) as archive:
+        members: dict[str, bytes | str] = {name: archive.read(name) for name in archive.namelist()}
+    rels = members["word/_rels/document.xml.rels"]
+    assert isinstance(rels, bytes)
+    members["word/_rels/document.xml.rels"] = rels.decode().replace("</Relationships>", relation)
+    parsed = parse(zipped({**members, "word/footnotes.xml": note}), name="x.docx")
+    assert [section.text for section in parsed.sections] == [
+        "Annual leave is 25 days.",
+        "| Kind | Days |\n| --- | --- |\n| Sick | 10 |",
+        "Paid by the insurer.",
+    ]
+
+
+def test_overlapping_merges_take_no_time_to_speak_of() -> None:
+    def build(book: object) -> None:
+        for number in range(1500):
+            book.active.append([f"name {number}", "x"])
+
+    with zipfile.ZipFile(io.BytesIO(workbook(build))) as archive:
+        members: dict[str, bytes | str] = {name: archive.read(name) for name in archive.namelist()}
+    sheet = members["xl/worksheets/sheet1.xml"]
+    assert isinstance(sheet, bytes)
+    merges = "".join(f'<mergeCell ref="A{1 + number % 3}:XFD1500"/>' for number in range(3000))
+    members["xl/worksheets/sheet1.xml"] = sheet.replace(
+        b"</sheetData>", f"</sheetData><mergeCells>{merges}</mergeCells>".encode()
+    )
+    began = time.process_time()
+    assert "name 1499" in parse(zipped(members), name="x.xlsx").sections[-1].text
+    assert time.process_time() - began < 5
 
 
 def test_sheet_with_title_rows_gaps_merges_dates_and_numbers() -> None:
