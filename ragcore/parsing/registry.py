@@ -23,7 +23,7 @@ from ragcore.parsing.titles import one_line
 from ragcore.parsing.xlsx import parse_xlsx
 from ragcore.types import ParsedDocument
 
-PARSER_VERSION = "1"
+PARSER_VERSION = "2"
 """Part of each document's hash: raised whenever the output for any document changes, so that it is parsed anew."""
 
 PARSERS: dict[Media, Callable[[Job], ParsedDocument]] = {

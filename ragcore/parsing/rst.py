@@ -1,4 +1,4 @@
-"""reStructuredText: headings by their underlines, every line stays as it is written."""
+"""reStructuredText: headings by their underlines, tables as tables, the rest line by line as a reader sees it."""
 
 import re
 from collections.abc import Iterator
@@ -8,6 +8,8 @@ from ragcore.parsing.lines import Mark, sections_of_lines, split_lines
 from ragcore.parsing.media import Media
 from ragcore.parsing.options import Job
 from ragcore.parsing.outline import Heading
+from ragcore.parsing.rst_tables import RstTable, block_end, rst_table
+from ragcore.parsing.rst_text import readable_rst, starts_code
 from ragcore.parsing.titles import one_line, title_from_name
 from ragcore.types import ParsedDocument
 
@@ -21,9 +23,28 @@ _NOT_ID = re.compile(r"[^a-z0-9]+")
 def parse_rst(job: Job) -> ParsedDocument:
     """Parse reStructuredText; the anchors are those that docutils and Sphinx give to sections."""
     lines = split_lines(decode(job.content, declared=job.declared_encoding).text)
-    marks = list(_headings(lines))
+    tables = [Mark(start=table.start, end=table.end, sections=table.sections()) for table in _tables(lines)]
+    inside = {number for mark in tables for number in range(mark.start, mark.end)}
+    headings = [mark for mark in _headings(lines) if mark.start not in inside]
+    marks = sorted([*headings, *tables], key=lambda mark: mark.start)
     title = next((mark.heading.text for mark in marks if mark.heading is not None), "") or title_from_name(job.name)
-    return ParsedDocument(title=title, media_type=Media.RST, sections=sections_of_lines(lines, marks, title))
+    return ParsedDocument(
+        title=title, media_type=Media.RST, sections=sections_of_lines(readable_rst(lines), marks, title)
+    )
+
+
+def _tables(lines: list[str]) -> Iterator[RstTable]:
+    """Yield the tables outside code."""
+    at = 0
+    while at < len(lines):
+        table = rst_table(lines, at)
+        if table is not None:
+            yield table
+            at = table.end
+        elif starts_code(lines[at]):
+            at = max(at + 1, block_end(lines, at + 1, len(lines[at]) - len(lines[at].lstrip())))
+        else:
+            at += 1
 
 
 def _headings(lines: list[str]) -> Iterator[Mark]:

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from ragcore.parsing import parse
 from ragcore.parsing.lines import split_lines
+from ragcore.parsing.rst_text import readable_rst
 from ragcore.types import SectionKind
 from tests.ragcore.parsing.makers import epub, lines, pdf
 
@@ -139,7 +140,7 @@ def test_rst_headings_and_lines() -> None:
         (("Set up",), "setup-here"),
         (("Set up", "Deep"), "deep"),
     ]
-    source = split_lines(RST)
+    source = readable_rst(split_lines(RST))
     for section in parsed.sections:
         first = section.location.first_line - 1
         assert section.text.split("\n") == source[first : section.location.last_line]
