@@ -25,6 +25,7 @@ from ragcore.errors import (
     ModelRefused,
     ModelUnreachable,
 )
+from ragcore.extractive import ExtractOptions
 from ragcore.links import allowed_urls
 from ragcore.models.embeddings import Embedder
 from ragcore.models.llm import ChatModel
@@ -44,6 +45,11 @@ class Found(Protocol):
     @property
     def chunks(self) -> tuple[ScoredChunk, ...]:
         """Return the chunks for the prompt."""
+        ...
+
+    @property
+    def near(self) -> tuple[ScoredChunk, ...]:
+        """Return, where none passed, the chunks that came near to the gate."""
         ...
 
     @property
@@ -78,7 +84,7 @@ class Answerer:
         self._options = options
         self._model = chat_model
         self._tokenizer = tokenizer
-        self._extractive = ExtractiveWriter(embedder)
+        self._extractive = ExtractiveWriter(embedder, ExtractOptions(known_languages=options.known_languages))
         self._writer = ModelWriter(chat_model, tokenizer, options) if chat_model else None
 
     async def answer(self, question: Question) -> AsyncGenerator[AnswerEvent]:
@@ -96,13 +102,15 @@ class Answerer:
         yield Status(stage="search")
         with stages.stage("search"):
             found = await self._retriever.retrieve(question)
-        if not found.chunks:
+            chunks = found.chunks or await self._second_look(question, found.near)
+            others = found.near if found.chunks else ()
+        if not chunks:
             yield self._nothing_found(question, language, found, stages)
             return
-        yield Status(stage="write", detail=str(len(found.chunks)))
-        draft = Draft(text="", chunks=found.chunks)
+        yield Status(stage="write", detail=str(len(chunks)))
+        draft = Draft(text="", chunks=chunks)
         with stages.stage("write"):
-            async with aclosing(self._write(question, found.chunks, language)) as pieces:
+            async with aclosing(self._write(question, chunks, others, language)) as pieces:
                 async for piece in pieces:
                     if isinstance(piece, Draft):
                         draft = piece
@@ -110,7 +118,12 @@ class Answerer:
                         stages.first("first_words")
                         yield piece
         if not draft.text.strip():
-            yield self._nothing_found(question, language, found, stages)
+            # Why the model did not look for itself belongs to it; that sentences are quoted does not.
+            told = [
+                note for note in draft.notes if note not in (phrase("no_model", language), phrase("quoted", language))
+            ]
+            nothing = self._nothing_found(question, language, found, stages)
+            yield replace(nothing, notes=(*told, *nothing.notes), usage=draft.usage)
             return
         yield Status(stage="cite")
         with stages.stage("cite"):
@@ -119,10 +132,17 @@ class Answerer:
         draft = replace(draft, notes=(*draft.notes, *_notes(found, language)))
         yield self._finish(question, draft, cited, language, stages)
 
+    async def _second_look(self, question: Question, near: tuple[ScoredChunk, ...]) -> tuple[ScoredChunk, ...]:
+        """Return the chunks that came near to the gate if they say what is asked, in words of their own."""
+        return near if near and await self._extractive.speaks(question, near) else ()
+
     async def _write(
-        self, question: Question, chunks: tuple[ScoredChunk, ...], language: str
+        self, question: Question, chunks: tuple[ScoredChunk, ...], others: tuple[ScoredChunk, ...], language: str
     ) -> AsyncGenerator[Delta | Draft]:
-        """Write by the model, or quote when there is none or it fails before its first word."""
+        """Write by the model, or quote when there is none or it fails before its first word.
+
+        ``others`` came near to the gate: whoever quotes may find the very sentence there.
+        """
         notes: tuple[str, ...] = (phrase("no_model", language),)
         if self._writer is not None:
             try:
@@ -135,7 +155,7 @@ class Answerer:
             except (ModelError, ContextTooSmall) as error:
                 log.warning("quoting the documents instead: %s: %s", type(error).__name__, error)
                 notes = (_reason(error, language), phrase("quoted", language))
-        async for piece in self._extractive.write(question, chunks, language):
+        async for piece in self._extractive.write(question, (*chunks, *others), language):
             yield replace(piece, notes=notes) if isinstance(piece, Draft) else piece
 
     async def _with_citation_pass(self, draft: Draft) -> Draft:

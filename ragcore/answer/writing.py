@@ -13,7 +13,7 @@ from ragcore.citations import markers
 from ragcore.citations.stream import HoldBack
 from ragcore.context import Fitted, default_budget, fit_prompt
 from ragcore.errors import ContextTooSmall, ModelContextTooLong, ModelInterrupted
-from ragcore.extractive import extract
+from ragcore.extractive import ExtractOptions, extract
 from ragcore.models.embeddings import Embedder
 from ragcore.models.llm import ChatModel, Discard, Finish, ReasoningPiece, TextPiece
 from ragcore.phrases import phrase
@@ -23,6 +23,7 @@ from ragcore.types import Delta, Message, Question, ScoredChunk, Usage
 
 log = logging.getLogger(__name__)
 
+_EXTRACT_OPTIONS = ExtractOptions()
 _SMALLER = 0.6
 """The share of the budget for the second try, after an endpoint counted more tokens than we did."""
 
@@ -51,17 +52,22 @@ class Writer(Protocol):
 class ExtractiveWriter:
     """Quotes the best-supported sentences: what answers when no model is configured, or none can be reached."""
 
-    def __init__(self, embedder: Embedder | None) -> None:
+    def __init__(self, embedder: Embedder | None, options: ExtractOptions = _EXTRACT_OPTIONS) -> None:
         self._embedder = embedder
+        self._options = options
 
     async def write(
         self, question: Question, chunks: tuple[ScoredChunk, ...], language: str
     ) -> AsyncGenerator[Delta | Draft]:
         """Yield the whole text at once; an empty Draft when no sentence speaks of what was asked."""
-        text = await extract(question.text, chunks, self._embedder)
+        text = await extract(question.text, chunks, self._embedder, self._options)
         if text:
             yield Delta(text=text)
         yield Draft(text=text, chunks=chunks)
+
+    async def speaks(self, question: Question, chunks: tuple[ScoredChunk, ...]) -> bool:
+        """Return whether chunks that came near to the relevance gate hold sentences that say what is asked."""
+        return bool(await extract(question.text, chunks, self._embedder, self._options, sure=False))
 
 
 class ModelWriter:

@@ -1,5 +1,6 @@
 """Answers without a model: the sentences of the retrieved chunks that answer best, each with its citation."""
 
-from ragcore.extractive.selection import ExtractOptions, extract
+from ragcore.extractive.options import ExtractOptions
+from ragcore.extractive.selection import extract
 
 __all__ = ["ExtractOptions", "extract"]

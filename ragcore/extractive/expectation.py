@@ -20,9 +20,10 @@ def _kind(*, asks: tuple[str, str], holds: tuple[str, str]) -> _Kind:
     return _Kind(*(re.compile(rf"\b(?:{words})\b|{other}", re.IGNORECASE) for words, other in (asks, holds)))
 
 
+_NUMBERS = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
 _PRICE = _kind(
     asks=(
-        "how much|price|costs?|fee|expensive|pay|paid|budget|was kostet|preis|combien coûte|prix|cuánto cuesta|precio",
+        "how much|price|costs?|fee|expensive|was kostet|preis|combien coûte|prix|cuánto cuesta|precio",
         "多少钱|价格|费用|いくら|얼마",
     ),
     holds=(
@@ -30,16 +31,22 @@ _PRICE = _kind(
         r"[£€$¥￥]\s?\d|\d\s?(?:£|€|元|円|원)|价格|费用|免费",
     ),
 )
-_TIME = _kind(
+_SPANS = rf"(?:\d+|{_NUMBERS}) (?:[a-z]+ )?(?:minutes?|hours?|days?|weeks?|months?|years?)"
+_WHEN = _kind(
     asks=(
-        "when|until|till|how long|how soon|deadline|what (?:time|date|day)|wann|wie lange|quand|cuándo",
-        "什么时候|何时|多久|多长时间|几点|哪天|いつ|언제",
+        "when|until|till|by what time|deadline|what (?:time|date|day)|which (?:day|month|year)|wann|quand|cuándo",
+        "什么时候|何时|几点|哪一?天|哪一?年|何年|几月|什么时间|いつ|언제",
     ),
     holds=(
-        "(?:19|20)\\d\\d|january|february|march|april|may|june|july|august|september|october|november|december"
-        "|minutes?|hours?|days?|weeks?|months?|years?|monday|tuesday|wednesday|thursday|friday",
-        r"\d{1,2}:\d{2}|\d\s?(?:年|月|日|天|周|个月|小时|分钟|点)",
+        "(?:19|20)\\d\\d|january|february|march|april|(?-i:May)|june|july|august|september|october|november|december"
+        "|monday|tuesday|wednesday|thursday|friday|saturday|sunday|immediately|at once"
+        f"|(?:after|before|within|every|from|in) (?:[a-z]+ )?{_SPANS}",
+        r"\d{1,2}:\d{2}|\d\s?(?:年|月|日|点)|[内前后]",
     ),
+)
+_HOW_LONG = _kind(
+    asks=("how (?:long|soon|quickly|fast)|what period|wie lange|combien de temps|cuánto tiempo", "多久|多长|几年"),
+    holds=(f"{_SPANS}|immediately|at once", r"\d{1,2}:\d{2}|\d\s?(?:年|月|日|天|周|个月|小时|分钟|点)|[个两]?工作日"),
 )
 _FREQUENCY = _kind(
     asks=("how (?:often|frequently)|wie oft", "多久一次|多长时间一次|几次"),
@@ -50,7 +57,7 @@ _COUNT = _kind(
         "how (?:many|far|old|big|large|heavy|high|deep|wide)|wie viele?|combien|cuánt[oa]s?",
         "多少|几(?=[天个次台年月小])",
     ),
-    holds=("one|two|three|four|five|six|seven|eight|nine|ten|twelve|none", r"\d|[一二三四五六七八九十百千万两]"),
+    holds=(f"{_NUMBERS}|none", r"\d|[一二三四五六七八九十百千万两]"),
 )
 _REASON = _kind(
     asks=("why|what for|reason|cause|warum|weshalb|pourquoi|por qué", "为什么|为何|原因|なぜ|왜"),
@@ -63,7 +70,17 @@ _PERSON = _kind(
     asks=("who|whom|whose|wer|wen|wem|qui|quién", "谁|哪位|だれ|誰|누구"),
     holds=("lead|manager|director|head|team|department|extension|officer", "@|主管|经理|总监|部门|负责人"),
 )
-_KINDS = (_PRICE, _TIME, _FREQUENCY, _COUNT, _REASON, _PERSON)
+_PLACE = _kind(
+    asks=(
+        "where|what address|which (?:city|country|place)|wo|wohin|où|dónde|onde",
+        "哪里|哪儿|什么地方|何处|どこ|어디",
+    ),
+    holds=(
+        "(?:in|at|near|from|to|on)(?= (?:the )?(?-i:[A-Z]))|address|street|road|park|portal|extension",
+        "@|://|位于|地址|[省市县区镇路街号]",
+    ),
+)
+_KINDS = (_PRICE, _WHEN, _HOW_LONG, _FREQUENCY, _COUNT, _REASON, _PERSON, _PLACE)
 
 
 class Expectation:
@@ -78,6 +95,10 @@ class Expectation:
         if not self._holds:
             return 0.0
         return sum(bool(holds.search(sentence)) for holds in self._holds) / len(self._holds)
+
+    def telling(self, cell: str) -> bool:
+        """Whether a cell of a table, with its column's name, holds a kind that any number would not do for."""
+        return any(holds.search(cell) for holds in self._holds if holds is not _COUNT.holds)
 
     def missing(self, sentences: Iterable[str]) -> "Expectation":
         """Return what is still waited for when these sentences have been said."""

@@ -1,25 +1,30 @@
-"""What an extractive answer can quote: the sentences of a chunk, and the rows of its tables as sentences. Pure."""
+"""What an extractive answer can quote: the sentences of a chunk, its lists, and the rows of its tables. Pure."""
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from ragcore.citations.sentences import BlockKind, split_sentences
+from ragcore.extractive.rows import Row, rows
 from ragcore.types import Chunk, SectionKind
 
 _SHORTEST = 12
 """Characters, a dense character counting double: less is a heading, a label or a stray number, never an answer."""
 _FRAGMENT = 40
 """Prose without a full stop that is shorter than this is a label, a caption or a row of a table that lost its form."""
+_LONGEST_LIST = 8
+"""Items of a list that is quoted whole; of a longer one the best items are."""
 _STOP = re.compile(r"[.!?。！？…:：；;][\"'”’」』)）*_`]*$")
+_INTRODUCES = re.compile(r"[:：][\"'”’」』)）*_`]*$")
 _DENSE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _LEAD = re.compile(r"^\s*(?:[-*+•]\s+|\d{1,3}[.)]\s+|>\s*|\[[ x]\]\s+)+")
+_ITEM = re.compile(r"^\s*(?:[-*+•]|(?P<number>\d{1,3})[.)])\s")
 _WRAPPED = 50
 """A line shorter than this ends where its writer wanted it to: an address, a verse, a label."""
 _STARTS_BLOCK = re.compile(r"^\s*(?:[-*+•>|#]|\d{1,3}[.)]\s|```|~~~)")
 _STARTS_BLOCK_ALONE = re.compile(r"^\s*(?:[|#]|```|~~~)")
-_RULE = re.compile(r"^\s*\|?\s*:?-{2,}")
-_CELL_BORDER = re.compile(r"(?<!\\)\|")
+_BLANK_LINE = re.compile(r"\n\s*\n")
 _OPENS_WITH_REFERENCE = re.compile(
     r"^\W*(?:(?:it|its|they|them|their|he|she|his|her|this|that|these|those|such|both|either|neither|otherwise|however|"
     r"then|also|after that|in that case|if (?:it|they|this|that|so)|outside them|"
@@ -31,45 +36,129 @@ _OPENS_WITH_REFERENCE = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
-    """One whole sentence, or one table row read as a sentence.
+    """One whole sentence, one table row read as a sentence, or a list with what introduces it.
 
-    ``chunk`` and ``order`` tell where it stands: the chunk's index in the prompt, and its place in the chunk.
-    ``leans`` says that it opens with a word that points back, so that it can't stand without the unit before it.
+    ``chunk`` and ``order`` tell where it stands: the chunk's index in the prompt, and its place in the chunk;
+    ``paragraph`` counts within the chunk. ``leans`` says that it opens with a word that points back, so that it can't
+    stand without the unit before it. ``items`` are those of a list, which stand as units of their own too; ``text`` is
+    then what introduces it, and may be empty under a heading. ``ordered`` says that the list is numbered. ``alone`` is
+    what doesn't go on in its neighbour: a row, a line of code.
     """
 
     text: str
     chunk: int
     order: int
+    paragraph: int = 0
     leans: bool = False
-    row: bool = False
+    row: Row | None = None
+    alone: bool = False
+    items: tuple[str, ...] = ()
+    ordered: bool = False
 
 
 def units_of(chunk: Chunk, index: int) -> list[Unit]:
     """Return the quotable units of a chunk, in order; headings, fragments and rules are left out."""
     if chunk.kind is SectionKind.TABLE:
-        texts = list(_rows(chunk.text))
-    elif chunk.kind is SectionKind.CODE:
-        texts = [f"`{line.strip()}`" for line in chunk.text.splitlines() if line.strip() and "`" not in line]
-    else:
-        texts = list(_sentences(chunk.text))
-    return [
-        Unit(
-            text=text,
-            chunk=index,
-            order=order,
-            leans=bool(_OPENS_WITH_REFERENCE.match(text)) and chunk.kind is SectionKind.TEXT,
-            row=chunk.kind is not SectionKind.TEXT,
+        found = (
+            Unit(text=row.said(), chunk=index, order=order, row=row, alone=True)
+            for order, row in enumerate(rows(chunk.text))
         )
-        for order, text in enumerate(texts)
-        if _weight(text) >= _SHORTEST
+        return [unit for unit in found if _weight(unit.text) >= _SHORTEST]
+    if chunk.kind is SectionKind.CODE:
+        lines = [f"`{line.strip()}`" for line in chunk.text.splitlines() if line.strip() and "`" not in line]
+        return [
+            Unit(text=line, chunk=index, order=order, alone=True)
+            for order, line in enumerate(lines)
+            if _weight(line) >= _SHORTEST
+        ]
+    pieces = list(_pieces(_unwrapped(chunk.text)))
+    sentences = [
+        Unit(
+            text=piece.text,
+            chunk=index,
+            order=2 * order + 1,
+            paragraph=piece.paragraph,
+            leans=bool(_OPENS_WITH_REFERENCE.match(piece.text)),
+        )
+        for order, piece in enumerate(pieces)
+        if piece.quotable
     ]
+    return sorted([*sentences, *_lists(pieces, index)], key=lambda unit: unit.order)
 
 
-def _sentences(text: str) -> list[str]:
-    text = _unwrapped(text)
-    prose = (sentence for sentence in split_sentences(text) if sentence.kind is BlockKind.PROSE)
-    plain = (_LEAD.sub("", " ".join(text[sentence.body : sentence.body_end].split())) for sentence in prose)
-    return [sentence for sentence in plain if _STOP.search(sentence) or _weight(sentence) >= _FRAGMENT]
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A sentence or label of prose; ``item`` is "" outside of lists, else its bullet or number."""
+
+    text: str
+    paragraph: int
+    item: str
+
+    @property
+    def quotable(self) -> bool:
+        whole = bool(_STOP.search(self.text)) or _weight(self.text) >= _FRAGMENT
+        return whole and _weight(self.text) >= _SHORTEST and not _INTRODUCES.search(self.text)
+
+
+def _pieces(text: str) -> Iterator[_Piece]:
+    """Yield the sentences of prose in order, and the rows of tables that lost their form as sentences."""
+    found: list[_Piece] = []
+    paragraph, end = 0, 0
+    for sentence in split_sentences(text):
+        between = text[end : sentence.body]
+        end = sentence.body_end
+        paragraph += bool(_BLANK_LINE.search(between))
+        if sentence.kind is not BlockKind.PROSE:
+            paragraph += 1
+            continue
+        written = text[sentence.body : sentence.body_end]
+        marked = _ITEM.match(between.rpartition("\n")[2] + written)
+        item = (marked["number"] or "-") if marked else ""
+        found.append(_Piece(_LEAD.sub("", " ".join(written.split())), paragraph, item))
+    yield from _with_lost_rows(found)
+
+
+def _with_lost_rows(pieces: Sequence[_Piece]) -> Iterator[_Piece]:
+    """Give the lines of a table that lost its form, as in many PDFs, their heading line, so that they can be quoted."""
+    heading = ""
+    for before, piece in zip([None, *pieces], pieces, strict=False):
+        label = not piece.item and not _STOP.search(piece.text) and _weight(piece.text) < _FRAGMENT
+        if not label or before is None or before.paragraph != piece.paragraph:
+            heading = ""
+        if label and heading and any(c.isdigit() for c in piece.text):
+            yield _Piece(f"{heading}: {piece.text}.", piece.paragraph, "")
+            continue
+        if label and len(piece.text.split()) > 1 and not any(c.isdigit() for c in piece.text):
+            heading = piece.text
+        yield piece
+
+
+def _lists(pieces: Sequence[_Piece], index: int) -> Iterator[Unit]:
+    """Yield each list of two items or more that is short enough to be quoted whole, with the line before it."""
+    at = 0
+    while at < len(pieces):
+        if not pieces[at].item:
+            at += 1
+            continue
+        end = at
+        items: list[str] = []
+        while end < len(pieces) and (pieces[end].item or pieces[end].paragraph == pieces[max(at, end - 1)].paragraph):
+            # A second sentence of an item has no bullet of its own.
+            if pieces[end].item:
+                items.append(pieces[end].text)
+            elif items:
+                items[-1] += _joint(items[-1]) + pieces[end].text
+            end += 1
+        before = pieces[at - 1] if at else None
+        lead = before.text if before and _INTRODUCES.search(before.text) else ""
+        if 2 <= len(items) <= _LONGEST_LIST and (lead or not before or not before.item):
+            ordered = pieces[at].item != "-"
+            yield Unit(text=lead, chunk=index, order=2 * at, items=tuple(items), ordered=ordered)
+        at = end
+
+
+def _joint(before: str) -> str:
+    return "" if _DENSE.search(before[-2:]) else " "
 
 
 def _unwrapped(text: str) -> str:
@@ -84,35 +173,6 @@ def _unwrapped(text: str) -> str:
         else:
             out.append(line)
     return "\n".join(out)
-
-
-def _rows(text: str) -> list[str]:
-    """Read a Markdown table's rows as sentences: ``Column: value; column: value.`` each."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    if len(lines) < 2 or not _RULE.match(lines[1]):
-        return [" ".join(line.split()) for line in lines]
-    columns = _cells(lines[0])
-    return [row for row in (_row(columns, _cells(line)) for line in lines[2:]) if row]
-
-
-def _row(columns: list[str], cells: list[str]) -> str:
-    # The columns' language is the table's: a name or an address in another one stands in it as a guest.
-    wide = bool(_DENSE.search("".join(columns) or "".join(cells)))
-    colon, semicolon, stop = ("：", "；", "。") if wide else (": ", "; ", ".")
-    pairs = [
-        f"{column}{colon}{cell}" if column else cell
-        for column, cell in zip(columns + [""] * (len(cells) - len(columns)), cells, strict=False)
-        if cell
-    ]
-    return semicolon.join(pairs) + stop if pairs else ""
-
-
-def _cells(line: str) -> list[str]:
-    inner = line.strip().removeprefix("|")
-    parts = [part.strip() for part in _CELL_BORDER.split(inner)]
-    if parts and not parts[-1]:
-        parts.pop()
-    return [part.replace("\\|", "|").replace("<br>", " ") for part in parts]
 
 
 def _weight(text: str) -> int:

@@ -1,6 +1,6 @@
 """Candidates in the order of their relevance, before any of them is read."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,11 +28,13 @@ class RankedCandidate:
 class Ranking:
     """Candidates of all knowledge bases, best first, and the relevance that they must reach.
 
-    ``relaxed`` says that words which stand nowhere were left out of account, because nothing passed with them.
+    ``relaxed`` says that words which stand nowhere were left out of account, because nothing passed with them;
+    ``strict`` is the relevance with all words, by chunk.
     """
 
     candidates: tuple[RankedCandidate, ...]
     threshold: float
+    strict: Mapping[str, float]
     relaxed: bool = False
 
 
@@ -44,12 +46,16 @@ def rank(groups: Sequence[Candidates], *, weight: float, threshold: float) -> Ra
         weight: The dense leg's share, 0..1, where it is trusted.
         threshold: The relevance to reach, 0..1.
     """
-    strict = Ranking(candidates=_ordered(groups, weight, relaxed=False), threshold=threshold)
+    ordered = _ordered(groups, weight, relaxed=False)
+    relevances = {candidate.chunk_id: candidate.relevance for candidate in ordered}
+    strict = Ranking(candidates=ordered, threshold=threshold, strict=relevances)
     if threshold <= 0.0 or (strict.candidates and strict.candidates[0].relevance >= threshold):
         return strict
     known = [group for group in groups if group.weighed and group.weighed.known_share >= RELAXED_SHARE]
+    if not known:
+        return strict
     relaxed = _ordered(known, weight, relaxed=True)
-    return Ranking(candidates=relaxed, threshold=min(1.0, threshold * RELAXED), relaxed=True)
+    return Ranking(candidates=relaxed, threshold=min(1.0, threshold * RELAXED), strict=relevances, relaxed=True)
 
 
 def _ordered(groups: Sequence[Candidates], weight: float, *, relaxed: bool) -> tuple[RankedCandidate, ...]:

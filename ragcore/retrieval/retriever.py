@@ -32,17 +32,23 @@ MATCHED = 50
 READ = 24
 """How many of the best candidates are read at least: some may not be live any more, and a phrase may lift others."""
 READ_FOR_PHRASES = 60
+NEAR = 1 / 3
+"""Share of the threshold from which on a chunk came near to it."""
+MOST_NEAR = 5
+"""Chunks that came near are given out up to so many, with those that passed: as many as an answer of quotes reads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retrieved:
     """The chunks that passed the gate, best first, at most ``top_n``; none when nothing is relevant.
 
+    ``near`` are a few that came near to it, best first: worth a second look, and not to be believed without.
     ``without_vectors`` and ``without_keywords`` say that a leg could not be asked, in one knowledge base at least.
     ``relaxed`` says that they passed only the second, relaxed judgement. ``notes`` are phrases for the reader.
     """
 
     chunks: tuple[ScoredChunk, ...] = ()
+    near: tuple[ScoredChunk, ...] = ()
     without_vectors: bool = False
     without_keywords: bool = False
     relaxed: bool = False
@@ -52,6 +58,14 @@ class Retrieved:
     def degraded(self) -> bool:
         """Return whether an index could not be searched, so that documents may be missing."""
         return self.without_vectors or self.without_keywords
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Judged:
+    """What passed the gate and what came near to it."""
+
+    passed: tuple[ScoredChunk, ...]
+    near: tuple[ScoredChunk, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,9 +133,10 @@ class Retriever:
         without_keywords = any(group.bm25 is None for group in groups)
         if all(group.cosines is None and group.bm25 is None for group in groups):
             raise StoreError("neither the vectors nor the keywords can be searched")
-        chunks = await asyncio.to_thread(self._judged, query, searched, live)
+        judged = await asyncio.to_thread(self._judged, query, searched, live)
         return Retrieved(
-            chunks=chunks,
+            chunks=judged.passed,
+            near=judged.near,
             without_vectors=without_vectors,
             without_keywords=without_keywords,
             relaxed=searched.ranking.relaxed,
@@ -164,17 +179,31 @@ class Retriever:
 
         return await self._registry.settled_search(question.knowledge_bases, search, ids_of)
 
-    def _judged(self, query: SearchQuery, searched: _Searched, live: Mapping[str, Chunk]) -> tuple[ScoredChunk, ...]:
+    def _judged(self, query: SearchQuery, searched: _Searched, live: Mapping[str, Chunk]) -> _Judged:
         """Lift what holds a quoted phrase, and let through what reaches the threshold."""
+        ranking = searched.ranking
         read = [candidate for candidate in searched.best if candidate.chunk_id in live]
         scores = np.array([candidate.relevance for candidate in read])
         if query.phrases:
             scores = lifted(scores, np.array([phrase_share(query, live[one.chunk_id]) for one in read]))
         order = np.argsort(-scores, kind="stable")[: self._options.top_n]
-        return tuple(
-            self._scored(query, read[place], live[read[place].chunk_id], float(scores[place]), tell=number < MATCHED)
-            for number, place in enumerate(order)
-            if max(0.0, scores[place]) >= searched.ranking.threshold
+        passed = [int(place) for place in order if max(0.0, scores[place]) >= ranking.threshold]
+        # What came near is told by the strict judgement: the word that stands nowhere may be just what is asked.
+        strict = {place: ranking.strict.get(read[place].chunk_id, 0.0) for place in range(len(read))}
+        closest = sorted(set(strict) - set(passed), key=lambda place: (-strict[place], read[place].chunk_id))
+        lowest = NEAR * self._options.similarity_threshold
+        return _Judged(
+            passed=tuple(
+                self._scored(
+                    query, read[place], live[read[place].chunk_id], float(scores[place]), tell=number < MATCHED
+                )
+                for number, place in enumerate(passed)
+            ),
+            near=tuple(
+                self._scored(query, read[place], live[read[place].chunk_id], strict[place], tell=True)
+                for place in closest[: max(0, MOST_NEAR - len(passed))]
+                if strict[place] >= lowest > 0.0
+            ),
         )
 
     def _scored(

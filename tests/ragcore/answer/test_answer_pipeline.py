@@ -50,6 +50,7 @@ def scored(number: int) -> ScoredChunk:
 @dataclass(frozen=True)
 class Found:
     chunks: tuple[ScoredChunk, ...] = (scored(0), scored(1))
+    near: tuple[ScoredChunk, ...] = ()
     notes: tuple[Phrase, ...] = ()
 
 
@@ -277,3 +278,25 @@ async def test_without_quotes_nothing_is_cited_but_all_is_checked() -> None:
 async def test_only_known_addresses_may_become_links() -> None:
     _, answer = await ask(answerer())
     assert answer.allowed_urls == {"https://wiki.example/0", "https://wiki.example/1"}
+
+
+async def test_chunks_that_came_near_get_a_second_look() -> None:
+    """They are believed when a sentence of theirs says what is asked, and else nothing relevant was found."""
+    found = Found(chunks=(), near=(scored(1),))
+    _, answer = await ask(answerer(found=found), "What is the hotel limit in London?")
+    assert answer.raw_text == "The hotel limit is £140 a night in London [ID:0]."
+    _, answer = await ask(answerer(found=found), "Is breakfast in the hotel refunded?")
+    assert answer.abstained
+
+
+async def test_a_quote_may_come_from_a_chunk_that_only_came_near() -> None:
+    found = Found(chunks=(scored(0),), near=(scored(1),))
+    _, answer = await ask(answerer(found=found), "What is the hotel limit in London?")
+    assert [citation.document_id for citation in answer.citations] == ["handbook:1.md"]
+
+
+async def test_a_model_that_is_down_is_told_also_where_nothing_can_be_quoted() -> None:
+    model = FakeModel([[ModelUnreachable("down")]])
+    _, answer = await ask(answerer(model), "What colour is the door of the canteen?")
+    assert answer.abstained
+    assert answer.notes == (phrase("model_down", "en"),)

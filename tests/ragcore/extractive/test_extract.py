@@ -1,19 +1,30 @@
 import re
+from collections.abc import Sequence
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from ragcore.citations.markers import strip
+from ragcore.errors import ModelUnreachable
 from ragcore.extractive import ExtractOptions, extract
 from ragcore.extractive.units import units_of
+from ragcore.models.minilm import MiniLMEmbedder
 from ragcore.types import Chunk, ScoredChunk, SectionKind
+from tests.fakes.embedding import HashEmbedder
 
 LEAVE = (
     "Up to five unused days may be carried into the\nnext year and no more than that. They must be taken by 31 March. Requests go to the team lead "
     "two weeks ahead."
 )
 CODES = "| Code | Action |\n| --- | --- |\n| E-104 | Dry the contacts |\n| E-417 | Switch off \\| do not charge |\n|  | see the guide |\n"
+SITES = (
+    "| Site | Address | Phone | Opening hours |\n| --- | --- | --- | --- |\n"
+    "| Leeds office | 2 Wharf Street | 0113 111 | 8:00 to 17:00 |\n"
+    "| Leeds warehouse | 14 Canal Wharf | 0113 496 | 6:00 to 16:00 |\n"
+)
 RULES = "年休假为12天。其余部分须在次年6月30日之前使用。病假须当天通知主管。"
 
 
@@ -41,17 +52,98 @@ async def test_neighbours_stand_in_the_documents_order_whichever_was_chosen_firs
 
 async def test_a_table_row_reads_as_a_sentence() -> None:
     answer = await extract("What does E-417 mean?", [scored(LEAVE), scored(CODES, kind=SectionKind.TABLE)], None)
-    assert answer == "Code: E-417; Action: Switch off | do not charge [ID:1]."
+    assert answer == "E-417 – Action: Switch off | do not charge [ID:1]."
 
 
 async def test_a_row_has_the_punctuation_of_its_columns() -> None:
     """A name or an address in another script doesn't change the language of the table."""
     sites = "| Site | Lead |\n| --- | --- |\n| Suzhou factory | 陈立华 |\n"
     answer = await extract("Who leads the Suzhou factory?", [scored(sites, kind=SectionKind.TABLE)], None)
-    assert answer == "Site: Suzhou factory; Lead: 陈立华[ID:0]."
+    assert answer == "Suzhou factory – Lead: 陈立华[ID:0]."
     prices = "| 产品 | 价格 |\n| --- | --- |\n| PE-21 | 86 |\n"
     answer = await extract("PE-21 的价格", [scored(prices, kind=SectionKind.TABLE)], None)
-    assert answer == "产品：PE-21；价格：86 [ID:0]。"
+    assert answer == "PE-21，价格：86 [ID:0]。"
+
+
+async def test_a_row_gives_the_columns_that_were_asked_for() -> None:
+    table = scored(SITES, kind=SectionKind.TABLE)
+    assert await extract("Where is the Leeds warehouse?", [table], None) == (
+        "Leeds warehouse – Address: 14 Canal Wharf [ID:0]."
+    )
+    assert await extract("What is the phone of the Leeds warehouse?", [table], None) == (
+        "Leeds warehouse – Phone: 0113 496 [ID:0]."
+    )
+    assert await extract("When is the Leeds warehouse open?", [table], None) == (
+        "Leeds warehouse – Opening hours: 6:00 to 16:00 [ID:0]."
+    )
+
+
+async def test_a_row_is_called_as_the_question_has_it() -> None:
+    leave = "| Leave | Length |\n| --- | --- |\n| Paternity | 4 weeks |\n| Shared | 50 weeks |\n"
+    answer = await extract("How long is paternity leave?", [scored(leave, kind=SectionKind.TABLE)], None)
+    assert answer == "Paternity leave – Length: 4 weeks [ID:0]."
+
+
+async def test_a_number_is_no_name_of_a_row() -> None:
+    sums = "| Year | Turnover |\n| --- | --- |\n| 2025 | 12 million |\n"
+    answer = await extract("What was the turnover of 2025?", [scored(sums, kind=SectionKind.TABLE)], None)
+    assert answer == "Year: 2025; Turnover: 12 million [ID:0]."
+
+
+async def test_rows_that_answer_as_well_are_all_told() -> None:
+    probes = "| Article | Fits |\n| --- | --- |\n| PE-21 | TW-120 |\n| PE-30 | TW-350 |\n| CE-40 | TW-350 |\n"
+    answer = await extract("Which articles fit the TW-350?", [scored(probes, kind=SectionKind.TABLE)], None)
+    assert answer == "PE-30 – Fits: TW-350 [ID:0].\n\nCE-40 – Fits: TW-350 [ID:0]."
+
+
+async def test_a_line_that_introduces_a_list_brings_it() -> None:
+    text = (
+        "Some words before.\n\nBring the following documents:\n\n- your passport,\n- a tax form.\n\nAsk at reception."
+    )
+    answer = await extract("Which documents should I bring?", [scored(text)], None)
+    assert answer == "Bring the following documents:\n\n- your passport, [ID:0]\n- a tax form [ID:0]."
+    one = await extract("Who signs the tax form?", [scored(text)], None)
+    assert one == "a tax form [ID:0]." or not one
+
+
+async def test_the_steps_of_an_instruction_come_together() -> None:
+    text = (
+        "Press CAL and choose the two-point calibration. Put the probe into the buffer. Wait for READY.\n\nIt is blue."
+    )
+    answer = await extract("How do I do a two-point calibration?", [scored(text)], None)
+    assert strip(answer) == text.partition("\n")[0]
+    assert strip(await extract("What is a two-point calibration?", [scored(text)], None)) == text.partition(" Put")[0]
+
+
+async def test_a_table_that_lost_its_form_is_read_under_its_heading_line() -> None:
+    text = (
+        "Instrument Quantity Limit\nTW-200 pH 0.03\nTW-350 pH 0.01\n\nAn instrument outside its limit is adjusted once."
+    )
+    answer = await extract("What is the pH limit of the TW-350?", [scored(text)], None)
+    assert answer == "Instrument Quantity Limit: TW-350 pH 0.01 [ID:0]."
+
+
+@pytest.mark.parametrize(
+    ("question", "answered"),
+    [
+        ("What does the PE-30 cost?", True),
+        ("What does the PE-30 weigh?", False),
+        ("Which colour does the PE-30 have?", False),
+        ("What is the PE-30?", True),
+    ],
+)
+async def test_what_is_asked_must_be_said_and_not_only_the_thing_named(question: str, answered: bool) -> None:
+    prices = "| Article | Name | Cost |\n| --- | --- | --- |\n| PE-30 | pH probe | 118 |\n"
+    assert bool(await extract(question, [scored(prices, kind=SectionKind.TABLE)], None)) is answered
+
+
+async def test_a_word_of_like_meaning_is_as_good() -> None:
+    """What the price is may be asked as what it costs; what a thing weighs isn't told by its price."""
+    prices = "| Article | Name | Price |\n| --- | --- | --- |\n| PE-30 | pH probe | 118 |\n"
+    chunks = [scored(prices, kind=SectionKind.TABLE, score=0.5, title="Price list")]
+    embedder = MiniLMEmbedder()
+    assert "118" in await extract("What does the PE-30 cost?", chunks, embedder)
+    assert await extract("What does the PE-30 weigh?", chunks, embedder) == ""
 
 
 async def test_chinese_sentences_join_without_spaces() -> None:
@@ -92,3 +184,13 @@ async def test_every_quoted_sentence_stands_whole_in_the_chunk_it_cites(texts: l
 async def test_any_text_can_be_asked(kind: SectionKind, text: str, question: str) -> None:
     answer = await extract(question, [scored(text, kind=kind)], None)
     assert not answer or "[ID:0]" in answer
+
+
+class DeafEmbedder(HashEmbedder):
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        raise ModelUnreachable("no connection")
+
+
+async def test_words_alone_do_where_the_embedder_fails() -> None:
+    answer = await extract("How many unused days may be carried over?", [scored(LEAVE)], DeafEmbedder())
+    assert answer.startswith("Up to five unused days")

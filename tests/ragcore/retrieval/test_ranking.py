@@ -56,7 +56,9 @@ def test_words_that_stand_nowhere_are_forgiven_once_and_for_a_price() -> None:
     assert ranking.relaxed
     assert ranking.threshold == 0.3 * RELAXED
     mostly_unknown = group({"a": 0.1}, {"a": 3.0}, known=3.0)
-    assert rank([mostly_unknown], weight=0.5, threshold=0.3).candidates == ()
+    strict = rank([mostly_unknown], weight=0.5, threshold=0.3)
+    assert not strict.relaxed
+    assert all(candidate.relevance < strict.threshold for candidate in strict.candidates)
     assert not rank([group({"a": 0.8}, {"a": 9.0})], weight=0.5, threshold=0.3).relaxed
 
 

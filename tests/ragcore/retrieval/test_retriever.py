@@ -188,3 +188,17 @@ async def test_synonyms_find_what_other_words_say(tmp_path: pathlib.Path) -> Non
         missing = retriever(library, options=RetrievalOptions(synonyms=tmp_path / "none.txt"))
         with pytest.raises(ConfigError):
             await missing.retrieve(Question(text="x", knowledge_bases=("kb",)))
+
+
+async def test_what_came_near_to_the_gate_is_given_out_apart(tmp_path: pathlib.Path) -> None:
+    async with opened(tmp_path, WordEmbedder()) as library:
+        await fill(library, TEXTS)
+        question = Question(text="When is lunch served?", knowledge_bases=("kb",))
+        usual = await retriever(library).retrieve(question)
+        assert usual.chunks
+        best = usual.chunks[0].score
+        strict = RetrievalOptions(similarity_threshold=min(1.0, best * 1.5))
+        found = await retriever(library, options=strict).retrieve(question)
+        assert not found.chunks
+        assert found.near[0].chunk.id == usual.chunks[0].chunk.id
+        assert all(near.score < strict.similarity_threshold for near in found.near)

@@ -1,0 +1,140 @@
+"""Which units make the answer: the best, and only such others as add something that was asked. Pure."""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from ragcore.extractive.expectation import Expectation
+from ragcore.extractive.matter import Matter, follows
+from ragcore.extractive.options import ExtractOptions
+from ragcore.extractive.words import content
+
+_HOW_TO = re.compile(
+    r"\bhow (?:do|does|can|could|should|must|would|to)\b|\bwhat (?:do|should|must|shall) (?:i|we|you)\b|\bsteps?\b"
+    r"|\bprocedure\b|怎么|怎样|如何|步骤|流程",
+    re.IGNORECASE,
+)
+_AS_GOOD = 0.5
+"""Rows must hold so much of the question before several of them are taken for answers as good as each other."""
+
+
+def choose(question: str, matter: Matter, expectation: Expectation, options: ExtractOptions) -> list[int]:
+    """Return the indexes of the chosen units in reading order: best first, neighbours as they stand in the document."""
+    return _Choice(question, matter, expectation, options).made()
+
+
+class _Choice:
+    """The choice for one question."""
+
+    def __init__(self, question: str, matter: Matter, expectation: Expectation, options: ExtractOptions) -> None:
+        self._matter = matter
+        self._units = matter.units
+        self._expectation = expectation
+        self._options = options
+        self._how_to = bool(_HOW_TO.search(question))
+        self._ranked = sorted(range(len(self._units)), key=lambda i: (-matter.scores[i], i))
+        self._best = self._ranked[0]
+        self._chosen: list[int] = []
+
+    def made(self) -> list[int]:
+        """Take the best, what is as good, what adds to it, what is still waited for, and the steps that follow."""
+        self._take(self._best)
+        for i in self._ranked[1:]:
+            if self._as_good(i) or self._adds(i):
+                self._take(i)
+        for i in self._ranked[1:]:
+            # A question may ask two things at once: "when, and why?"
+            missing = self._expectation.missing([self._units[j].text for j in self._chosen])
+            if (
+                self._near(i, self._options.share_of_missing)
+                and missing.met(self._units[i].text)
+                and self._same_thing(i)
+            ):
+                self._take(i)
+        if self._how_to:
+            self._take_steps()
+        return [i for run in self._runs() for i in run]
+
+    def _take(self, i: int) -> None:
+        """Choose a unit after those that it leans on, if there is room and it was not said already."""
+        needed = [j for j in self._with_what_it_leans_on(i) if j not in self._chosen]
+        said = [j for j in self._chosen if self._repeats(i, j)]
+        if not said and i in needed and len(self._chosen) + len(needed) <= self._options.sentences:
+            self._chosen += needed
+
+    def _near(self, i: int, share: float) -> bool:
+        same = self._units[i].chunk == self._units[self._best].chunk
+        return same and bool(self._matter.scores[i] >= share * self._matter.scores[self._best])
+
+    def _as_good(self, i: int) -> bool:
+        """Whether a row of the best one's table holds just what that holds of the question: "which of them ...?"."""
+        held, best = self._matter.held[i] >= 0.5, self._matter.held[self._best] >= 0.5
+        rows = self._units[i].row is not None and self._units[self._best].row is not None
+        enough = float(self._matter.held[self._best] @ self._matter.weights) >= _AS_GOOD
+        return rows and enough and self._near(i, self._options.alike) and bool(np.array_equal(held, best))
+
+    def _same_thing(self, i: int) -> bool:
+        """Whether a unit is no row beside the best one's: those are of other things."""
+        return self._units[i].row is None or self._units[self._best].row is None or i == self._best
+
+    def _adds(self, i: int) -> bool:
+        """Whether a unit holds enough of what the chosen ones lack of the question."""
+        options, matter = self._options, self._matter
+        if (
+            not self._near(i, options.share_of_best)
+            and matter.scores[i] < options.share_elsewhere * matter.scores[self._best]
+        ):
+            return False
+        # What title and headings say isn't news either.
+        lacking = 1.0 - np.maximum(matter.held[self._chosen], matter.around[self._chosen]).max(axis=0)
+        return float(np.minimum(matter.held[i], lacking) @ matter.weights) >= options.adds
+
+    def _take_steps(self) -> None:
+        """Take the whole paragraph of the best, as far as there is room: an instruction is seldom one sentence."""
+        best = self._units[self._best]
+        if best.items or best.alone:
+            return
+        steps = [
+            i
+            for i, unit in enumerate(self._units)
+            if unit.chunk == best.chunk and unit.paragraph == best.paragraph and not (unit.items or unit.alone)
+        ]
+        place = steps.index(self._best)
+        for run in (reversed(steps[:place]), steps[place + 1 :]):
+            for i in run:
+                if not self._near(i, self._options.share_of_step):
+                    break
+                self._take(i)
+
+    def _with_what_it_leans_on(self, i: int) -> list[int]:
+        """Return the unit's index after those of the units that it can't stand without, at most two back."""
+        needed = [i]
+        while len(needed) < 3 and self._units[needed[0]].leans:
+            before = [j for j in range(needed[0]) if follows(self._units[j], self._units[needed[0]])]
+            if not before:
+                break
+            needed.insert(0, before[0])
+        return needed
+
+    def _repeats(self, i: int, j: int) -> bool:
+        unit, other = self._units[i], self._units[j]
+        if unit.text == other.text and not unit.items:
+            return True
+        if unit.row is not None and other.row is not None and unit.chunk == other.chunk:
+            return False
+        for a_list, one in ((unit, other), (other, unit)):
+            if a_list.items and one.chunk == a_list.chunk and any(one.text in item for item in a_list.items):
+                return True
+        mine, theirs = set(content(unit.text)), set(content(other.text))
+        return len(mine & theirs) >= self._options.repeated * max(1, min(len(mine), len(theirs)))
+
+    def _runs(self) -> Sequence[Sequence[int]]:
+        """Group what was chosen into runs of neighbours in the document's order, the runs in the order of choice."""
+        runs: list[list[int]] = []
+        for i in sorted(self._chosen):
+            if runs and follows(self._units[runs[-1][-1]], self._units[i]):
+                runs[-1].append(i)
+            else:
+                runs.append([i])
+        return sorted(runs, key=lambda run: min(self._chosen.index(i) for i in run))

@@ -1,0 +1,57 @@
+"""What decides how an extractive answer is chosen."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractOptions:
+    """How an extractive answer is chosen; every weight is a share of a score in 0..1."""
+
+    sentences: int = 4
+    """At most this many units, besides those that a leaning one brings; a list is one."""
+    chunks: int = 5
+    """Units are taken from this many of the best chunks."""
+    embedded: int = 20
+    """Only so many units, the best by words, are compared by meaning: what an embedder does in a fifth of a second."""
+    compared: int = 8
+    """Of so many units, the best by words, the single words are compared with the question's."""
+    words: float = 0.6
+    meaning: float = 0.4
+    passage: float = 0.5
+    """How much a sentence loses for standing in a passage that is worth nothing beside the best one."""
+    around: float = 0.7
+    """What a word of the question counts that only the title, a heading or the first sentence of the passage has: a
+    passage says first what it is about, and often doesn't repeat it."""
+    neighbour: float = 0.12
+    """A sentence beside a good one gains: an answer often goes on in the next sentence. Table rows don't go on."""
+    inherited: float = 0.5
+    """A sentence that opens with a pronoun speaks of what the one before it names, so it inherits of its score."""
+    identifier: float = 2.0
+    """How much more a code, version or file name of the question weighs than a word as rare."""
+    expected: float = 0.15
+    """A question for a time, a price, a reason is answered by a sentence that holds one."""
+    share_of_best: float = 0.6
+    """A further sentence must score at least this share of the best, and hold words of the question that lack yet."""
+    adds: float = 0.15
+    """Which share of the question, by weight, a further sentence must add."""
+    share_of_missing: float = 0.35
+    """A sentence that holds a kind of answer which was asked for and lacks yet must score this share of the best."""
+    share_of_step: float = 0.2
+    """The same for the next step, where the question is how to do something."""
+    share_elsewhere: float = 0.9
+    """The same for one of another passage: it has to say something of its own, not only sound alike."""
+    alike: float = 0.97
+    """A row that scores this share of the best and holds the same words of the question is an answer as good."""
+    repeated: float = 0.7
+    """A sentence that shares this many of its words with a chosen one says nothing new."""
+    enough: float = 1.1
+    """What an answer must reach: which share it holds of what is asked, besides names, plus its cosine with the
+    question, plus the relevance of its passage."""
+    enough_unsure: float = 1.2
+    """The same where the passage itself did not pass the relevance gate."""
+    enough_words: float = 0.2
+    """The same for the share alone, where the embedder can't compare."""
+    enough_words_unsure: float = 0.4
+    """The same where the passage itself did not pass the relevance gate either."""
+    known_languages: frozenset[str] | None = frozenset({"en"})
+    """Those in which the embedder can compare; None: all."""

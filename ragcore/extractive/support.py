@@ -1,0 +1,62 @@
+"""Whether what was chosen answers the question at all: a passage may name the thing and not say what is asked of it."""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragcore.extractive.likeness import Floats
+from ragcore.extractive.matter import Matter
+from ragcore.extractive.options import ExtractOptions
+
+_LIGHTEST = 0.5
+"""Words that weigh less for themselves, such as "tell" or "happen", are not what is asked."""
+
+
+_ANYTHING = re.compile(
+    r"^\W*(?:what|who) (?:is|are|was|were)\W+(?:the |an? )?[\w.-]+\W*$|\bmeans?\b|\bmeaning of\b|\babout\b"
+    r"|\bwhat (?:do|should|can|must|shall) (?:i|we|you|one) do\b|\bwhat (?:now|to do|next)\b"
+    r"|怎么办|什么意思|是什么[？?]?$|含义",
+    re.IGNORECASE,
+)
+"""A question of this form asks for whatever there is about the thing that it names."""
+
+
+def support(
+    question: str, matter: Matter, chosen: Sequence[int], options: ExtractOptions
+) -> tuple[float, float | None]:
+    """Return which share of what is asked the chosen units hold, 0..1, and their best cosine with the question.
+
+    What is asked are the telling words that name nothing: of "What does the OX-12 weigh?" it is "weigh". Where
+    anything about a thing will do, its name counts as well. The share is 1 when there are no such words; the cosine is
+    None where the embedder can't compare.
+    """
+    own, above = matter.held[chosen].max(axis=0), matter.around[chosen].max(axis=0)
+    anything = bool(_ANYTHING.search(question))
+    asked = [(anything or not word.names) and word.weight >= _LIGHTEST for word in matter.words]
+    share = _share(np.maximum(own, options.around * above), matter.weights, np.array(asked, dtype=bool))
+    # What title and headings say already is what the passage is about; the sentence must say something else of it.
+    rest = np.array(asked, dtype=bool) & (above < 1.0)
+    felt = matter.felt[chosen]
+    if np.isnan(felt).all():
+        share = min(share, _share(own, matter.weights, rest))
+    return share, None if np.isnan(felt).all() else float(np.nanmax(felt))
+
+
+def _share(held: Floats, weight: Floats, counted: NDArray[np.bool_]) -> float:
+    total = float(weight[counted].sum())
+    return float(held[counted] @ weight[counted]) / total if total > 0.0 else 1.0
+
+
+def answers(question: str, matter: Matter, chosen: Sequence[int], options: ExtractOptions, *, sure: bool) -> bool:
+    """Whether the chosen units say enough of what is asked to be shown as an answer.
+
+    Measured on two public sets, with the passages that hold the answer and without them: the sum of the three signs
+    tells the two apart better than each alone, and 1.25 would lose one right answer in twenty.
+    """
+    share, cosine = support(question, matter, chosen, options)
+    if cosine is None:
+        return share >= (options.enough_words if sure else options.enough_words_unsure)
+    evidence = share + cosine + float(matter.relevance[chosen].max())
+    return evidence >= (options.enough if sure else options.enough_unsure)

@@ -1,0 +1,102 @@
+"""The words of questions and sentences, brought to one form, and how much each word of a question tells. Pure."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ragcore.terms import Kind, Term, is_stop_word, terms
+from ragcore.terms.normal import stem
+
+_FORMS = """
+lose lost|pay paid|buy bought|send sent|keep kept|hold held|build built|break broke broken|steal stole stolen
+take took taken|give gave given|write wrote written|choose chose chosen|forget forgot forgotten|go went gone
+come came|begin began begun|spend spent|bring brought|sell sold|fall fell fallen|fly flew flown|drive drove driven
+grow grew grown|lead led|meet met|run ran|speak spoke spoken|wear wore worn|win won|catch caught|teach taught
+hide hid hidden|freeze froze frozen|wake woke woken|draw drew drawn|throw threw thrown|rise rose risen|feed fed
+child children|man men|woman women|person people|foot feet|tooth teeth
+"""
+_BASE_OF = {
+    form: stem(base)
+    for entry in _FORMS.replace("\n", "|").split("|")
+    if entry
+    for base, *forms in [entry.split()]
+    for form in forms
+}
+_LIGHT_ENGLISH = """
+happen tell explain describe know want need like get give find make use mean say come go take thing something way much
+many long soon often far old big possible allow able kind type sort please help must new now ask look exist there
+anybody someone everybody everyone company date time amount reason
+"""
+_LIGHT_CHINESE = """
+需要 应该 应当 多长 多久 多大 知道 告诉 介绍 一般 公司 进行 必须 怎么 如何 最多 最少 至少
+"""
+_LIGHT = frozenset(map(stem, _LIGHT_ENGLISH.split())) | frozenset(_LIGHT_CHINESE.split())
+_LIGHT_SHARE = 0.3
+"""What a word that many questions have weighs beside one that tells what this one is about."""
+_PARTICLES = frozenset("的了吗嗎呢吧是在与與和有几幾个個多少什么麼怎哪谁誰何为為么要会能可")
+_SENTENCE_START = re.compile(r"(?:^|[.!?。！？:\n])\W*$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Word:
+    """A telling word of a question.
+
+    ``written`` is lower case. ``weight`` is above 0; rarity is not part of it. ``names`` says that it names a thing or
+    a person, an identifier or a word with a capital, rather than what is asked of it.
+    """
+
+    term: str
+    written: str
+    weight: float
+    names: bool
+
+
+def content(text: str) -> dict[str, str]:
+    """Return the terms that carry meaning, each with how it is first written, in lower case.
+
+    Without function words and without single characters of scripts that pairs cover; irregular forms by their base.
+    """
+    found: dict[str, str] = {}
+    for term in terms(text):
+        written = text[term.start : term.end].lower()
+        if not _says_nothing(term, written):
+            found.setdefault(_base(term, written), written)
+    return found
+
+
+def question_words(question: str, *, identifier: float) -> list[Word]:
+    """Return the telling words of a question; an identifier weighs that many times as much as a word."""
+    kinds: dict[str, Term] = {}
+    for term in terms(question):
+        kinds.setdefault(_base(term, question[term.start : term.end].lower()), term)
+    codes = [(term.start, term.end) for term in kinds.values() if term.kind is Kind.IDENTIFIER]
+    words = []
+    for text, written in content(question).items():
+        term = kinds[text]
+        is_code = term.kind is Kind.IDENTIFIER
+        of_code = any(start <= term.start and term.end <= end for start, end in codes)
+        straddles = term.kind is Kind.PAIR and any(character in _PARTICLES for character in text)
+        light = text in _LIGHT or straddles or of_code
+        weight = identifier if is_code else _LIGHT_SHARE if light else 1.0
+        words.append(Word(term=text, written=written, weight=weight, names=of_code or _capital(question, term)))
+    return words
+
+
+def weights(words: list[Word], rarity: Mapping[str, float]) -> list[float]:
+    """Return the weights of words with their rarity, made to sum up to 1; an empty list for none."""
+    raw = [word.weight * rarity[word.term] for word in words]
+    total = sum(raw)
+    return [one / total for one in raw]
+
+
+def _says_nothing(term: Term, written: str) -> bool:
+    return term.kind is Kind.CHARACTER or is_stop_word(term) or is_stop_word(re.sub("['’]", "", written))
+
+
+def _base(term: Term, written: str) -> str:
+    return _BASE_OF.get(written, term.text) if term.kind is Kind.WORD else term.text
+
+
+def _capital(text: str, term: Term) -> bool:
+    """Whether a word has a capital that the start of a sentence doesn't explain."""
+    return text[term.start].isupper() and not _SENTENCE_START.search(text[: term.start])
