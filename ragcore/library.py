@@ -41,6 +41,8 @@ class Library:
         self.vector_rows = Vectors(database)
         self.entries = Entries(database)
         self.keywords = TantivyKeywords(data_dir / KEYWORDS)
+        self.following = asyncio.Lock()
+        """Held by whoever lets the keyword index follow the database, or clears it."""
         self.vectors = ChromaIndex(
             chroma,
             self.registry,

@@ -18,6 +18,8 @@ from ragcore.upkeep import KEYWORDS, follow, report_keywords, sweep
 
 ABANDONED = timedelta(hours=6)
 """When another process of a shared database is taken for dead, and its unfinished work swept."""
+FORGOTTEN = timedelta(days=30)
+"""How long replaced generations are remembered for keyword indexes that follow."""
 SPARE_VECTORS = 20_000
 """Unused vectors that are kept in any case; about 30 MB."""
 FOLLOW_AT_START = 2_000
@@ -31,9 +33,12 @@ async def recover(library: Library) -> list[IndexHealth]:
         The indexes that are not well; ``mend`` builds them anew.
     """
     await sweep(library, abandoned_before=datetime.now(UTC) - ABANDONED)
+    if not library.database.is_sqlite:
+        await library.staging.prune_retired(before=datetime.now(UTC) - FORGOTTEN)
     await library.vectors.drop_strays()
-    for name in await library.registry.knowledge_bases():
-        await library.vectors.probe(name)
+    async with library.writing:  # in between two batches of other processes, if there are such
+        for name in await library.registry.knowledge_bases():
+            await library.vectors.probe(name)
     await _probe_keywords(library)
     return list(library.health)
 
@@ -57,25 +62,20 @@ async def mend(library: Library) -> AsyncGenerator[IndexHealth, None]:
 
 
 async def check(library: Library) -> list[IndexHealth]:
-    """Look at every index thoroughly: all ids against the database, and what a start looks at; notes and returns it.
-
-    Call it when nothing is being written.
-    """
+    """Look at every index thoroughly: all ids against the database, and what a start looks at; notes and returns it."""
     found: list[IndexHealth] = []
     bases = await library.registry.knowledge_bases()
-    for name in bases:
-        health = await library.vectors.probe(name)
-        if health.state is IndexState.WELL:
-            reason = _difference(await library.vectors.ids(name), await library.entries.ids(name), "texts")
-            if reason:
-                library.vectors.report_damage(name, reason)
-        found.append(library.health.of(VECTORS, name))
-    await _probe_keywords(library)
-    if library.health.of(KEYWORDS).state is IndexState.WELL:
-        live = set().union(*[await _live_ids(library, name) for name in bases])
-        reason = _difference(await library.keywords.ids(), live, "chunks")
-        if reason:
-            report_keywords(library, IndexState.DAMAGED, reason)
+    await sweep(library)
+    async with library.writing:  # between two batches: nothing is half written
+        for name in bases:
+            health = await library.vectors.probe(name)
+            if health.state is IndexState.WELL:
+                live, every = await library.entries.ids(name), await library.entries.ids(name, live=False)
+                reason = _difference(await library.vectors.ids(name), live, every, "texts")
+                if reason:
+                    library.vectors.report_damage(name, reason)
+            found.append(library.health.of(VECTORS, name))
+    await _check_keywords(library)
     return [*found, library.health.of(KEYWORDS)]
 
 
@@ -133,7 +133,7 @@ async def _refill_keywords(library: Library) -> AsyncGenerator[IndexHealth, None
     report_keywords(library, IndexState.REBUILDING, total=sum(count.chunks for count in counts.values()))
     yield library.health.of(KEYWORDS)
     try:
-        async with library.writing:
+        async with library.following, library.writing:
             await library.keywords.clear()
         await follow(library)
         report_keywords(library, IndexState.WELL)
@@ -163,15 +163,19 @@ async def _probe_keywords(library: Library) -> None:
         report_keywords(library, IndexState.DAMAGED, f"it holds {found} chunks and should hold {expected}")
 
 
-async def _live_ids(library: Library, name: str) -> set[str]:
-    found: set[str] = set()
-    after = ""
-    while page := await library.registry.live_page(name, after=after):
-        found.update(stored.chunk.id for stored in page)
-        after = page[-1].chunk.id
-    return found
+async def _check_keywords(library: Library) -> None:
+    """Let the keyword index catch up, and compare all its ids with the database's."""
+    try:
+        await follow(library)
+        async with library.following, library.writing:
+            live, every = await library.registry.ids(), await library.registry.ids(live=False)
+            reason = _difference(await library.keywords.ids(), live, every, "chunks")
+    except IndexDamaged as error:
+        reason = str(error)
+    report_keywords(library, IndexState.DAMAGED if reason else IndexState.WELL, reason)
 
 
-def _difference(found: set[str], expected: set[str], what: str) -> str:
-    missing, surplus = len(expected - found), len(found - expected)
+def _difference(found: set[str], live: set[str], every: set[str], what: str) -> str:
+    """Say what an index lacks of what is live, and has beyond what there is; what waits to be swept may be there."""
+    missing, surplus = len(live - found), len(found - every)
     return f"{missing} {what} are missing and {surplus} are left over" if missing or surplus else ""

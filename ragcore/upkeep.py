@@ -1,12 +1,17 @@
 """What keeps the indexes in line with the database while everything is well: sweeping, and following its revisions."""
 
+import asyncio
+import logging
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from contextlib import nullcontext
 from datetime import datetime
+from typing import TypeVar
 
-from ragcore.errors import IndexDamaged
+from ragcore.errors import IndexDamaged, StoreError
 from ragcore.library import Library
 from ragcore.stores.health import IndexHealth, IndexState
+from ragcore.stores.hits import KeywordReader, KeywordSearch
 from ragcore.stores.staging import Staged
 from ragcore.stores.waiting import uninterrupted
 from ragcore.types import Chunk
@@ -15,6 +20,11 @@ KEYWORDS = "keywords"
 """What the keyword index is called in the library's health."""
 STEP = 200
 """Documents of one step when the keyword index catches up."""
+FOLLOW_SECONDS = 5.0
+"""How often a process that shares its database looks for what others have switched."""
+
+T = TypeVar("T")
+log = logging.getLogger(__name__)
 
 
 async def sweep(library: Library, *, abandoned_before: datetime | None = None) -> int:
@@ -107,7 +117,9 @@ async def follow(library: Library) -> int:
 
 
 async def _follow_step(library: Library) -> int:
-    async with library.writing:
+    # With a database of its own, a process also keeps its batches out. Others' batches need not be waited for: what
+    # they switch in the middle of a step has a later revision, so the next step looks at it again.
+    async with library.following, library.writing if library.database.is_sqlite else nullcontext():
         at = await library.keywords.revision()
         newest = await library.registry.revision()
         if at > newest:
@@ -122,6 +134,45 @@ async def _follow_step(library: Library) -> int:
             add=await library.registry.chunks_of(live), remove_generations=list(gone), revision=upto
         )
         return max(1, len(changed))
+
+
+class FollowedKeywords:
+    """The KeywordIndex of a process that shares its database with others: it catches up before it is read."""
+
+    def __init__(self, library: Library) -> None:
+        """Read the keyword index of a library."""
+        self._library = library
+
+    async def read(self, work: Callable[[KeywordReader], T]) -> T:
+        """Run ``work`` in a snapshot that holds what others had switched before."""
+        await catch_up(self._library)
+        return await self._library.keywords.read(work)
+
+
+def followed(library: Library) -> KeywordSearch:
+    """Return the keyword index that questions are to be asked of."""
+    return library.keywords if library.database.is_sqlite else FollowedKeywords(library)
+
+
+async def catch_up(library: Library) -> None:
+    """Let the keyword index follow the database unless it is damaged; what goes wrong is noted, and the index used."""
+    if library.health.of(KEYWORDS).state is not IndexState.WELL:
+        return
+    try:
+        if await library.keywords.revision() < await library.registry.revision():
+            await follow(library)
+    except IndexDamaged as error:
+        report_keywords(library, IndexState.DAMAGED, str(error))
+
+
+async def keep_following(library: Library) -> None:
+    """Catch up again and again until cancelled, so that questions find little to catch up with."""
+    while not library.database.is_sqlite:
+        try:
+            await catch_up(library)
+        except StoreError as error:
+            log.warning("the keyword index could not follow the database: %s", error)
+        await asyncio.sleep(FOLLOW_SECONDS)
 
 
 def report_keywords(library: Library, state: IndexState, reason: str = "", *, total: int = 0) -> None:

@@ -38,6 +38,7 @@ from ragcore.history import RECALLED_TOKENS
 from ragcore.models.openai_chat import OpenAIChatModel
 from ragcore.recovery import mend
 from ragcore.types import Answer, AnswerEvent, ConversationKey, Message, Question
+from ragcore.upkeep import keep_following
 
 _PATIENCE = 5.0
 """Seconds that a start waits for the mending of damaged indexes."""
@@ -56,10 +57,12 @@ class Operations:
         self._doubts = Doubts()
         self._mending: asyncio.Task[None] | None = None
         self._warming: asyncio.Task[None] | None = None
+        self._following: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Mend damaged indexes, waiting a little: a small index is whole again before the first question."""
         self._mending = asyncio.create_task(self._mend())
+        self._following = asyncio.create_task(keep_following(self._parts.library))
         await asyncio.wait({self._mending}, timeout=_PATIENCE)
 
     async def warm(self) -> None:
@@ -71,9 +74,9 @@ class Operations:
 
     async def close(self) -> None:
         """Let a mending under way come to its end: the next command would only begin it again."""
-        if self._warming is not None:
-            self._warming.cancel()
-            await asyncio.gather(self._warming, return_exceptions=True)
+        for task in filter(None, (self._warming, self._following)):
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
         if self._mending is not None:
             if not self._mending.done():
                 log.warning("an index is still being built anew; leaving when that is done (Ctrl-C leaves at once)")

@@ -17,6 +17,7 @@ from ragcore.models.openai_chat import ChatLimits, ChatOptions, OpenAIChatModel
 from ragcore.recovery import recover
 from ragcore.retrieval import Retriever
 from ragcore.tokens import Tokenizer, offline_tokenizer, tokenizer_for
+from ragcore.upkeep import followed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +60,7 @@ async def open_parts(settings: Settings) -> AsyncGenerator[Parts]:
             retriever=Retriever(
                 registry=library.registry,
                 vectors=library.vectors,
-                keywords=library.keywords,
+                keywords=followed(library),
                 embedder=embedder,
                 options=retrieval_options(settings),
             ),

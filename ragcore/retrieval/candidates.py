@@ -14,7 +14,7 @@ from ragcore.retrieval.query import SearchQuery
 from ragcore.retrieval.scoring import Background
 from ragcore.retrieval.weighing import COMMON, WeighedQuery, weigh
 from ragcore.stores.chunk_vectors import ChunkVectors
-from ragcore.stores.hits import Alternative, Hit, KeywordIndex, KeywordQuery, KeywordReader, VectorIndex
+from ragcore.stores.hits import Alternative, Hit, KeywordQuery, KeywordReader, KeywordSearch, VectorIndex
 
 log = logging.getLogger(__name__)
 
@@ -55,7 +55,7 @@ class CandidateSearch:
     """Asks the two indexes of a library."""
 
     def __init__(
-        self, *, vectors: VectorIndex, keywords: KeywordIndex, chunk_vectors: ChunkVectors, backgrounds: Backgrounds
+        self, *, vectors: VectorIndex, keywords: KeywordSearch, chunk_vectors: ChunkVectors, backgrounds: Backgrounds
     ) -> None:
         """Bundle what is asked."""
         self._vectors = vectors

@@ -21,7 +21,7 @@ from ragcore.retrieval.ranking import RankedCandidate, Ranking, rank
 from ragcore.retrieval.scoring import lifted
 from ragcore.retrieval.synonyms import Synonyms
 from ragcore.stores.chunk_vectors import ChunkVectors
-from ragcore.stores.hits import KeywordIndex, VectorIndex
+from ragcore.stores.hits import KeywordSearch, VectorIndex
 from ragcore.stores.registry import Registry
 from ragcore.types import Chunk, Question, ScoredChunk
 
@@ -90,7 +90,7 @@ class Retriever:
         *,
         registry: Registry,
         vectors: VectorIndex,
-        keywords: KeywordIndex,
+        keywords: KeywordSearch,
         embedder: Embedder,
         options: RetrievalOptions | None = None,
     ) -> None:

@@ -93,14 +93,12 @@ class Entries:
         async with self._database.connect() as connection:
             return list((await connection.scalars(query, {"name": knowledge_base})).all())
 
-    async def ids(self, knowledge_base: str) -> set[str]:
-        """Return all entries of live chunks."""
-        found: set[str] = set()
-        after = ""
-        while page := await self.page(knowledge_base, after=after, limit=10 * PAGE):
-            found.update(page)
-            after = page[-1]
-        return found
+    async def ids(self, knowledge_base: str, *, live: bool = True) -> set[str]:
+        """Return all entries of live chunks, or of all chunks."""
+        rows = select(chunks.c.vector_key).where(_HERE).distinct()
+        async with self._database.connect() as connection:
+            query = rows.join(documents, _LIVE) if live else rows
+            return set((await connection.scalars(query, {"name": knowledge_base})).all())
 
     async def count(self, knowledge_base: str) -> EntryCount:
         """Return how many entries there should be."""

@@ -62,7 +62,15 @@ class KeywordReader(Protocol):
         ...
 
 
-class KeywordIndex(Protocol):
+class KeywordSearch(Protocol):
+    """What retrieval asks of the keyword index."""
+
+    async def read(self, work: Callable[[KeywordReader], T]) -> T:
+        """Run ``work``, which only reads, in a thread on one state of the index."""
+        ...
+
+
+class KeywordIndex(KeywordSearch, Protocol):
     """A derived index of words over the live chunks of all knowledge bases.
 
     Its methods raise IndexDamaged when the index must be cleared and refilled, BusyError when another process
@@ -76,10 +84,6 @@ class KeywordIndex(Protocol):
 
         A generation is what stands before the last ``-`` of its chunks' ids. None keeps the revision.
         """
-        ...
-
-    async def read(self, work: Callable[[KeywordReader], T]) -> T:
-        """Run ``work``, which only reads, in a thread on one state of the index."""
         ...
 
     async def count(self, knowledge_base: str | None = None) -> int:

@@ -198,6 +198,13 @@ class Registry:
         async with self.database.connect() as connection:
             return [stored_from_row(row) for row in await connection.execute(query)]
 
+    async def ids(self, *, live: bool = True) -> set[str]:
+        """Return the ids of all live chunks, or of all chunks."""
+        rows = select(chunks.c.id)
+        query = rows.join(documents, documents.c.id == chunks.c.document_id).where(_IS_LIVE) if live else rows
+        async with self.database.connect() as connection:
+            return set((await connection.scalars(query)).all())
+
     async def live_count(self, knowledge_base: str) -> int:
         """Return how many live chunks a knowledge base has."""
         counts = await self.counts_by_knowledge_base()

@@ -167,6 +167,11 @@ class Staging:
                     update(knowledge_bases).where(knowledge_bases.c.name == name).values(dead_slots=slots)
                 )
 
+    async def prune_retired(self, *, before: datetime) -> None:
+        """Forget generations that were replaced before a time; whoever is further behind is filled anew."""
+        async with self._database.begin() as connection:
+            await connection.execute(delete(retired).where(retired.c.retired_at < before))
+
     async def save_knowledge_base(self, base: KnowledgeBase) -> None:
         """Write which embedder and collection a knowledge base has."""
         async with self._database.begin() as connection:

@@ -117,7 +117,7 @@ class ChromaIndex:
         Raises:
             EmbedderMismatch: it is there, with vectors of another embedder.
         """
-        base = await self._base(knowledge_base)
+        base = await self._registry_base(knowledge_base)
         if base is None:
             base = self._fresh(knowledge_base, await self._create(knowledge_base))
             await self._staging.save_knowledge_base(base)
@@ -145,12 +145,12 @@ class ChromaIndex:
 
     async def count(self, knowledge_base: str) -> int:
         """Return how many entries the index of a knowledge base holds."""
-        base = await self._base(knowledge_base)
+        base = await self._registry_base(knowledge_base)
         return 0 if base is None else await self._chroma.count(base.collection)
 
     async def ids(self, knowledge_base: str) -> set[str]:
         """Return all entries of the index of a knowledge base."""
-        base = await self._base(knowledge_base)
+        base = await self._registry_base(knowledge_base)
         return set() if base is None else await self._chroma.ids(base.collection)
 
     async def probe(self, knowledge_base: str) -> IndexHealth:
@@ -159,7 +159,7 @@ class ChromaIndex:
         Counting is not enough: with its files lost or cut, Chroma counts what it had and finds a part of it. Call it
         when nothing is staged.
         """
-        base = await self._base(knowledge_base)
+        base = await self._registry_base(knowledge_base)
         if base is None:
             return self._health.of(INDEX, knowledge_base)
         if (base.embedder, base.dimension) != (self._embedder, self._dimension):
@@ -303,6 +303,7 @@ class ChromaIndex:
         )
 
     async def _base(self, name: str) -> KnowledgeBase | None:
+        """Return what is known of a knowledge base; since then, another process may have built its index anew."""
         return self._bases.get(name) or await self._registry_base(name)
 
     async def _registry_base(self, name: str) -> KnowledgeBase | None:
@@ -316,7 +317,7 @@ class ChromaIndex:
         return current is not None and current.collection != base.collection
 
     async def _targets(self, knowledge_base: str) -> list[str]:
-        base = await self._registry_base(knowledge_base)  # another process may have built it anew
+        base = await self._registry_base(knowledge_base)
         alive = base is not None and self._health.of(INDEX, knowledge_base).state not in _DEAD
         names = [base.collection] if base is not None and alive else []
         return [*names, *filter(None, [self._building.get(knowledge_base)])]
