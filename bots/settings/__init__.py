@@ -18,7 +18,7 @@ from bots.settings.model import (
     TaskSettings,
     TelegramSettings,
 )
-from bots.settings.reference import init_toml, settings_reference
+from bots.settings.starter import init_toml
 
 __all__ = [
     "FILE_NAME",
@@ -40,5 +40,4 @@ __all__ = [
     "load_settings",
     "normal_reader",
     "reader_kind",
-    "settings_reference",
 ]

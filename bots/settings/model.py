@@ -77,7 +77,7 @@ class Section(BaseModel):
 
 
 class TaskSettings(Section):
-    """What one task of the language model does differently."""
+    """What one task of the language model does differently from `[llm]`. The tasks are `answer`, `cite` and `check`."""
 
     model: str | None = Field(default=None, description="another model for this task")
     temperature: float | None = Field(default=None, ge=0, le=2, description="another temperature for this task")
@@ -114,7 +114,7 @@ class LLMSettings(Section):
     total_timeout: float | None = Field(default=None, gt=0, description="seconds until an answer must be complete")
     max_concurrent: int | None = Field(default=None, gt=0, description="how many calls may run side by side")
     tasks: Annotated[dict[str, TaskSettings], *_FROZEN] = Field(
-        default_factory=dict, description="one table a task to override, such as `[llm.tasks.rewrite]`"
+        default_factory=dict, description="one table a task to override, such as `[llm.tasks.cite]`"
     )
 
 
@@ -172,7 +172,8 @@ class AnswerSettings(Section):
         default=None,
         ge=0,
         le=1,
-        description="share of the meaning against the words in the ranking; default: found per question",
+        description="share of the meaning against the words in the ranking; less by itself where the embedder does not "
+        "know the language",
     )
     empty_response: str = Field(
         default="", description="what to say when nothing relevant is found; default: in the asker's language"
@@ -217,7 +218,10 @@ class KnowledgeBaseSettings(Section):
     chunk_overlap: float | None = Field(
         default=None, ge=0, le=0.5, description="how much of a chunk the next one repeats, as a share of it"
     )
-    delimiters: str | None = Field(default=None, description="the characters at which text may be cut, as one string")
+    delimiters: str | None = Field(
+        default=None,
+        description="the characters after which text may be cut, as one string; default: paragraphs, lines, sentences",
+    )
     readers: tuple[Reader, ...] = Field(
         default=(),
         description="who may be answered from it: `*`, `slack:T0123`, `slack:T0123/C0456`, `slack:T0123/@U0789`, "

@@ -1,11 +1,12 @@
-"""The settings, written out: the reference page, and the file that `citebot init` writes.
+"""The settings, written out: the page that ``python -m bots.settings docs/settings.md`` writes.
 
-``python -m bots.settings docs/settings.md`` writes the page; a test fails when it is out of date.
+A test fails when it is out of date.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from importlib.resources import files
+from inspect import signature
 from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
@@ -13,24 +14,22 @@ from typing import Any, Literal, Union, get_args, get_origin
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
-from bots.settings.grammar import normal_reader
 from bots.settings.loading import USUAL_NAMES
 from bots.settings.model import Settings, TaskSettings
 from bots.settings.problems import table_of
+from ragcore.chunking import ChunkOptions
+from ragcore.models.openai_chat import ChatLimits, ChatOptions
+from ragcore.models.openai_embeddings import OpenAIEmbedder
+from ragcore.retrieval.options import RetrievalOptions
 
 _INTRODUCTION = "settings_reference.md"
-
-
-def init_toml(readers: Sequence[str] = ()) -> str:
-    """Return a commented ``citebot.toml`` whose one knowledge base has these readers; ValueError for a wrong one."""
-    listed = json.dumps([normal_reader(reader) for reader in readers], ensure_ascii=False)
-    return _data("init.toml").replace("@READERS@", listed)
 
 
 def settings_reference() -> str:
     """Return the settings' reference as Markdown: one table of keys for each table of the file."""
     top = {name: field for name, field in Settings.model_fields.items() if table_of(field.annotation) is None}
-    parts = [_data(_INTRODUCTION).rstrip(), "## At the top", _keys(top, "")]
+    introduction = files("bots.settings").joinpath(_INTRODUCTION).read_text(encoding="utf-8")
+    parts = [introduction.rstrip(), "## At the top", _keys(top, "")]
     for name, field in Settings.model_fields.items():
         table = table_of(field.annotation)
         if table is not None:
@@ -39,8 +38,24 @@ def settings_reference() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _data(name: str) -> str:
-    return files("bots.settings").joinpath(name).read_text(encoding="utf-8")
+def measured_defaults() -> dict[tuple[str, str], object]:
+    """Return what a setting that is left out comes to where that is ragcore's word, by table and key."""
+    chat, limits, search, chunk = ChatOptions(), ChatLimits(), RetrievalOptions(), ChunkOptions()
+    return {
+        ("llm", "max_tokens"): chat.max_tokens,
+        ("llm", "temperature"): chat.temperature,
+        ("llm", "connect_timeout"): limits.connect,
+        ("llm", "first_token_timeout"): limits.first_token,
+        ("llm", "total_timeout"): limits.total,
+        ("llm", "max_concurrent"): limits.max_concurrent,
+        ("embedding", "batch_size"): signature(OpenAIEmbedder).parameters["batch_size"].default,
+        ("answer", "top_k"): search.top_k,
+        ("answer", "top_n"): search.top_n,
+        ("answer", "similarity_threshold"): search.similarity_threshold,
+        ("answer", "vector_similarity_weight"): search.vector_similarity_weight,
+        ("knowledge_bases", "chunk_tokens"): chunk.chunk_tokens,
+        ("knowledge_bases", "chunk_overlap"): chunk.overlap,
+    }
 
 
 def _heading(name: str, field: FieldInfo) -> str:
@@ -56,11 +71,12 @@ def _prose(model: type[BaseModel]) -> str:
 
 def _keys(fields: Mapping[str, FieldInfo], section: str) -> str:
     rows = ["| key | value | default | meaning |", "|---|---|---|---|"]
+    measured = measured_defaults()
     for key, field in fields.items():
         if not field.exclude:
             meaning = (field.description or "").replace("|", "\\|") + _usual_name(section, key)
             kind = ("list of " if get_origin(field.annotation) is tuple else "") + " or ".join(_kinds(field.annotation))
-            rows.append(f"| `{key}` | {kind} | {_default(field)} | {meaning} |")
+            rows.append(f"| `{key}` | {kind} | {_default(field, measured.get((section, key)))} | {meaning} |")
     return "\n".join(rows)
 
 
@@ -86,12 +102,16 @@ def _kinds(annotation: Any) -> Iterator[str]:
         yield names.get(annotation, "text")
 
 
-def _default(field: FieldInfo) -> str:
+def _default(field: FieldInfo, measured: object) -> str:
     if field.is_required():
         return "required"
     value = field.get_default(call_default_factory=True, validated_data={})
+    if value is None:
+        value = measured
     if value is None or value == "":
         return ""
     if isinstance(value, tuple | dict) and not value:
         return "none"
-    return f"`{json.dumps(value if isinstance(value, bool | int | float) else str(value))}`"
+    if isinstance(value, float):
+        return f"`{value:g}`"
+    return f"`{json.dumps(value if isinstance(value, bool | int) else str(value))}`"

@@ -6,7 +6,8 @@ import tomllib
 
 import pytest
 
-from bots.settings import init_toml, load_settings, settings_reference
+from bots.settings import init_toml, load_settings
+from bots.settings.reference import measured_defaults, settings_reference
 from tests.fakes.settings import write
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
@@ -40,6 +41,14 @@ def test_every_key_is_described():
     rows = [row for row in settings_reference().splitlines() if row.startswith("| `")]
     assert len(rows) > 60
     assert all(re.split(r"(?<!\\)\|", row)[-2].strip() for row in rows)
+
+
+def test_every_default_that_was_measured_is_shown():
+    page = settings_reference()
+    for (table, key), value in measured_defaults().items():
+        section = page.partition(f"## `[{table}")[2].partition("\n## ")[0]
+        row = next(row for row in section.splitlines() if row.startswith(f"| `{key}` |"))
+        assert row.split(" | ")[2] == f"`{value:g}`"
 
 
 def test_settings_import_nothing_heavy():
