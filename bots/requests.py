@@ -1,7 +1,7 @@
 """What can be asked of the process that holds the data, and what it answers: one set, in-process and over the socket.
 
 Each request is answered by a stream of events. ``Ask`` gives ``Status``, ``Delta`` and one ``Answer``; ``Search`` one
-``Found``; ``Sync`` gives ``SyncProgress`` and one ``SourceReport`` a source; ``ListSources`` one ``SourceState`` a
+``Found``; ``Sync`` gives ``SyncProgress`` and one ``SyncReport`` a source; ``ListSources`` one ``SourceState`` a
 source; ``Diagnose`` one ``Check`` each; ``Backup`` one ``BackedUp``; ``Forget`` one ``Forgotten``.
 """
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from ragcore.reports import SyncProgress, SyncReport
 from ragcore.types import Answer, ConversationKey, Delta, ScoredChunk, Status
 
 
@@ -96,61 +97,12 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SyncProgress:
-    """How far a source has come; ``total`` is None while the listing goes on.
-
-    ``reached`` is ``done`` and what is done of the documents under way; it never falls. With a ``stage`` ("reading",
-    "embedding") ``document`` is under way, and ``share`` of that stage is done.
-    """
-
-    source: str
-    done: int
-    total: int | None
-    document: str = ""
-    reached: float = 0.0
-    stage: str = ""
-    share: float = 0.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Doubt:
     """A full run is about to delete so many documents of a source; ``id`` is what a ``Decide`` names."""
 
     id: str
     source: str
     documents: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailedDocument:
-    """One document that could not be taken in."""
-
-    id: str
-    reason: str
-    mend: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceReport:
-    """What one sync run of a source did, or with ``dry_run`` would have done.
-
-    ``error`` says why the run as a whole ended early, ``warnings`` what the operator should know (deletions held
-    back). The ids are told in a dry run alone.
-    """
-
-    source: str
-    added: int = 0
-    changed: int = 0
-    deleted: int = 0
-    unchanged: int = 0
-    failed: tuple[FailedDocument, ...] = ()
-    seconds: float = 0.0
-    error: str = ""
-    warnings: tuple[str, ...] = ()
-    dry_run: bool = False
-    added_ids: tuple[str, ...] = ()
-    changed_ids: tuple[str, ...] = ()
-    deleted_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,6 +149,4 @@ class Forgotten:
     turns: int
 
 
-Event = (
-    Status | Delta | Answer | Found | SyncProgress | Doubt | SourceReport | SourceState | Check | BackedUp | Forgotten
-)
+Event = Status | Delta | Answer | Found | SyncProgress | Doubt | SyncReport | SourceState | Check | BackedUp | Forgotten

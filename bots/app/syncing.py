@@ -8,15 +8,16 @@ from dataclasses import replace
 
 from bots.app.options import ingest_options
 from bots.counting import counted
-from bots.requests import Doubt, Event, FailedDocument, SourceReport, SourceState, Sync, SyncProgress
+from bots.requests import Doubt, Event, SourceState, Sync
 from bots.settings import Settings, SourceSettings
 from connectors import sync as connector_sync
 from connectors.base import Origin
 from connectors.registry import connect
-from connectors.sync import SyncJob, SyncReport, forget_source, orphans
+from connectors.sync import SyncJob, forget_source, orphans
 from ragcore.errors import CitebotError, ConfigError
 from ragcore.library import Library
 from ragcore.recovery import reembed
+from ragcore.reports import SyncProgress, SyncReport
 from ragcore.stores.health import IndexState
 from ragcore.stores.sources import SourceStates
 from ragcore.stores.vectors import INDEX as VECTORS
@@ -73,25 +74,25 @@ async def _reembed(library: Library, bases: tuple[str, ...]) -> AsyncGenerator[E
             continue
         async with contextlib.aclosing(reembed(library, name)) as steps:
             async for health in steps:
-                yield SyncProgress(source=name, done=health.done, total=health.total, document="embedding anew")
+                yield SyncProgress(source=name, done=health.done, total=health.total, document_id="embedding anew")
 
 
 def _with_mismatch(library: Library, knowledge_base: str, event: Event) -> Event:
     """Tell in a report that the knowledge base is still searched by words alone, when another embedder indexed it."""
     health = library.health.of(VECTORS, knowledge_base)
-    if not isinstance(event, SourceReport) or event.error or health.state is not IndexState.MISMATCHED:
+    if not isinstance(event, SyncReport) or event.error or health.state is not IndexState.MISMATCHED:
         return event
     return replace(event, warnings=(*event.warnings, health.reason))
 
 
-async def _orphan_report(library: Library, source: str, documents: int, request: Sync) -> SourceReport:
+async def _orphan_report(library: Library, source: str, documents: int, request: Sync) -> SyncReport:
     if request.full and not request.dry_run:
-        return _report(await forget_source(library, source))
+        return await forget_source(library, source)
     remark = (
         f"this source has no settings any more; {counted(documents, 'document')} of it can still be found. "
         "Put its settings back, or run `citebot sync --full` to delete them."
     )
-    return SourceReport(source=source, unchanged=documents, warnings=(remark,), dry_run=request.dry_run)
+    return SyncReport(source=source, unchanged=documents, warnings=(remark,), dry_run=request.dry_run)
 
 
 async def _run_source(
@@ -120,9 +121,9 @@ async def _run_source(
             )
             async with contextlib.aclosing(runs) as told:
                 async for one in told:
-                    await events.put(_event(one))
+                    await events.put(one)
         except CitebotError as error:
-            await events.put(SourceReport(source=source.name, error=str(error), dry_run=request.dry_run))
+            await events.put(SyncReport(source=source.name, error=str(error), dry_run=request.dry_run))
         finally:
             events.put_nowait(None)
 
@@ -144,38 +145,6 @@ def _job(settings: Settings, source: SourceSettings) -> SyncJob:
         knowledge_base=source.knowledge_base,
         connector=connect(source.type, origin, source.options),
         options=ingest_options(settings.all_knowledge_bases[source.knowledge_base]),
-    )
-
-
-def _event(told: connector_sync.SyncProgress | SyncReport) -> Event:
-    if isinstance(told, SyncReport):
-        return _report(told)
-    return SyncProgress(
-        source=told.source,
-        done=told.done,
-        total=told.total,
-        document=told.document_id,
-        reached=told.reached,
-        stage=told.stage,
-        share=told.share,
-    )
-
-
-def _report(report: SyncReport) -> SourceReport:
-    return SourceReport(
-        source=report.source,
-        added=report.added,
-        changed=report.changed,
-        deleted=report.deleted,
-        unchanged=report.unchanged,
-        failed=tuple(FailedDocument(id=one.id, reason=one.reason, mend=one.mend) for one in report.failed),
-        seconds=report.seconds,
-        error=report.error,
-        warnings=report.warnings,
-        dry_run=report.dry_run,
-        added_ids=report.added_ids,
-        changed_ids=report.changed_ids,
-        deleted_ids=report.deleted_ids,
     )
 
 

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from bots.rendering.markdown import to_markdown
-from bots.requests import Check, SourceReport, SourceState
+from bots.requests import Check, SourceState
 from ragcore.links import deep_link
+from ragcore.reports import SyncReport
 from ragcore.types import Answer, ScoredChunk
 
 Form = dict[str, object]
@@ -60,7 +61,7 @@ def chunk_forms(chunks: Sequence[ScoredChunk]) -> list[Form]:
     ]
 
 
-def report_form(report: SourceReport) -> Form:
+def report_form(report: SyncReport) -> Form:
     """Return one entry of ``sync --json``; a run that broke off is a failure named like its source."""
     failed = [{"id": failed.id, "reason": failed.reason, "mend": failed.mend} for failed in report.failed]
     if report.error:

@@ -16,9 +16,10 @@ from bots.cli.output import print_json, remarks, results, say
 from bots.cli.reach import reach, read_settings
 from bots.counting import counted
 from bots.rendering.clean import clean_line
-from bots.requests import Decide, Doubt, SourceReport, Sync, SyncProgress
+from bots.requests import Decide, Doubt, Sync
 from bots.service import Gateway
 from bots.settings import Settings
+from ragcore.reports import SyncProgress, SyncReport
 
 
 async def run_sync(config: Path | None, request: Sync, *, as_json: bool) -> int:
@@ -47,15 +48,15 @@ def _check_sources(settings: Settings, request: Sync) -> None:
         say(f"No source is set up. Add a [[sources]] table to {where}.")
 
 
-async def _follow(gateway: Gateway, request: Sync, *, quiet: bool) -> list[SourceReport]:
+async def _follow(gateway: Gateway, request: Sync, *, quiet: bool) -> list[SyncReport]:
     """Show progress on stderr while a sync runs: a bar on a terminal, else a line a source."""
-    reports: list[SourceReport] = []
+    reports: list[SyncReport] = []
     console = remarks()
     with ExitStack() as stack:
         progress = stack.enter_context(_bar(console)) if console.is_terminal and not quiet else None
         tasks: dict[str, TaskID] = {}
         async for event in gateway.run(request):
-            if isinstance(event, SourceReport):
+            if isinstance(event, SyncReport):
                 reports.append(event)
             elif isinstance(event, Doubt):
                 await _decide(gateway, event, progress)
@@ -109,10 +110,10 @@ def _advance(progress: Progress, tasks: dict[str, TaskID], event: SyncProgress) 
 def _doing(event: SyncProgress) -> str:
     """Return the document, and, where it takes long enough to tell, what is being done with it."""
     share = f" {event.share:.0%}" if event.share else ""
-    return f"{clean_line(event.document)[-50:]}{f' ({event.stage}{share})' if event.stage else ''}"
+    return f"{clean_line(event.document_id)[-50:]}{f' ({event.stage}{share})' if event.stage else ''}"
 
 
-def _show_report(report: SourceReport) -> None:
+def _show_report(report: SyncReport) -> None:
     console = results()
     counts = [
         f"{count} {what}"
@@ -146,5 +147,5 @@ def _show_report(report: SourceReport) -> None:
         console.print(Text(f"  ✗ {clean_line(report.error)}", style="red"))
 
 
-def _any(report: SourceReport) -> bool:
+def _any(report: SyncReport) -> bool:
     return bool(report.added or report.changed or report.deleted or report.unchanged or report.failed)

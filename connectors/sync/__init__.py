@@ -2,8 +2,8 @@
 
 from connectors.sync.guard import WAIT, Verdict, is_doubtful, judge
 from connectors.sync.orphans import forget_source, orphans
-from connectors.sync.report import FailedDocument, SyncProgress, SyncReport
 from connectors.sync.run import Confirm, SyncJob, sync
+from ragcore.reports import FailedDocument, SyncProgress, SyncReport
 
 __all__ = [
     "WAIT",

@@ -3,9 +3,9 @@
 import time
 from collections.abc import Collection
 
-from connectors.sync.report import SyncReport
 from ragcore.ingest import remove
 from ragcore.library import Library
+from ragcore.reports import SyncReport
 from ragcore.stores.sources import SourceStates
 
 

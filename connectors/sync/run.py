@@ -15,7 +15,6 @@ from connectors import base
 from connectors.base import Connector
 from connectors.sync.feed import Feed
 from connectors.sync.guard import AT_LEAST, WAIT, Verdict, is_doubtful, judge
-from connectors.sync.report import FailedDocument, SyncProgress, SyncReport
 from ragcore.errors import CitebotError
 from ragcore.ingest import (
     Change,
@@ -32,6 +31,7 @@ from ragcore.ingest import (
 )
 from ragcore.ingest.prepare import document_hash
 from ragcore.library import Library
+from ragcore.reports import FailedDocument, SyncProgress, SyncReport
 from ragcore.stores.failures import Failure
 from ragcore.stores.rows import Document, digest
 from ragcore.stores.sources import SourceState, SourceStates

@@ -28,7 +28,6 @@ from bots.requests import (
     ListSources,
     Request,
     Search,
-    SourceReport,
     SourceState,
     Sync,
 )
@@ -36,6 +35,7 @@ from bots.service import socket_in
 from bots.settings import Settings, load_settings
 from ragcore.errors import CitebotError, ConfigError
 from ragcore.phrases import phrase
+from ragcore.reports import SyncReport
 from ragcore.types import Answer, ConversationKey, Support
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -99,7 +99,7 @@ async def answered(operations: Operations, request: Ask) -> Answer:
 
 async def test_a_folder_is_answered_from(home: pathlib.Path) -> None:
     async with opened(home) as (operations, _):
-        reports = [event for event in await told(operations, Sync()) if isinstance(event, SourceReport)]
+        reports = [event for event in await told(operations, Sync()) if isinstance(event, SyncReport)]
         assert [(report.source, report.added) for report in reports] == [("handbook", 2), ("secret", 1)]
         (failed,) = reports[0].failed
         assert failed.id == "handbook:broken.docx"
@@ -122,7 +122,7 @@ async def test_a_folder_is_answered_from(home: pathlib.Path) -> None:
         assert [(state.name, state.documents) for state in states] == [("handbook", 2), ("secret", 1)]
         assert all(state.last_success for state in states)
 
-        again = [event for event in await told(operations, Sync()) if isinstance(event, SourceReport)]
+        again = [event for event in await told(operations, Sync()) if isinstance(event, SyncReport)]
         assert [(report.added, report.changed, report.unchanged) for report in again] == [(0, 0, 2), (0, 0, 1)]
         with pytest.raises(ConfigError, match="no source"):
             await told(operations, Sync(sources=("nonsense",)))
@@ -199,17 +199,17 @@ async def test_much_is_deleted_only_when_agreed(home: pathlib.Path) -> None:
         for number in range(14):
             (home / "handbook" / f"page-{number}.txt").unlink()
 
-        async def full(agreed: bool) -> SourceReport:
+        async def full(agreed: bool) -> SyncReport:
             reports = []
             async for event in operations.run(Sync(sources=("handbook",), full=True, ask_first=True)):
                 if isinstance(event, Doubt):
                     assert (event.source, event.documents) == ("handbook", 14)
                     await told(operations, Decide(doubt=event.id, agreed=agreed))
-                elif isinstance(event, SourceReport):
+                elif isinstance(event, SyncReport):
                     reports.append(event)
             return reports[0]
 
-        (guarded,) = [e for e in await told(operations, Sync(sources=("handbook",))) if isinstance(e, SourceReport)]
+        (guarded,) = [e for e in await told(operations, Sync(sources=("handbook",))) if isinstance(e, SyncReport)]
         assert guarded.deleted == 0
         assert guarded.warnings
         assert (await full(agreed=False)).deleted == 0
@@ -221,10 +221,10 @@ async def test_documents_of_a_source_without_settings_are_told_and_go_with_a_ful
         await told(operations, Sync())
     (home / "citebot.toml").write_text(SETTINGS.rpartition("[[sources]]")[0])
     async with opened(home) as (operations, _):
-        reports = [event for event in await told(operations, Sync()) if isinstance(event, SourceReport)]
+        reports = [event for event in await told(operations, Sync()) if isinstance(event, SyncReport)]
         assert reports[-1].source == "secret"
         assert "sync --full" in reports[-1].warnings[0]
-        reports = [event for event in await told(operations, Sync(full=True)) if isinstance(event, SourceReport)]
+        reports = [event for event in await told(operations, Sync(full=True)) if isinstance(event, SyncReport)]
         assert (reports[-1].source, reports[-1].deleted) == ("secret", 1)
 
 

@@ -5,9 +5,10 @@ import pathlib
 import pytest
 
 from bots.app import Operations, open_operations
-from bots.requests import Ask, Check, Diagnose, SourceReport, Sync
+from bots.requests import Ask, Check, Diagnose, Sync
 from bots.settings import load_settings
 from ragcore.errors import ModelUnreachable
+from ragcore.reports import SyncReport
 from ragcore.types import Answer
 from tests.fakes.openai_server import OpenAIServer
 
@@ -20,8 +21,8 @@ path = "handbook"
 """
 
 
-async def synced(operations: Operations, *, full: bool = False) -> SourceReport:
-    (report,) = [one async for one in operations.run(Sync(full=full)) if isinstance(one, SourceReport)]
+async def synced(operations: Operations, *, full: bool = False) -> SyncReport:
+    (report,) = [one async for one in operations.run(Sync(full=full)) if isinstance(one, SyncReport)]
     return report
 
 

@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bots import requests, wire
-from bots.requests import Ask, Check, Event, SourceReport
+from bots.requests import Ask, Check, Event
 from ragcore import errors
 from ragcore.errors import CitebotError, ModelBadOutput, SourceRateLimited, StoreError
+from ragcore.reports import SyncReport
 from ragcore.types import Answer, Chunk, Citation, ConversationKey, Location, ScoredChunk, SectionKind, Support, Usage
 
 TEXT = st.text(max_size=40)
@@ -98,4 +99,4 @@ def test_a_conversation_crosses() -> None:
     asked = Ask(question="?", conversation=ConversationKey(platform="terminal", thread="1"))
     assert wire.decode_request(wire.encode_request(asked)) == asked
     assert wire.decode_event(wire.encode_event(Check(name="a", state="ok", found="b"))) is not None
-    assert wire.decode_event(wire.encode_event(SourceReport(source="a"))) == SourceReport(source="a")
+    assert wire.decode_event(wire.encode_event(SyncReport(source="a"))) == SyncReport(source="a")

@@ -14,20 +14,18 @@ from bots.requests import (
     Diagnose,
     Doubt,
     Event,
-    FailedDocument,
     Forget,
     Forgotten,
     Found,
     ListSources,
     Request,
     Search,
-    SourceReport,
     SourceState,
     Sync,
-    SyncProgress,
 )
 from ragcore.errors import ModelUnreachable
 from ragcore.phrases import phrase
+from ragcore.reports import FailedDocument, SyncProgress, SyncReport
 from ragcore.types import Answer, Chunk, Citation, Delta, Location, ScoredChunk, Status, Support, Usage
 
 NO_MODEL = phrase("no_model", "en")
@@ -138,9 +136,9 @@ class Scripted:
         doubts = [Doubt(id="d", source="handbook", documents=doomed)] if doomed and not request.dry_run else []
         return [
             *doubts,
-            SyncProgress(source="handbook", done=1, total=2, document="leave.md"),
-            SyncProgress(source="handbook", done=2, total=2, document="x.pdf"),
-            SourceReport(
+            SyncProgress(source="handbook", done=1, total=2, document_id="leave.md"),
+            SyncProgress(source="handbook", done=2, total=2, document_id="x.pdf"),
+            SyncReport(
                 source="handbook", added=1, failed=(failed,), seconds=0.5, deleted=doomed, dry_run=request.dry_run
             ),
         ]

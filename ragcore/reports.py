@@ -1,4 +1,4 @@
-"""What a run of a source tells: progress while it runs, and a report at its end."""
+"""What a sync run of a source tells: progress while it runs, and a report at its end."""
 
 from dataclasses import dataclass
 
@@ -58,28 +58,3 @@ class SyncReport:
     def is_success(self) -> bool:
         """Tell whether the run ended well and every document could be read."""
         return not self.error and not self.failed
-
-    def as_json(self) -> dict[str, object]:
-        """Return the object of ``citebot sync --json``; a run that broke off is a failure named like its source."""
-        failed = [{"id": one.id, "reason": one.reason, "mend": one.mend} for one in self.failed]
-        if self.error:
-            failed.insert(0, {"id": self.source, "reason": self.error, "mend": "mend it, then sync again"})
-        told: dict[str, object] = {
-            "source": self.source,
-            "added": self.added,
-            "changed": self.changed,
-            "deleted": self.deleted,
-            "unchanged": self.unchanged,
-            "failed": failed,
-            "seconds": round(self.seconds, 3),
-        }
-        if self.warnings:
-            told["warnings"] = list(self.warnings)
-        if self.dry_run:
-            told |= {
-                "dry_run": True,
-                "added_ids": list(self.added_ids),
-                "changed_ids": list(self.changed_ids),
-                "deleted_ids": list(self.deleted_ids),
-            }
-        return told
