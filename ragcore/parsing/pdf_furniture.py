@@ -30,12 +30,11 @@ class Furniture:
 
     def learn(self, lines: Sequence[Line], height: float) -> None:
         """Count the edge lines of one page."""
-        patterns = {_pattern(lines[at]) for at in edge_lines(lines, height)}
-        self._seen.update(patterns)
+        self._seen.update(set(_patterns(lines, height).values()))
 
     def without(self, lines: Sequence[Line], height: float) -> list[Line]:
         """Return a page's lines without those that run through the document."""
-        running = {at for at in edge_lines(lines, height) if self._count(_pattern(lines[at])) >= self._needed}
+        running = {at for at, pattern in _patterns(lines, height).items() if self._count(pattern) >= self._needed}
         return [line for at, line in enumerate(lines) if at not in running]
 
     def _count(self, pattern: Pattern) -> int:
@@ -47,7 +46,7 @@ def edge_lines(lines: Sequence[Line], height: float) -> list[int]:
     """Return the positions of the lines that could run: at the very edge, or near it and set apart from the text."""
     order = sorted(range(len(lines)), key=lambda at: lines[at].top)
     found: list[int] = []
-    usual = statistics.median(line.size for line in lines) if lines else 0.0
+    usual = _usual_size(lines)
     for sequence, distance in ((order, _from_top), (order[::-1], _from_bottom)):
         for place, at in enumerate(sequence[:6]):
             share = distance(lines[at], height) / height
@@ -72,10 +71,22 @@ def _gap(line: Line, other: Line) -> float:
     return max(other.top - line.bottom, line.top - other.bottom)
 
 
-def _pattern(line: Line) -> Pattern:
+def _usual_size(lines: Sequence[Line]) -> float:
+    return statistics.median(line.size for line in lines) if lines else 0.0
+
+
+def _patterns(lines: Sequence[Line], height: float) -> dict[int, Pattern]:
+    """Return what the edge lines of a page read, by their position."""
+    usual = _usual_size(lines)
+    return {at: _pattern(lines[at], usual) for at in edge_lines(lines, height)}
+
+
+def _pattern(line: Line, usual: float) -> Pattern:
     if _is_bare_number(line):
         return "#", 0  # page numbers move with the length of the page's text
-    return _NUMBER.sub("#", "".join(line.text.lower().split())), round(line.top / _GRID)
+    text = "".join(line.text.lower().split())
+    # In large type "Part 1", "Part 2" are headlines of their own; only what stays the same runs through.
+    return text if line.size >= _HEADLINE * usual else _NUMBER.sub("#", text), round(line.top / _GRID)
 
 
 def _is_bare_number(line: Line) -> bool:

@@ -228,11 +228,20 @@ def _are_columns(left: list[Run], right: list[Run]) -> bool:
     """Tell two columns of running text from the cells of a table."""
     if not left or not right:
         return False
-    sides = [_rows(left), _rows(right)]
-    counts = sorted(len(rows) for rows in sides)
+    sides = [(side, _rows(side)) for side in (left, right)]
+    counts = sorted(len(rows) for _, rows in sides)
     if counts[1] < _PROSE_LINES or counts[0] < 2:
         return False
-    return all(_is_prose(rows) for rows in sides)
+    return all(_is_prose(rows) or _is_two_columns(side) for side, rows in sides)
+
+
+def _is_two_columns(side: list[Run]) -> bool:
+    """Tell whether one side of a gutter is two columns itself, from top to bottom: a page may have three or four."""
+    gutter = _gutter(side) if len(side) > 2 * _PROSE_LINES else None
+    if gutter is None or any(run.left < gutter[0] and run.right > gutter[1] for run in side):
+        return False
+    columns = [_rows([run for run in side if (run.right > gutter[1]) == is_right]) for is_right in (False, True)]
+    return all(len(rows) >= _PROSE_LINES and _is_prose(rows) for rows in columns)
 
 
 def _is_prose(rows: list[tuple[Run, ...]]) -> bool:

@@ -55,6 +55,12 @@ def test_running_lines_and_page_numbers_go_and_the_text_stays() -> None:
     assert all(f"number {number} says" in text for number in range(1, 7))
 
 
+def test_headlines_in_large_type_that_differ_by_their_number_stay() -> None:
+    pages = [[Words(text=f"Part {number}", y=745, size=18), *lines(BODY)] for number in range(1, 7)]
+    text = whole_text(parse(pdf(pages), name="x.pdf"))
+    assert all(f"Part {number}" in text for number in range(1, 7))
+
+
 def test_a_line_that_stands_on_one_page_only_is_no_running_line() -> None:
     pages = [[Words(text=f"{word} notice", y=765, size=9), *lines(BODY)] for word in ("First", "Second", "Third")]
     text = whole_text(parse(pdf(pages), name="x.pdf"))
@@ -78,6 +84,37 @@ def cells(rows: list[tuple[str, ...]], columns: tuple[float, ...], top: float = 
         for cell, x in zip(row, columns, strict=True)
         if cell
     ]
+
+
+def test_three_columns_are_read_one_after_the_other() -> None:
+    words = [
+        "the",
+        "committee",
+        "found",
+        "that",
+        "each",
+        "of",
+        "the",
+        "valves",
+        "was",
+        "opened",
+        "and",
+        "closed",
+        "on",
+        "time",
+        "by",
+        "the",
+        "night",
+        "shift",
+    ]
+    columns = [
+        [" ".join(words[(line + column) % 9 :][:7]) + f" {name}{line}" for line in range(30)]
+        for column, name in enumerate("abc")
+    ]
+    page = [word for at, column in enumerate(columns) for word in lines(column, x=40 + 185 * at, size=8)]
+    text = whole_text(parse(pdf([page]), name="x.pdf"))
+    places = [text.index(f" {name}{line}") for name in "abc" for line in range(30)]
+    assert places == sorted(places)
 
 
 def test_figures_under_each_other_are_a_table_under_their_names() -> None:
