@@ -31,6 +31,11 @@ _BATCH = 64  # files, or lines, between two checkpoints
 _BATCH_BYTES = 16_000_000
 _PAGE = 1_000  # places or lines looked at in a thread before others may run
 
+# A text that begins as a piece of a web page is one.
+_MARKUP = re.compile(
+    r"\s*<(?:!doctype html|html|body|article|section|main|div|p|h[1-6]|ul|ol|dl|table|blockquote)[\s>].*</", re.I | re.S
+)
+
 T = TypeVar("T")
 
 
@@ -283,7 +288,7 @@ class FilesConnector:
             id=self._line_prefix(file) + line.id,
             source=self.origin.source,
             content=line.text.encode("utf-8"),
-            media_type="text/plain",
+            media_type="text/html" if _MARKUP.match(line.text) else "text/plain",
             title=line.title,
             url=line.url or self._url(file),
             author=line.author,

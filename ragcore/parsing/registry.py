@@ -21,7 +21,7 @@ from ragcore.parsing.rst import parse_rst
 from ragcore.parsing.text import parse_code, parse_text
 from ragcore.parsing.titles import one_line
 from ragcore.parsing.xlsx import parse_xlsx
-from ragcore.types import ParsedDocument
+from ragcore.types import ParsedDocument, Section
 
 PARSER_VERSION = "2"
 """Part of each document's hash: raised whenever the output for any document changes, so that it is parsed anew."""
@@ -59,7 +59,8 @@ def parse(
 
     Args:
         content: The document's bytes.
-        name: Its file name, a hint at the format and the title of last resort.
+        name: Its file name, a hint at the format and the title of last resort. A text that is no file has none, and
+            its sections no line numbers.
         media_type: The media type that its source claims, a weaker hint.
         options: Limits.
         progress: Called with (done, total) in the format's own unit (pages for PDF), often enough to move a bar.
@@ -88,7 +89,13 @@ def parse_job(job: Job) -> ParsedDocument:
     )
     if not any(section.text.strip() for section in parsed.sections):
         raise EmptyDocument("it holds no text", mend="nothing to do, or exclude it from the source")
-    return replace(parsed, title=one_line(parsed.title)[:300])
+    sections = parsed.sections if job.name else tuple(map(_without_lines, parsed.sections))
+    return replace(parsed, title=one_line(parsed.title)[:300], sections=sections)
+
+
+def _without_lines(section: Section) -> Section:
+    """Take the line numbers off a section: in a text that is no file (a field, a message) they lead nowhere."""
+    return replace(section, location=replace(section.location, first_line=0, last_line=0))
 
 
 def _charset(media_type: str) -> str:

@@ -178,3 +178,18 @@ def test_every_line_is_a_document_or_a_failure(tmp_path_factory, lines):
     assert len({document.id for document in documents}) == len(documents)
     for document in documents:
         (document.id + document.text + document.title + document.url).encode("utf-8")
+
+
+async def test_a_text_that_is_a_piece_of_a_web_page_is_read_as_one(tmp_path):
+    texts = [
+        "<p>Boilers are <b>checked</b> monthly.</p>",
+        "\n<DIV class='x'>a</DIV>",
+        "a <b>c</b>",
+        "<p is less than 5",
+        "<x>y</x>",
+    ]
+    lines = [json.dumps({"id": number, "text": text}) for number, text in enumerate(texts)]
+    put(tmp_path, "a.jsonl", "\n".join(lines))
+    documents, _, _, _ = await collect(files(tmp_path).changes(None, {}))
+    types = [documents[f"s:a.jsonl#{number}"].media_type for number in range(len(texts))]
+    assert types == ["text/html", "text/html", "text/plain", "text/plain", "text/plain"]

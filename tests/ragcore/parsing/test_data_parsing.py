@@ -170,3 +170,10 @@ def test_source_code_is_one_code_section_named_after_its_file() -> None:
     parsed = parse(b"import os\n\nprint(os.name)\n", name="tools/show.py")
     assert (parsed.title, parsed.media_type, parsed.sections[0].kind) == ("show.py", "text/x-source", SectionKind.CODE)
     assert (parsed.sections[0].location.first_line, parsed.sections[0].location.last_line) == (1, 3)
+
+
+def test_a_text_that_is_no_file_has_no_line_numbers() -> None:
+    for name, place in (("note.txt", (1, 3)), ("", (0, 0))):
+        (section,) = parse(b"The pump runs.\n\nIt is green.", name=name, media_type="text/plain").sections
+        assert (section.location.first_line, section.location.last_line) == place
+        assert section.text == "The pump runs.\n\nIt is green."
