@@ -50,9 +50,16 @@ def answer_options(settings: Settings, knowledge_bases: tuple[str, ...]) -> Answ
         citation_plus=answer.citation_plus,
         hosts=link_hosts(settings),
         prompt_file=prompt,
-        # The embedded model was trained on English; an endpoint is chosen for the languages at hand.
-        known_languages=frozenset({"en"}) if settings.embedding.provider == "minilm" else None,
+        known_languages=known_languages(settings),
     )
+
+
+def known_languages(settings: Settings) -> frozenset[str] | None:
+    """Return which languages the embedder reads, None: all.
+
+    The embedded model was trained on English; an endpoint is chosen for the languages at hand.
+    """
+    return frozenset({"en"}) if settings.embedding.provider == "minilm" else None
 
 
 def link_hosts(settings: Settings) -> frozenset[str]:

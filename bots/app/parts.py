@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pydantic import SecretStr
 
 from bots.app.embedders import SizedEmbedder, open_embedder
-from bots.app.options import retrieval_options, with_given
+from bots.app.options import known_languages, retrieval_options, with_given
 from bots.settings import Settings
 from ragcore.history import History
 from ragcore.library import Library
@@ -63,6 +63,7 @@ async def open_parts(settings: Settings) -> AsyncGenerator[Parts]:
                 keywords=followed(library),
                 embedder=embedder,
                 options=retrieval_options(settings),
+                known_languages=known_languages(settings),
             ),
             history=history,
         )

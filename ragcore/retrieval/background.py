@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,35 +19,81 @@ PAIRED = 120
 FRESH_SECONDS = 600.0
 """How long a background is used before it is drawn anew."""
 
-# What is assumed of a small knowledge base, as if so many chunks had been seen: figures of MiniLM on English.
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prior:
+    """The agreement that is assumed of a language, as if measured on so many documents."""
+
+    agreement: float
+    documents: int
+
+
+# What is assumed before anything is seen, as if so many chunks, or chunks of so many documents, had been: figures of
+# MiniLM, which reads English and no Chinese. Few documents say little about the agreement: those about one thing share
+# words and look alike, whether they can be read or not (0.36-0.50 measured for 2 to 20 documents in Chinese). What the
+# operator says of the embedder therefore holds until many documents speak against it.
 _PRIOR_COUNT = 12
-_PRIOR_MEAN = 0.05
 _PRIOR_DEVIATION = 0.1
-_PRIOR_AGREEMENT = 0.3
+_PRIOR_MEAN = 0.05
+_PRIOR_MEAN_UNREAD = 0.4
+"""Of question and chunk in one language that the embedder cannot read: all such texts look alike to it."""
+_KNOWN = Prior(agreement=0.4, documents=12)
+_UNKNOWN = Prior(agreement=0.18, documents=120)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LanguageSample:
+    """Random chunks in one language: unit vectors, float32 ``(n, dim)``, of how many documents, and their agreement.
+
+    ``agreement`` is measured over pairs from different documents, and means nothing where ``documents`` is below 3.
+    """
+
+    vectors: NDArray[np.float32]
+    documents: int
+    agreement: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """Vectors of random chunks, float32 ``(n, dim)``, and by language how far words and vectors agree."""
+    """Random chunks of a knowledge base by language; ``count`` is how many chunks it has."""
 
-    vectors: NDArray[np.float32]
-    agreements: dict[str, float]
+    languages: Mapping[str, LanguageSample]
     count: int
 
-    def background(self, vector: NDArray[np.float32], language: str) -> Background:
-        """Return the background of a question, shrunk towards what is usual where the sample is small."""
-        seen = len(self.vectors)
-        cosines = self.vectors.astype(np.float64) @ vector.astype(np.float64) if seen else np.zeros(0)
-        total = seen + _PRIOR_COUNT
-        mean = (float(cosines.sum()) + _PRIOR_COUNT * _PRIOR_MEAN) / total
-        spread = float(np.square(cosines - (cosines.mean() if seen else 0.0)).sum())
+    def background(
+        self, vector: NDArray[np.float32], asked: str, written: str, known: frozenset[str] | None
+    ) -> Background:
+        """Return the background of a question, shrunk towards what is usual where the sample is small.
+
+        Args:
+            vector: The question's unit vector, float32 (dim,).
+            asked: The question's language.
+            written: The language of the chunks that it is compared with.
+            known: Languages that the embedder reads; None: all.
+        """
+        mine = self.languages.get(written)
+        cosines = mine.vectors.astype(np.float64) @ vector.astype(np.float64) if mine else np.zeros(0)
+        total = len(cosines) + _PRIOR_COUNT
+        unread = asked == written and not _reads(known, written)
+        mean = (float(cosines.sum()) + _PRIOR_COUNT * (_PRIOR_MEAN_UNREAD if unread else _PRIOR_MEAN)) / total
+        spread = float(np.square(cosines - (cosines.mean() if len(cosines) else 0.0)).sum())
         deviation = max(((spread + _PRIOR_COUNT * _PRIOR_DEVIATION**2) / total) ** 0.5, 1e-3)
+        drawn = sum(len(sample.vectors) for sample in self.languages.values())
         return Background(
             mean=mean,
             deviation=deviation,
-            count=max(self.count, 2),
-            agreement=self.agreements.get(language, _PRIOR_AGREEMENT),
+            count=max(round(self.count * len(cosines) / max(drawn, 1)), 2),
+            agreement=min(self._agreement(asked, known), self._agreement(written, known)),
         )
+
+    def _agreement(self, language: str, known: frozenset[str] | None) -> float:
+        """Return how far words and vectors agree in a language, by what was seen and what is said of the embedder."""
+        prior = _KNOWN if _reads(known, language) else _UNKNOWN
+        mine = self.languages.get(language)
+        if mine is None or mine.documents < 3:
+            return prior.agreement
+        weighed = mine.documents * mine.agreement + prior.documents * prior.agreement
+        return weighed / (mine.documents + prior.documents)
 
 
 class Backgrounds:
@@ -77,14 +123,22 @@ class Backgrounds:
 
 def summarise(drawn: Sequence[SampledChunk], count: int) -> Sample:
     """Stack the vectors and measure, language by language, how far words and vectors agree."""
-    vectors = np.stack([chunk.vector for chunk in drawn]) if drawn else np.zeros((0, 1), dtype=np.float32)
-    agreements: dict[str, float] = {}
-    for language in {chunk.language for chunk in drawn}:
-        mine = [chunk for chunk in drawn if chunk.language == language][:PAIRED]
-        bags = [_bag(chunk.text) for chunk in mine]
-        measured, seen = agreement(np.stack([chunk.vector for chunk in mine]), bags)
-        agreements[language] = (seen * measured + _PRIOR_COUNT * _PRIOR_AGREEMENT) / (seen + _PRIOR_COUNT)
-    return Sample(vectors=vectors, agreements=agreements, count=count)
+    languages: dict[str, LanguageSample] = {}
+    for language in sorted({chunk.language for chunk in drawn}):
+        mine = [chunk for chunk in drawn if chunk.language == language]
+        paired = mine[:PAIRED]
+        vectors = np.stack([chunk.vector for chunk in mine])
+        documents = [chunk.document_id for chunk in paired]
+        languages[language] = LanguageSample(
+            vectors=vectors,
+            documents=len(set(documents)),
+            agreement=agreement(vectors[: len(paired)], [_bag(chunk.text) for chunk in paired], documents),
+        )
+    return Sample(languages=languages, count=count)
+
+
+def _reads(known: frozenset[str] | None, language: str) -> bool:
+    return known is None or language in known
 
 
 def _holds(known: tuple[float, int, Sample], count: int | None) -> bool:

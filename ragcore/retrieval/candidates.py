@@ -24,17 +24,24 @@ class Candidates:
     """What one knowledge base offers.
 
     ``cosines`` and ``bm25`` have every candidate that the leg can score; a leg that could not be asked is None.
-    ``exact`` holds, for chunks with rare identifiers of the question, the share of them. ``ranks`` is by leg.
+    ``backgrounds`` is by the language of the chunks: those of all candidates, where there are cosines. ``languages``
+    names that of each candidate, unless all are of one. ``exact`` holds, for chunks with rare identifiers of the
+    question, the share of them. ``ranks`` is by leg.
     """
 
     knowledge_base: str
     cosines: Mapping[str, float] | None = None
     bm25: Mapping[str, float] | None = None
     weighed: WeighedQuery | None = None
-    background: Background | None = None
+    backgrounds: Mapping[str, Background] = field(default_factory=dict)
+    languages: Mapping[str, str] = field(default_factory=dict)
     exact: Mapping[str, float] = field(default_factory=dict)
     dense_ranks: Mapping[str, int] = field(default_factory=dict)
     keyword_ranks: Mapping[str, int] = field(default_factory=dict)
+
+    def language_of(self, chunk_id: str) -> str:
+        """Return under which of the backgrounds a candidate is judged; one that is gone, under the first."""
+        return self.languages.get(chunk_id) or next(iter(self.backgrounds), "")
 
     @property
     def ids(self) -> list[str]:
@@ -55,9 +62,16 @@ class CandidateSearch:
     """Asks the two indexes of a library."""
 
     def __init__(
-        self, *, vectors: VectorIndex, keywords: KeywordSearch, chunk_vectors: ChunkVectors, backgrounds: Backgrounds
+        self,
+        *,
+        vectors: VectorIndex,
+        keywords: KeywordSearch,
+        chunk_vectors: ChunkVectors,
+        backgrounds: Backgrounds,
+        known_languages: frozenset[str] | None,
     ) -> None:
-        """Bundle what is asked."""
+        """Bundle what is asked; ``known_languages`` are those that the embedder reads, None: all."""
+        self._known = known_languages
         self._vectors = vectors
         self._keywords = keywords
         self._chunk_vectors = chunk_vectors
@@ -87,9 +101,10 @@ class CandidateSearch:
             self._dense(knowledge_base, vector, k, document_ids),
             self._by_words(knowledge_base, query, k + extra, document_ids),
         )
-        bm25, (cosines, background) = await asyncio.gather(
+        bm25, cosines, (languages, backgrounds) = await asyncio.gather(
             self._completed_bm25(knowledge_base, words, dense or ()),
-            self._completed_cosines(knowledge_base, query, vector, dense, words),
+            self._completed_cosines(vector, dense, words),
+            self._compared_with(knowledge_base, query, vector, dense, words),
         )
         if bm25 is None:
             words = None
@@ -98,7 +113,8 @@ class CandidateSearch:
             cosines=cosines,
             bm25=bm25,
             weighed=words.weighed if words else None,
-            background=background,
+            backgrounds=backgrounds,
+            languages=languages,
             exact=words.exact if words else {},
             dense_ranks={hit.chunk_id: rank for rank, hit in enumerate(dense or (), start=1)},
             keyword_ranks={hit.chunk_id: rank for rank, hit in enumerate(words.found if words else (), start=1)},
@@ -153,24 +169,39 @@ class CandidateSearch:
         return dict.fromkeys(missing, 0.0) | {hit.chunk_id: hit.score for hit in more} | scores
 
     async def _completed_cosines(
-        self,
-        knowledge_base: str,
-        query: SearchQuery,
-        vector: NDArray[np.float32] | None,
-        dense: Sequence[Hit] | None,
-        words: _Words | None,
-    ) -> tuple[dict[str, float] | None, Background | None]:
-        """Return the cosines of all candidates and the background they are judged by."""
+        self, vector: NDArray[np.float32] | None, dense: Sequence[Hit] | None, words: _Words | None
+    ) -> dict[str, float] | None:
+        """Return the cosines of all candidates."""
         if vector is None or dense is None:
-            return None, None
+            return None
         cosines = {hit.chunk_id: hit.score for hit in dense}
         found = words.found if words else ()
         missing = await self._chunk_vectors.of([hit.chunk_id for hit in found if hit.chunk_id not in cosines])
         if missing:
             values = np.stack(list(missing.values())) @ vector
             cosines.update(zip(missing, map(float, values), strict=True))
+        return cosines
+
+    async def _compared_with(
+        self,
+        knowledge_base: str,
+        query: SearchQuery,
+        vector: NDArray[np.float32] | None,
+        dense: Sequence[Hit] | None,
+        words: _Words | None,
+    ) -> tuple[dict[str, str], dict[str, Background]]:
+        """Return the candidates' languages, where there are several, and by language the background they stand on."""
+        if vector is None or dense is None:
+            return {}, {}
         sample = await self._backgrounds.of(knowledge_base, count=words.weighed.count if words else None)
-        return cosines, sample.background(vector, query.language)
+        languages: dict[str, str] = {}
+        if len(sample.languages) > 1:
+            found = [hit.chunk_id for hit in (*dense, *(words.found if words else ()))]
+            languages = await self._chunk_vectors.languages(found)
+        written = set(languages.values()) or {*sample.languages} or {query.language}
+        return languages, {
+            name: sample.background(vector, query.language, name, self._known) for name in sorted(written)
+        }
 
 
 def _exact(

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragcore.retrieval.candidates import Candidates
-from ragcore.retrieval.scoring import lifted, relevance
+from ragcore.retrieval.scoring import lifted, relevance, relevance_of_words
 
 RELAXED = 1.5
 """How many times the threshold a chunk must reach when words that stand nowhere are left out of account."""
@@ -69,13 +69,15 @@ def _ordered(groups: Sequence[Candidates], weight: float, *, relaxed: bool) -> t
 
 
 def _relevances(group: Candidates, weight: float, *, relaxed: bool) -> NDArray[np.float64]:
-    """Return the relevance of each candidate of a group, in the order of its ids."""
+    """Return the relevance of each candidate of a group, in the order of its ids; each language is judged apart."""
     ids = group.ids
     coverage = _coverage(group, ids, relaxed=relaxed)
-    scores = coverage if coverage is not None else np.zeros(len(ids))
-    if ids and group.cosines is not None and group.background is not None:
-        cosines = np.array([group.cosines.get(chunk_id, group.background.mean) for chunk_id in ids])
-        scores = relevance(cosines, scores, group.background, weight if coverage is not None else 1.0)
+    scores = relevance_of_words(coverage) if coverage is not None else np.zeros(len(ids))
+    if group.cosines is not None:
+        for language, background in group.backgrounds.items():
+            mine = np.array([group.language_of(chunk_id) == language for chunk_id in ids], dtype=bool)
+            cosines = np.array([group.cosines.get(chunk_id, background.mean) for chunk_id in ids])[mine]
+            scores[mine] = relevance(cosines, None if coverage is None else coverage[mine], background, weight)
     return lifted(scores, np.array([group.exact.get(chunk_id, 0.0) for chunk_id in ids]))
 
 

@@ -93,8 +93,13 @@ class Retriever:
         keywords: KeywordSearch,
         embedder: Embedder,
         options: RetrievalOptions | None = None,
+        known_languages: frozenset[str] | None = frozenset({"en"}),
     ) -> None:
-        """Compose; the synonym file is read at the first question."""
+        """Compose; the synonym file is read at the first question.
+
+        ``known_languages`` are those that the embedder is said to read, None: all. What the documents show of it counts
+        besides, the more of them there are.
+        """
         self._registry = registry
         self._embedder = embedder
         self._options = options or RetrievalOptions()
@@ -105,6 +110,7 @@ class Retriever:
             keywords=keywords,
             chunk_vectors=chunk_vectors,
             backgrounds=Backgrounds(chunk_vectors),
+            known_languages=known_languages,
         )
 
     def with_options(self, options: RetrievalOptions) -> "Retriever":

@@ -31,11 +31,14 @@ _NAMED = and_(
 )
 _CHUNK_COUNTS = select(documents.c.id, documents.c.chunk_count).where(_NAMED)
 
+_LANGUAGES = select(chunks.c.id, chunks.c.language).where(chunks.c.id.in_(bindparam("ids", expanding=True)))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampledChunk:
-    """A chunk drawn at random: its text, its language, and its unit vector, float32 ``(dim,)``."""
+    """A chunk drawn at random: its document, text and language, and its unit vector, float32 ``(dim,)``."""
 
+    document_id: str
     text: str
     language: str
     vector: NDArray[np.float32]
@@ -61,6 +64,15 @@ class ChunkVectors:
         def work(connection: Connection) -> dict[str, NDArray[np.float32]]:
             rows = (row for page in pages(chunk_ids, PAGE) for row in connection.execute(self._by_chunk, {"ids": page}))
             return {row[0]: vector_from_bytes(row[1]) for row in rows}
+
+        return await self._database.read(work)
+
+    async def languages(self, chunk_ids: Sequence[str]) -> dict[str, str]:
+        """Return in which language each of the chunks is written, by chunk id; chunks that are gone are left out."""
+
+        def work(connection: Connection) -> dict[str, str]:
+            rows = (row for page in pages(chunk_ids, PAGE) for row in connection.execute(_LANGUAGES, {"ids": page}))
+            return {row[0]: row[1] for row in rows}
 
         return await self._database.read(work)
 
@@ -107,13 +119,16 @@ class ChunkVectors:
             found: list[SampledChunk] = []
             for page in pages(drawn, PAGE):
                 query = (
-                    select(chunks.c.text, chunks.c.language, vectors.c.data)
+                    select(chunks.c.document_id, chunks.c.text, chunks.c.language, vectors.c.data)
                     .join(vectors, self._mine)
                     .where(chunks.c.id.in_(page))
                     .order_by(chunks.c.id)
                 )
                 rows = await connection.execute(query)
-                found += [SampledChunk(text=row[0], language=row[1], vector=vector_from_bytes(row[2])) for row in rows]
+                found += [
+                    SampledChunk(document_id=row[0], text=row[1], language=row[2], vector=vector_from_bytes(row[3]))
+                    for row in rows
+                ]
         return found
 
 

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,7 +24,7 @@ def group(
         cosines=cosines,
         bm25=bm25,
         weighed=weighed(10.0, known) if bm25 is not None else None,
-        background=BACKGROUND if cosines is not None else None,
+        backgrounds={"en": BACKGROUND} if cosines is not None else {},
     )
 
 
@@ -40,6 +42,17 @@ def test_both_legs_count_and_either_alone_orders_too() -> None:
 def test_knowledge_bases_are_compared_on_one_scale() -> None:
     weak, strong = group({"a": 0.3}, {"a": 1.0}), group({"b": 0.6}, {"b": 5.0}, name="other")
     assert order(weak, strong) == ["b", "a"]
+
+
+def test_each_language_stands_on_its_own_background() -> None:
+    unread = Background(mean=0.4, deviation=0.1, count=1000, agreement=0.18)
+    mixed = replace(
+        group({"a": 0.6, "b": 0.5}, {"a": 0.0, "b": 0.0}),
+        backgrounds={"en": BACKGROUND, "zh": unread},
+        languages={"a": "zh", "b": "en"},
+    )
+    found = {one.chunk_id: one.relevance for one in rank([mixed], weight=0.5, threshold=0.0).candidates}
+    assert found["a"] <= 0.0 < found["b"]
 
 
 @given(st.floats(-1, 1), st.floats(0, 10), st.floats(0, 1))

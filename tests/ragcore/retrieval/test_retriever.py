@@ -38,6 +38,15 @@ class WordEmbedder(HashEmbedder):
         return np.asarray(total / np.linalg.norm(total), dtype=np.float32)
 
 
+class MisledEmbedder(WordEmbedder):
+    """Takes whatever is about leave, in either language, for nearly the same."""
+
+    def of(self, text: str) -> NDArray[np.float32]:
+        leave = "leave" in text or "假" in text
+        total = super().of(text) + (2 * self.vector("leave") if leave else 0)
+        return np.asarray(total / np.linalg.norm(total), dtype=np.float32)
+
+
 class BrokenEmbedder(WordEmbedder):
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         raise ModelUnreachable("no connection")
@@ -60,6 +69,7 @@ def retriever(
     vectors: VectorIndex | None = None,
     keywords: KeywordIndex | None = None,
     embedder: HashEmbedder | None = None,
+    known_languages: frozenset[str] | None = frozenset({"en"}),
 ) -> Retriever:
     return Retriever(
         registry=library.registry,
@@ -67,6 +77,7 @@ def retriever(
         keywords=keywords or library.keywords,
         embedder=embedder or library.embedder,
         options=options,
+        known_languages=known_languages,
     )
 
 
@@ -105,6 +116,19 @@ async def test_what_is_in_no_document_is_not_found(tmp_path: pathlib.Path) -> No
         search = retriever(library)
         for question in ("Who painted the Mona Lisa?", "黄河有多长", "ERR_DISK_7", "?", "   "):
             assert await ids(search, question) == []
+
+
+async def test_near_is_not_relevant_where_the_embedder_cannot_read(tmp_path: pathlib.Path) -> None:
+    async with opened(tmp_path, MisledEmbedder()) as library:
+        await fill(library, {name: text for name, text in TEXTS.items() if name.startswith("zh")})
+        asked = Question(text="sick leave", knowledge_bases=("kb",))
+        assert (await retriever(library).retrieve(asked)).chunks == ()
+        (found,) = (await retriever(library, known_languages=None).retrieve(asked)).chunks
+        assert found.chunk.document_id == "s:zh"
+        with pytest.raises(StoreError):
+            await retriever(library, vectors=Broken(), keywords=Broken()).retrieve(asked)  # type: ignore[arg-type]
+        alone = retriever(library, keywords=Broken())  # type: ignore[arg-type]
+        assert (await alone.retrieve(asked)).chunks == ()
 
 
 async def test_documents_narrow_the_search(tmp_path: pathlib.Path) -> None:

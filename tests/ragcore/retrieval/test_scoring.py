@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -5,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragcore.retrieval.scoring import Background, agreement, dense_share, idf, lifted, relevance, trust
+from ragcore.retrieval.scoring import (
+    Background,
+    agreement,
+    dense_share,
+    idf,
+    lifted,
+    relevance,
+    relevance_of_words,
+    trust,
+)
 
 ENGLISH = Background(mean=0.05, deviation=0.09, count=1000, agreement=0.45)
 UNREAD = Background(mean=0.35, deviation=0.1, count=1000, agreement=0.19)
@@ -70,22 +80,44 @@ def test_rarer_is_worth_more(count: int, frequency: int) -> None:
         assert idf(count, frequency) < idf(count, frequency - 1)
 
 
+@given(COSINES, SHARES, st.booleans())
+def test_what_an_embedder_cannot_read_is_not_relevant_without_a_word_in_common(
+    cosine: float, weight: float, searched: bool
+) -> None:
+    coverage = np.array([0.0]) if searched else None
+    assert relevance(np.array([cosine]), coverage, UNREAD, weight)[0] <= 0.0
+
+
+@given(st.lists(SHARES, min_size=1, max_size=20))
+def test_words_alone_order_as_they_do_beside_a_leg_that_knows_nothing(scores: list[float]) -> None:
+    coverage = np.array(scores)
+    beside = relevance(np.full(len(scores), UNREAD.mean), coverage, UNREAD, 0.5)
+    assert relevance_of_words(coverage) == pytest.approx(beside)
+
+
+def agreeing(documents: Sequence[str], *, topics: int = 6, seed: int = 0, knowing: bool = True) -> float:
+    """Measure texts of a few topics; place by place, a document after the other."""
+    draw = np.random.default_rng(seed)
+    centres = draw.standard_normal((topics, 32))
+    words = [[f"w{topic}{number}" for number in range(8)] for topic in range(topics)]
+    bags = [frozenset(draw.choice(words[place % topics], 5, replace=False)) for place in range(len(documents))]
+    meant = np.array([centres[place % topics] * knowing for place in range(len(documents))])
+    vectors = meant + 0.5 * draw.standard_normal(meant.shape)
+    return agreement((vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32), bags, documents)
+
+
 def test_words_and_vectors_agree_when_the_vectors_are_made_of_the_words() -> None:
-    draw = np.random.default_rng(0)
-    topics = draw.standard_normal((6, 32))
-    words = [[f"w{topic}{number}" for number in range(8)] for topic in range(6)]
-    bags = [frozenset(draw.choice(words[place % 6], 5, replace=False)) for place in range(60)]
-    knowing = np.array([topics[place % 6] + 0.5 * draw.standard_normal(32) for place in range(60)])
-    guessing = draw.standard_normal((60, 32))
-    for vectors, low, high in ((knowing, 0.5, 1.0), (guessing, -0.2, 0.2)):
-        unit = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
-        measured, count = agreement(unit, bags)
-        assert low < measured <= high
-        assert count == 60
+    apart = [str(place) for place in range(60)]
+    assert 0.5 < agreeing(apart) <= 1.0
+    assert abs(agreeing(apart, knowing=False)) < 0.2
+
+
+def test_chunks_of_one_document_say_nothing() -> None:
+    assert agreeing([str(place % 6) for place in range(60)]) < 0.2 < agreeing([str(place // 6) for place in range(60)])
 
 
 def test_nothing_to_compare_is_no_agreement() -> None:
-    empty = np.zeros((0, 4), dtype=np.float32)
-    assert agreement(empty, []) == (0.0, 0)
+    assert agreement(np.zeros((0, 4), dtype=np.float32), [], []) == 0.0
     same = np.ones((5, 4), dtype=np.float32) / 2
-    assert agreement(same, [frozenset({"a"})] * 5) == (0.0, 5)
+    assert agreement(same, [frozenset({"a"})] * 5, list("abcde")) == 0.0
+    assert agreement(same, [frozenset()] * 5, list("abcde")) == 0.0
