@@ -7,6 +7,9 @@ giving each answer its gold markers (what it removes is an error), and then mark
 it removes is right). The weights of ``ragcore/citations/scoring.py`` were fitted on the cases of hagrid-cite whose id
 has an even first byte of SHA-256, and the thresholds chosen on the same halves of all three sets; "unseen" is the rest.
 
+A sentence without a source is measured twice. "sources taken away" gives each supported sentence the other passages
+alone: whatever is cited then is cited wrongly, but for passages that say the same and were never judged.
+
 hagrid-cite calls a sentence unsupported when the passages that its writer cited do not support it; whether another of
 the eight does, nobody judged. So beside the share of those that got a citation stands the share that got one judged
 wrong, and how many of those cited have nine tenths of their terms, by weight, in the passage.
@@ -75,6 +78,30 @@ async def insertion(name: str, cases: Sequence[CitationCase]) -> None:
     ragflow, simple, aim = PEERS[name]
     print(f"{'':28}RAGFlow {ragflow} | most overlap {simple} | aim {aim}")
     print(f"{'':28}answers whose own text changed: {changed} of {len(cases)}")
+    bare = [without_sources(case) for case in cases]
+    uncited = await share_cited([case for case in bare if case.passages])
+    rest = await share_cited([case for case in bare if case.passages and unseen(case)])
+    print(f"{'':28}sources taken away: {uncited:.3f} of the sentences cited all the same (unseen {rest:.3f})")
+
+
+def without_sources(case: CitationCase) -> CitationCase:
+    """Return the case with no passage that was judged right for any of its sentences, and none when there was none."""
+    right = case.gold | case.also | frozenset(one for sentence in case.sentences for one in sentence.gold)
+    others = tuple(chunk for chunk in case.passages if chunk.document_id not in right)
+    return replace(case, passages=others if len(others) < len(case.passages) else ())
+
+
+async def share_cited(cases: Sequence[CitationCase]) -> float:
+    """Return the share of the sentences once supported, or of all where none was judged, that carry a citation."""
+    cited = []
+    for case, text in zip(cases, await attribute_cases(cases), strict=True):
+        if case.sentences:
+            found = zip(case.sentences, cited_by_sentence(text, case), strict=True)
+            cited += [bool(passages) for sentence, passages in found if sentence.gold]
+        else:
+            statements = Judge([Source(chunk) for chunk in case.passages], NO_INSERTION).read(text)
+            cited += [bool(one.cited) for one in statements if one.claim.says_something]
+    return sum(cited) / len(cited)
 
 
 def nearly_whole(cases: Sequence[CitationCase], cited: Sequence[str]) -> tuple[int, int]:

@@ -1,7 +1,7 @@
 """Verifies what is cited and attributes what is bare, sentence by sentence; only markers ever change."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from ragcore.citations import markers
@@ -9,11 +9,15 @@ from ragcore.citations.evidence import Claim, Evidence, Source, Weights, weigh
 from ragcore.citations.facts import contradicts
 from ragcore.citations.literals import Literals
 from ragcore.citations.markers import Marker
+from ragcore.citations.phrasing import denies, negated
 from ragcore.citations.scoring import CitationPolicy, choose, own_odds, probability
 from ragcore.citations.sentences import BlockKind, Sentence, split_sentences
+from ragcore.citations.tongues import shared
 
 NEGLIGIBLE = 0.15
 """Less than this share of a sentence in every chunk, in one's own language, is no support even to the blind."""
+SAME_WORDS = 0.75
+"""A sentence of which two neighbouring sentences hold this share, by weight, says the same, or denies it."""
 NEAREST = 2
 """How many sentences of a chunk are compared with a claim by their vectors."""
 _STOPS = ".!?。！？…।॥።။។։؟۔"
@@ -109,16 +113,33 @@ class Judge:
 
     def can_judge(self, claim: Claim, chunk: int) -> bool:
         """Whether a lack of support means something: one language, which the embedder knows."""
-        return self.sources[chunk].language == claim.language and self.policy.knows(claim.language)
+        language = shared(claim.language, self.sources[chunk].language)
+        return bool(language) and self.policy.knows(language)
 
     def supports(self, claim: Claim, chunk: int) -> bool:
         """Whether a marker of the model may stay."""
-        if not claim.words:
+        if not claim.words or not self.can_judge(claim, chunk) or len(claim.words) < 2:
             return True
-        if self.can_judge(claim, chunk) and len(claim.words) > 1:
-            alike = self.similarities.get((claim.text, chunk), -1.0) >= self.policy.similar_at
-            return alike or probability(own_odds(self.evidence(claim)[chunk])) >= self.policy.keep_at
-        return not contradicts(claim.said, self.sources[chunk].full_text)
+        alike = self.similarities.get((claim.text, chunk), -1.0) >= self.policy.similar_at
+        return alike or probability(own_odds(self.evidence(claim)[chunk])) >= self.policy.keep_at
+
+    def contradicted(self, claim: Claim, chunks: Collection[int]) -> bool:
+        """Whether the claim names a number or code that none of these chunks has, or a name that it would have.
+
+        Taken together, since a sentence may rest on two chunks, and each has its own numbers.
+        """
+        alike = all(self.can_judge(claim, chunk) for chunk in chunks)
+        together = "\n".join(self.sources[chunk].full_text for chunk in sorted(chunks))
+        return bool(chunks) and (contradicts(claim.said, together, alike=alike) or self._denies(claim, chunks))
+
+    def _denies(self, claim: Claim, chunks: Collection[int]) -> bool:
+        """Whether an English claim says with "not" what these chunks say in the same words without it."""
+        if claim.language != "en" or not denies(claim.text):
+            return False
+        evidence = self.evidence(claim)
+        passages = [self.sources[one].window_text(evidence[one].best) for one in chunks]
+        nearest = max(evidence[one].passage for one in chunks)
+        return nearest >= SAME_WORDS and not any(negated(passage) for passage in passages)
 
     def stands(self, claims: Sequence[Claim], chunk: int) -> bool:
         """Whether a marker may stay, given the claims it may stand for, its own sentence first.
@@ -139,7 +160,7 @@ class Judge:
         alike = [
             one.cover
             for one, source in zip(self.evidence(claim), self.sources, strict=True)
-            if source.language == claim.language
+            if shared(claim.language, source.language)
         ]
         return bool(alike) and max(alike) < NEGLIGIBLE
 
@@ -157,7 +178,10 @@ def verify(text: str, judge: Judge) -> str:
         if not statement.cited:
             continue
         claims = answered_for(text, statements, index)
-        standing = {one.id for one in statement.cited if judge.stands(claims, one.id)}
+        standing = {one.id for one in statement.cited}
+        if judge.contradicted(statement.claim, standing):
+            standing = set()
+        standing = {one for one in standing if judge.stands(claims, one)}
         standing = _best(statement.claim, standing, judge)
         said: set[int] = set()
         end = 0
@@ -180,11 +204,9 @@ def insert(text: str, judge: Judge) -> str:
         claim = statement.claim
         if statement.cited or not claim.says_something or _ASKS_OR_LEADS_IN.search(claim.text):
             continue
-        chosen = [
-            one for one in choose(judge.evidence(claim), statement.given, judge.policy) if judge.supports(claim, one)
-        ]
+        chosen = choose(judge.evidence(claim), statement.given, judge.policy)
         place = marker_place(text, statement.sentence)
-        if chosen and not literals.divided_at(place):
+        if chosen and not judge.contradicted(claim, chosen) and not literals.divided_at(place):
             written = "".join(markers.marker(chunk) for chunk in chosen)
             pieces += (text[done:place], markers.spaced(text, place, written))
             done = place

@@ -11,9 +11,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ragcore.citations import markers
-from ragcore.citations.facts import missing_numbers, squeezed
+from ragcore.citations.facts import squeezed
+from ragcore.citations.numbers import missing_numbers
+from ragcore.citations.phrasing import LEAD_IN, says_nothing
 from ragcore.citations.sentences import split_sentences
-from ragcore.terms import Kind, Term, is_stop_word, language_of, terms
+from ragcore.citations.tongues import tongue
+from ragcore.terms import Kind, Term, is_stop_word, terms
 from ragcore.types import Chunk
 
 LONG_RUN = 8
@@ -32,9 +35,9 @@ class Claim:
     def __init__(self, written: str) -> None:
         """Analyse a sentence as written; markers and reference numbers in it say nothing."""
         self.text = markers.strip(written).strip()
-        said = _UNSAID.sub(lambda found: " " * len(found[0]), self.text)
+        said = _UNSAID.sub(lambda found: " " * len(found[0]), LEAD_IN.sub("", self.text))
         self.said = said
-        self.language = language_of(said)
+        self.language = tongue(said)
         found = content_terms(said)
         self.sequence = [term.text for term in found]
         pairs = sum(1 for term in found if term.kind is Kind.PAIR)
@@ -43,8 +46,8 @@ class Claim:
 
     @property
     def says_something(self) -> bool:
-        """Whether there is a word in it that could be looked for."""
-        return any(any(c.isalpha() for c in word) for word in self.words)
+        """Whether there is a word in it that could be looked for, and it is not that the sources do not tell."""
+        return any(any(c.isalpha() for c in word) for word in self.words) and not says_nothing(self.text)
 
     @cached_property
     def verbatim(self) -> str:
@@ -68,7 +71,7 @@ class Source:
     def __init__(self, chunk: Chunk) -> None:
         """Analyse the chunk's sentences; its title and headings are known to whoever reads it."""
         self.chunk = chunk
-        self.language = language_of(chunk.text)
+        self.language = tongue(chunk.text)
         self.passages = [
             Passage(
                 start=s.body,
@@ -97,6 +100,11 @@ class Source:
     def verbatim(self) -> str:
         """Return the text as ``squeezed`` has it."""
         return squeezed(_bare(self.chunk.text))
+
+    def window_text(self, index: int) -> str:
+        """Return passage number ``index`` and the one behind it as they stand."""
+        window = self.passages[index : index + 2]
+        return self.chunk.text[window[0].start : window[-1].end] if window else ""
 
     @cached_property
     def places(self) -> Mapping[str, Sequence[int]]:

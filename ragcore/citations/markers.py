@@ -40,7 +40,7 @@ _LIST = r"(?:[,，、،;；؛&/+]|and|和)"
 _GAP = rf"{_SPACE}(?:\n{_SPACE})?"
 """Inside a list a line may end."""
 _NUMBER = rf"(?:{_KEY}{_SPACE}{_COLON}?{_SPACE})?\d{{1,40}}"
-_IDS = rf"\d{{1,40}}(?:{_GAP}(?:{_RANGE}|{_LIST}|(?={_KEY})){_GAP}{_NUMBER}){{0,32}}"
+_IDS = rf"\d{{1,40}}(?:{_GAP}(?:{_RANGE}|{_LIST}|(?={_KEY})){_GAP}{_NUMBER}){{0,32}}+"
 _STOP = r"[.,;。，；]?"
 """A full stop or comma that got inside the brackets."""
 
@@ -75,6 +75,8 @@ _CUT_OFF = re.compile(
 )
 """A marker that the text's end cut off, as at the length limit. Its number may be cut as well: it cites nothing."""
 _LONGEST_CUT_OFF = 100
+_MAX_CUT_OFF = 50
+"""So many in a row are taken off; whoever writes more means something else."""
 
 _CLOSING_PUNCTUATION = r".,;:!?…‥)\]}。，、；：！？）］】〕」』》”’»؟،؛۔।॥။።։·"
 _AFTER = re.compile(rf"[*_~]{{0,3}}(?:\s|[{_CLOSING_PUNCTUATION}]|\Z)")
@@ -155,22 +157,34 @@ def repair(text: str, count: int) -> str:
         The text; all that is no marker stands as before, except the space that a dropped marker leaves over.
         Repairing twice changes nothing more.
     """
-    for _ in range(_MAX_ROUNDS):
-        repaired = _repair_once(without_cut_off(text), count)
+    text = without_cut_off(text)
+    for number in range(_MAX_ROUNDS):
+        repaired = _repair_once(text, count)
         if repaired == text:
-            break
+            # What was dropped may have left such an end behind: "[ID:9][".
+            repaired = without_cut_off(text) if number else text
+            if repaired == text:
+                break
         text = repaired
     return text
 
 
 def without_cut_off(text: str) -> str:
     """Return a text, or its last piece, without the marker that its end cut off (``Ends [ID:1``)."""
-    found = _CUT_OFF.search(text, max(0, len(text) - _LONGEST_CUT_OFF))
-    if found is None or Literals(text).covers(found.start()):
-        return text
-    if text.count("`", text.rfind("\n", 0, found.start()) + 1, found.start()) % 2:
-        return text  # in code that isn't closed yet
-    return text[: found.start()].rstrip(" \t")
+    end, literals = len(text), None
+    for _ in range(_MAX_CUT_OFF):
+        found = _CUT_OFF.search(text, max(0, end - _LONGEST_CUT_OFF), end)
+        if found is None:
+            break
+        start = found.start()
+        literals = literals or Literals(text)
+        # An odd backtick before it: in code that isn't closed yet.
+        if literals.covers(start) or text.count("`", text.rfind("\n", 0, start) + 1, start) % 2:
+            break
+        end = start
+        while end and text[end - 1] in " \t":
+            end -= 1
+    return text[:end]
 
 
 def _repair_once(text: str, count: int) -> str:

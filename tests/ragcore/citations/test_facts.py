@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragcore.citations.facts import contradicts, missing_numbers, values_of
+from ragcore.citations.facts import contradicts
+from ragcore.citations.numbers import missing_numbers, values_of
 
 
 @pytest.mark.parametrize(
@@ -20,6 +21,33 @@ from ragcore.citations.facts import contradicts, missing_numbers, values_of
         ("团队使用 Live Photos 功能。", "Use LivePhotos."),
         ("Error ERR_CONN_104 means closed.", "错误 ERR_CONN_104 表示已关闭"),
         ("1、打开设置。2、点击保存。", "Open the settings and save."),
+        ("1,000 euros", "1.000 Euro"),
+        ("1 000 €", "一千元"),
+        ("1000", "one thousand"),
+        ("250,000", "two hundred and fifty thousand"),
+        ("25 days", "twenty-five days"),
+        ("3,5 %", "3.5 percent"),
+        ("1.234,50", "1,234.5"),
+        ("5%", "百分之五"),
+        ("1k", "1000"),
+        ("两千欧元", "2,000 euros"),
+        ("Opens at 3 PM.", "Opens at 15:00."),
+        ("Opens at 15:00.", "Opens at 3 p.m."),
+        ("15:00", "下午三点"),
+        ("下午3点", "15:00"),
+        ("12:00", "noon"),
+        ("15 h", "15 Uhr"),
+        ("2024-03-05", "le 5 mars 2024"),
+        ("5.3.2024", "March 5, 2024"),
+        ("05/03/2024", "5. März 2024"),
+        ("on the 5th", "on the fifth"),
+        ("in the 20th century", "in the twentieth century"),
+        ("about 98,000", "97,500"),
+        ("items 1,2,3", "1, 2 and 3"),
+        ("COVID-19", "covid 19"),
+        ("It emits CO2.", "It emits carbon dioxide."),
+        ("a 5GB disk in the 1990s", "a disk of 5 GB in the 1990s"),
+        ("十分重要，千万不要忘记。", "It matters."),
         ("Beijing is large.", "北京很大。"),
         ("只有 ٣ 天。", "Only 3 days."),
     ],
@@ -36,6 +64,15 @@ def test_what_agrees_does_not_contradict(sentence: str, text: str) -> None:
         ("里昂办公室使用 Kubernetes。", "The office in Lyon uses Docker."),
         ("Error ERR_CONN_105 means closed.", "错误 ERR_CONN_104 表示已关闭"),
         ("版本 v2.3.1 修复了它。", "Fixed in v2.4.0."),
+        ("2,000 euros", "1,000 euros"),
+        ("6 %", "5 %"),
+        ("at 4 PM", "at 15:00"),
+        ("at 15:30", "at 15:00"),
+        ("6 March", "5 March"),
+        ("2024-04-05", "5 March 2024"),
+        ("两千元", "一千元"),
+        ("about 98,000", "45,000"),
+        ("Error E-418", "Error E-417"),
     ],
 )
 def test_a_number_code_or_name_that_is_absent_contradicts(sentence: str, text: str) -> None:
@@ -52,7 +89,9 @@ def test_any_text_states_finite_values_or_none(text: str) -> None:
     assert not contradicts(text, text)
 
 
-@pytest.mark.parametrize("unit", ["9", "9,", "万", "亿", "1、", "v1.", "1e9", "٣"])
+@pytest.mark.parametrize(
+    "unit", ["9", "9,", "万", "亿", "1、", "v1.", "1e9", "٣", "1.", "1 000", "3:", "3pm", "two hundred ", "下午3点"]
+)
 def test_endless_numbers_end(unit: str) -> None:
     values_of(unit * 5_000)
     contradicts(unit * 5_000, "nothing")
