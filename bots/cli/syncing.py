@@ -9,6 +9,7 @@ from pathlib import Path
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.table import Column
 from rich.text import Text
 
 from bots.cli.forms import report_form
@@ -89,7 +90,7 @@ def _bar(console: Console) -> Progress:
         BarColumn(bar_width=30),
         TextColumn("{task.fields[done]}", style="progress.download"),
         TimeElapsedColumn(),
-        TextColumn("{task.description}", markup=False, style="dim"),
+        TextColumn("{task.description}", markup=False, style="dim", table_column=Column(no_wrap=True)),
         console=console,
         transient=True,
     )
