@@ -228,7 +228,10 @@ class KnowledgeBaseSettings(Section):
         "`discord:GUILD`, `discord:GUILD/CHANNEL`, `discord:@USER`, `telegram:CHAT`, `telegram:@USER`, "
         "`email:ADDRESS`; default: nobody but the operator",
     )
-    prompt: FilePath | None = Field(default=None, description="a file with this knowledge base's own system prompt")
+    prompt: FilePath | None = Field(
+        default=None,
+        description="a file with this knowledge base's own system prompt; how to cite is added where it does not say",
+    )
 
 
 class SourceSettings(Section):

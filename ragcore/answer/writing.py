@@ -137,6 +137,8 @@ class ModelWriter:
         prompt = self._options.prompt_file
         quote = self._options.quote
         rules = render_file(prompt, quote=quote) if prompt else render("answer_system", quote=quote)
+        if quote and "[ID:" not in rules:
+            rules = f"{rules}\n\n{render('citation_rules')}"  # a prompt of the user's own that leaves it to us
         messages = [
             Message(role="system", text=rules),
             *question.history,

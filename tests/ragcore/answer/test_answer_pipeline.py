@@ -1,3 +1,4 @@
+import pathlib
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 
@@ -156,6 +157,20 @@ async def test_the_model_is_told_how_to_cite_when_citations_are_wanted(quote: bo
     async for _ in answerer(model, quote=quote).answer(Question(text="How many days?", knowledge_bases=("handbook",))):
         pass
     assert (render("citation_rules") in model.prompts[0][0].text) == quote
+
+
+@pytest.mark.parametrize(("own", "added"), [("Be kind.", True), ("Be kind. Cite like this: [ID:0].", False)])
+async def test_how_to_cite_is_added_to_a_prompt_that_does_not_say(
+    own: str, added: bool, tmp_path: pathlib.Path
+) -> None:
+    file = tmp_path / "own.j2"
+    file.write_text(own, encoding="utf-8")
+    model = FakeModel([say("Five days [ID:0].")])
+    question = Question(text="How many days?", knowledge_bases=("handbook",))
+    async for _ in answerer(model, prompt_file=file).answer(question):
+        pass
+    assert model.prompts[0][0].text.startswith(own)
+    assert (render("citation_rules") in model.prompts[0][0].text) == added
 
 
 async def test_thoughts_that_looked_like_text_are_not_the_answer() -> None:
