@@ -20,6 +20,9 @@ MAX_EXPANSIONS = 6
 MAX_TERMS = 400
 """Of a longer question only so many terms are read, half from its head and half from its tail: what is pasted stands
 between, and the question itself before or after it."""
+MAX_EMBEDDED = 1_200
+"""Characters of a longer question that are embedded, half from its head and half from its tail: more would take
+seconds, and the mean of many windows means nothing."""
 
 PARTICLES = frozenset("的了吗嗎呢吧是在与與和有几幾个個多少什么麼怎哪谁誰何为為")
 """Chinese characters that mark grammar rather than name something."""
@@ -61,7 +64,9 @@ class SearchQuery:
     @property
     def text_to_embed(self) -> str:
         """Return the question with the other names of its words: an embedder may know those, and not the jargon."""
-        return f"{self.text} ({', '.join(self.expansions)})" if self.expansions else self.text
+        half = MAX_EMBEDDED // 2
+        text = self.text if len(self.text) <= MAX_EMBEDDED else f"{self.text[:half]}\n{self.text[-half:]}"
+        return f"{text} ({', '.join(self.expansions)})" if self.expansions else text
 
     @property
     def vocabulary(self) -> tuple[str, ...]:

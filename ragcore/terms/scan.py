@@ -12,7 +12,7 @@ from ragcore.terms.scripts import MARKS, UNSPACED
 
 # What may stand between the parts of one identifier, path, address, version, hyphenated word or number.
 _JOINT = r"(?:://|::|->|/[._]|\\[._]|[_\-]{2,4}|['’.,@&_+#~:/\\‐‑\-])"
-_COMPOUND = rf"[._]?{WORD}+(?:{_JOINT}{WORD}+)*(?:\+\+|#(?!\w)|\(\))?"
+_COMPOUND = rf"[._]?{WORD}+(?:{_JOINT}{WORD}+)*(?:\+\+|#(?!{WORD})|\(\))?"
 _TOKEN = re.compile(rf"(?P<unspaced>[{UNSPACED}]+)|{_COMPOUND}")
 _CLUSTER_MARK = re.compile(
     f"[{MARKS}\u3099\u309a\uff9e\uff9f\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece]"

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragcore.retrieval.query import CHARACTER_WEIGHT, MAX_TERMS, PART_WEIGHT, PARTICLE_WEIGHT, analyse
+from ragcore.retrieval.query import CHARACTER_WEIGHT, MAX_EMBEDDED, MAX_TERMS, PART_WEIGHT, PARTICLE_WEIGHT, analyse
 from ragcore.retrieval.scoring import K1, idf
 from ragcore.retrieval.synonyms import Synonyms
 from ragcore.retrieval.weighing import MAX_CLAUSES, weigh
@@ -59,7 +59,10 @@ def test_a_pasted_page_stays_cheap() -> None:
 def test_the_question_after_a_pasted_log_is_read() -> None:
     pasted = " ".join(f"line{number}" for number in range(2_000))
     for text in (f"Why does the gasket leak?\n{pasted}", f"{pasted}\nWhy does the gasket leak?"):
-        assert {"gasket", "leak"} <= {clause.term for clause in analyse(text).clauses}
+        query = analyse(text)
+        assert {"gasket", "leak"} <= {clause.term for clause in query.clauses}
+        assert "Why does the gasket leak?" in query.text_to_embed
+        assert len(query.text_to_embed) <= MAX_EMBEDDED + 1
 
 
 def test_rare_terms_make_up_most_of_the_ceiling() -> None:

@@ -78,6 +78,7 @@ def test_what_is_meant_is_found(source: str, asked: str) -> None:
         ("COVID-19", "covid19", {"covid", "19"}),
         ("getUserById", "getuserbyid", {"get", "user"}),
         ("C++ and C#", "c++", {"c#"}),
+        ("请问C#是什么", "c#", {"请问"}),
         ("R&D", "r&d", set()),
         ("2023-10-05", "2023-10-05", {"2023"}),
         ("10mg", "10mg", {"10", "mg"}),
