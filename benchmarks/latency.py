@@ -25,6 +25,7 @@ from ragcore.evaluate.retrieval import percentile
 from ragcore.ingest.batch import write_batch
 from ragcore.ingest.prepare import Prepared
 from ragcore.library import Library
+from ragcore.recovery import mend, recover
 from ragcore.retrieval import Retriever
 from ragcore.stores.rows import Document, StoredChunk, digest, generation
 from ragcore.types import Chunk, Question
@@ -140,6 +141,9 @@ async def run(arguments: argparse.Namespace, folder: pathlib.Path) -> None:
         await library.close()
     library = await Library.open(folder, embedder=embedder)
     try:
+        await recover(library)
+        async for _ in mend(library):  # an index that another version wrote is filled anew
+            pass
         retriever = Retriever(
             registry=library.registry, vectors=library.vectors, keywords=library.keywords, embedder=embedder
         )

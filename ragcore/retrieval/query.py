@@ -20,6 +20,8 @@ MAX_EXPANSIONS = 6
 MAX_TERMS = 400
 """Of a longer question only so many terms are read, half from its head and half from its tail: what is pasted stands
 between, and the question itself before or after it."""
+MAX_READ = 8_000
+"""Characters that are looked at to find these terms."""
 MAX_EMBEDDED = 1_200
 """Characters of a longer question that are embedded, half from its head and half from its tail: more would take
 seconds, and the mean of many windows means nothing."""
@@ -64,8 +66,7 @@ class SearchQuery:
     @property
     def text_to_embed(self) -> str:
         """Return the question with the other names of its words: an embedder may know those, and not the jargon."""
-        half = MAX_EMBEDDED // 2
-        text = self.text if len(self.text) <= MAX_EMBEDDED else f"{self.text[:half]}\n{self.text[-half:]}"
+        text = _ends(self.text, MAX_EMBEDDED)
         return f"{text} ({', '.join(self.expansions)})" if self.expansions else text
 
     @property
@@ -87,12 +88,13 @@ def analyse(text: str, synonyms: Synonyms | None = None, *, earlier: Sequence[st
         synonyms: The table of words that mean the same.
         earlier: What the asker asked before in this conversation, as far as it may be meant too.
     """
+    text = _ends(text, MAX_READ)
     found = _head_and_tail(terms(text))
     table = synonyms or Synonyms.none()
     others = _synonyms_by_term(found, table)
     own = _clauses(text, found, others)
     known = {clause.term for clause in own}
-    before = "\n".join(earlier)
+    before = _ends("\n".join(earlier), MAX_READ)
     context = tuple(
         replace(clause, weight=clause.weight * CONTEXT_WEIGHT, context=True)
         for clause in _clauses(before, _head_and_tail(terms(before)), {})
@@ -106,6 +108,12 @@ def analyse(text: str, synonyms: Synonyms | None = None, *, earlier: Sequence[st
         phrases=tuple(_phrases(text)),
         expansions=tuple(table.written[member] for member in members)[:MAX_EXPANSIONS],
     )
+
+
+def _ends(text: str, length: int) -> str:
+    """Return head and tail of a longer text, as lines of their own."""
+    half = length // 2
+    return text if len(text) <= length else f"{text[:half]}\n{text[-half:]}"
 
 
 def _head_and_tail(found: Sequence[Term]) -> list[Term]:
