@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -16,6 +17,8 @@ from ragcore.types import ParsedDocument
 
 DELIMITERS = ",;\t|"
 _CELL_CHARACTERS = 10_000_000
+_SEPARATOR = re.compile(r"sep=([,;\t|])\r?\n", re.IGNORECASE)
+"""The first line with which Excel is told the delimiter."""
 _PROBED_ROWS = 50
 
 
@@ -26,7 +29,8 @@ def parse_delimited(job: Job) -> ParsedDocument:
         ParseError: It has more cells than the options allow, or a quote that never ends.
     """
     text = decode(job.content, declared=job.declared_encoding).text
-    delimiter = "\t" if job.media_type == Media.TSV else delimiter_of(text)
+    named = _SEPARATOR.match(text)
+    delimiter = named.group(1) if named else "\t" if job.media_type == Media.TSV else delimiter_of(text)
     media = Media.TSV if delimiter == "\t" else Media.CSV
     sections = grid_sections(_rows(text, delimiter, job))
     return ParsedDocument(title=title_from_name(job.name), media_type=media, sections=tuple(sections))
@@ -86,6 +90,7 @@ def _rows(text: str, delimiter: str, job: Job) -> Iterator[Row]:
                 raise ParseError(
                     f"it has more than {job.options.max_cells:,} cells", mend="split it into smaller files"
                 )
-            yield Row(number=number, cells=tuple(record))
+            if number > 1 or not _SEPARATOR.match(text):
+                yield Row(number=number, cells=tuple(record))
     except csv.Error as error:
         raise ParseError(f"its rows cannot be told apart ({error})", mend="save it again as csv in UTF-8") from None

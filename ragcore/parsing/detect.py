@@ -222,7 +222,13 @@ def _structured(head: str) -> Media:
     """Name the format of a text whose name says nothing, or the wrong thing."""
     fits = [table_fit(head, delimiter) for delimiter in DELIMITERS]
     best = max(fits, key=lambda fit: fit.score)
-    if best.even_rows >= 3 and best.share == 1.0 and best.mean_cell < _SHORT_CELL and not _is_prose(head):
+    if (
+        best.width > 1
+        and best.even_rows >= 3
+        and best.share == 1.0
+        and best.mean_cell < _SHORT_CELL
+        and not _is_prose(head)
+    ):
         return Media.TSV if best.delimiter == "\t" else Media.CSV
     if len(_HTML_TAGS.findall(head)) > 3 and head.lstrip().startswith("<"):
         return Media.HTML

@@ -63,15 +63,18 @@ def html_tree(text: str) -> HtmlElement:
     Raises:
         ParseError: libxml2 gives up on it (nested too deep, one text of over 10 MB).
     """
-    parser = lxml.html.HTMLParser(encoding="utf-8", huge_tree=False, no_network=True)
     source = _XML_DECLARATION.sub("", text).encode("utf-8", errors="replace")
-    try:
-        tree = lxml.html.document_fromstring(source or b"<html></html>", parser=parser)
-    except (etree.LxmlError, ValueError, AssertionError) as error:
-        raise ParseError(
-            f"it cannot be read as HTML ({one_line(str(error))[:80]})", mend="save the page again"
-        ) from None
-    return tree
+    for huge in (False, True):  # libxml2 drops what is nested deeper than 256 levels, with huge trees than 2,048
+        parser = lxml.html.HTMLParser(encoding="utf-8", huge_tree=huge, no_network=True)
+        try:
+            tree = lxml.html.document_fromstring(source or b"<html></html>", parser=parser)
+        except (etree.LxmlError, ValueError, AssertionError) as error:
+            raise ParseError(
+                f"it cannot be read as HTML ({one_line(str(error))[:80]})", mend="save the page again"
+            ) from None
+        if not any("Excessive depth" in entry.message for entry in parser.error_log):
+            return tree
+    raise ParseError("its HTML is nested too deep", mend="save the page again, or print it to a PDF")
 
 
 def write_html(root: HtmlElement, writer: SectionWriter) -> None:

@@ -64,7 +64,8 @@ def parse_xlsx(job: Job) -> ParsedDocument:
         sections += grid_sections(rows, sheet.name, (sheet.name,))
     job.step(len(shown), len(shown))
     hidden = tuple(f"hidden sheet left out: {sheet.name}" for sheet in sheets if sheet.hidden)
-    formulas = (f"{budget.formulas} formulas have no stored value; open and save it once",) if budget.formulas else ()
+    unknown = f"formulas without a stored value: {budget.formulas}; open the file in Excel and save it once"
+    formulas = (unknown,) if budget.formulas else ()
     return ParsedDocument(
         title=package.title or title_from_name(job.name),
         media_type=Media.XLSX,

@@ -177,3 +177,14 @@ def test_a_text_that_is_no_file_has_no_line_numbers() -> None:
         (section,) = parse(b"The pump runs.\n\nIt is green.", name=name, media_type="text/plain").sections
         assert (section.location.first_line, section.location.last_line) == place
         assert section.text == "The pump runs.\n\nIt is green."
+
+
+def test_the_line_that_tells_excel_the_delimiter_is_no_row() -> None:
+    (table,) = parse(b"sep=;\r\nName;Sum, net\r\nAnn;3,5\r\n", name="x.csv").sections
+    assert table.text.endswith("| Name | Sum, net |\n| --- | --- |\n| Ann | 3,5 |")
+    assert table.location.first_row == 3
+
+
+def test_short_lines_under_a_name_that_says_nothing_are_text() -> None:
+    parsed = parse(b"Rome\nOslo\nBern\nAthens\n", name="cities")
+    assert (parsed.media_type, parsed.sections[0].location.last_line) == ("text/plain", 4)

@@ -1,3 +1,6 @@
+import pytest
+
+from ragcore.errors import EmptyDocument, ParseError
 from ragcore.parsing import parse
 from ragcore.types import SectionKind
 
@@ -80,3 +83,15 @@ def test_signs_in_cells_of_their_own_go_back_to_their_numbers() -> None:
 def test_an_entity_bomb_is_not_expanded() -> None:
     bomb = '<!DOCTYPE html [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]><html><p>Hi &b;</p></html>'
     assert "aaaaaaaaaa" not in parse(bomb.encode(), name="x.html").sections[0].text
+
+
+@pytest.mark.parametrize(("depth", "is_read"), [(200, True), (1000, True), (5000, False)])
+def test_a_page_nested_deep_is_read_or_refused_and_never_cut(depth: int, is_read: bool) -> None:
+    page = f"<p>Before.</p>{'<div>' * depth}deep down{'</div>' * depth}<p>After.</p>".encode()
+    if is_read:
+        text = "\n".join(section.text for section in parse(page, name="x.html").sections)
+        assert all(words in text for words in ("Before.", "deep down", "After."))
+        return
+    with pytest.raises(ParseError, match="nested too deep") as raised:
+        parse(page, name="x.html")
+    assert not isinstance(raised.value, EmptyDocument)
