@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
+from itertools import islice
 from typing import Any
 
 from ragcore.errors import ParseError
@@ -25,7 +26,8 @@ _PDFIUM = threading.Lock()
 """PDFium may be used by one thread at a time; held for a batch of pages, so that documents take turns."""
 
 _FEW_CHARACTERS = 12
-"""A page with less text than this and an image on it is taken for a scan."""
+"""A page with less text than this and an image on it, or many shapes, is taken for a scan."""
+_MANY_SHAPES = 50
 _NO_TITLE = re.compile(
     r"^(?:untitled|microsoft (?:word|powerpoint|excel)|.*\.(?:docx?|pptx?|xlsx?|indd|qxd|tex|dvi|html?|pdf)$)", re.I
 )
@@ -36,12 +38,13 @@ _MOST_OF_PAGE = 0.4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Page:
-    """One page as lines; ``scanned`` when it has next to no text but an image."""
+    """One page as lines; ``scanned`` when it has next to no text but an image, ``broken`` when it can't be loaded."""
 
     number: int
     height: float
     lines: tuple[Line, ...]
     scanned: bool = False
+    broken: bool = False
 
 
 def parse_pdf(job: Job) -> ParsedDocument:
@@ -81,6 +84,7 @@ def _parse(document: Any, job: Job) -> ParsedDocument:
     writer, furniture = SectionWriter(), Furniture(total)
     sizes: Counter[float] = Counter()
     scanned: list[int] = []
+    broken: list[int] = []
     big = ""
     for batch in _batches(document, total, job):
         for page in batch:
@@ -96,6 +100,8 @@ def _parse(document: Any, job: Job) -> ParsedDocument:
             _write(page.number, kept[page.number], writer, body, words)
             if page.scanned:
                 scanned.append(page.number)
+            if page.broken:
+                broken.append(page.number)
     if len(scanned) == total:
         raise ParseError("its pages are images without text", mend=OCR_MEND)
     title = _title(facts.get("Title", "")) or big or title_from_name(job.name)
@@ -103,7 +109,8 @@ def _parse(document: Any, job: Job) -> ParsedDocument:
         title=title,
         media_type=Media.PDF,
         sections=writer.sections(title),
-        warnings=_warnings(scanned),
+        warnings=_warnings("pages without text, only images", scanned, f"; {OCR_MEND}")
+        + _warnings("pages that are damaged", broken),
         author=one_line(facts.get("Author", "")),
         updated_at=_date(facts.get("ModDate", "") or facts.get("CreationDate", "")),
     )
@@ -130,19 +137,19 @@ def _batches(document: Any, total: int, job: Job) -> Iterator[list[_Page]]:
 
 
 def _page(document: Any, index: int, job: Job) -> _Page:
-    """Read one page; a page that PDFium cannot load counts as empty."""
+    """Read one page; one that PDFium cannot load is broken."""
     import pypdfium2
 
     try:
         page = document[index]
     except pypdfium2.PdfiumError:
-        return _Page(number=index + 1, height=1.0, lines=())
+        return _Page(number=index + 1, height=1.0, lines=(), broken=True)
     textpage = None
     try:
         textpage = page.get_textpage()
         runs = page_runs(page, textpage)
         lines = tuple(reading_order(runs))
-        scanned = sum(len(line.text) for line in lines) < _FEW_CHARACTERS and _has_image(page)
+        scanned = sum(len(line.text) for line in lines) < _FEW_CHARACTERS and _has_picture(page)
         if scanned and job.options.ocr:
             engine = ocr_engine()
             read = engine.read(page) if engine is not None else None
@@ -150,17 +157,21 @@ def _page(document: Any, index: int, job: Job) -> _Page:
                 return _Page(number=index + 1, height=read.height, lines=tuple(reading_order(read)))
         return _Page(number=index + 1, height=max(runs.height, 1.0), lines=lines, scanned=scanned)
     except pypdfium2.PdfiumError:
-        return _Page(number=index + 1, height=1.0, lines=())
+        return _Page(number=index + 1, height=1.0, lines=(), broken=True)
     finally:
         if textpage is not None:
             textpage.close()
         page.close()
 
 
-def _has_image(page: Any) -> bool:
+def _has_picture(page: Any) -> bool:
+    """Tell whether a page shows an image, or so many drawn shapes that they may be letters."""
     import pypdfium2.raw as pdfium
 
-    return any(True for _ in page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_IMAGE], max_depth=4))
+    if any(True for _ in page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_IMAGE], max_depth=4)):
+        return True
+    shapes = page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_PATH], max_depth=4)
+    return sum(1 for _ in islice(shapes, _MANY_SHAPES)) == _MANY_SHAPES
 
 
 def _sizes(lines: Sequence[Line]) -> Counter[float]:
@@ -214,11 +225,9 @@ def _title(value: str) -> str:
     return title if wordy and not _NO_TITLE.match(title) and len(title) <= _TITLE_CHARACTERS else ""
 
 
-def _warnings(scanned: Sequence[int]) -> tuple[str, ...]:
-    if not scanned:
-        return ()
-    shown = ", ".join(map(str, scanned[:10])) + (" ..." if len(scanned) > 10 else "")
-    return (f"pages without text, only images: {shown}; {OCR_MEND}",)
+def _warnings(what: str, pages: Sequence[int], mend: str = "") -> tuple[str, ...]:
+    shown = ", ".join(map(str, pages[:10])) + (" ..." if len(pages) > 10 else "")
+    return (f"{what}: {shown}{mend}",) if pages else ()
 
 
 def _date(value: str) -> datetime | None:

@@ -88,6 +88,8 @@ def parse_job(job: Job) -> ParsedDocument:
         replace(job, media_type=media, declared_encoding=_charset(job.media_type), parse_inner=parse_job)
     )
     if not any(section.text.strip() for section in parsed.sections):
+        if parsed.warnings:
+            raise ParseError(f"nothing of it could be read: {'; '.join(parsed.warnings)}"[:500], mend="save it again")
         raise EmptyDocument("it holds no text", mend="nothing to do, or exclude it from the source")
     sections = parsed.sections if job.name else tuple(map(_without_lines, parsed.sections))
     return replace(parsed, title=one_line(parsed.title)[:300], sections=sections)

@@ -5,7 +5,7 @@ from datetime import date, datetime
 
 import pytest
 
-from ragcore.errors import ParseError
+from ragcore.errors import EmptyDocument, ParseError
 from ragcore.parsing import ParseOptions, parse
 from ragcore.parsing.number_format import show_number
 from ragcore.types import SectionKind
@@ -109,6 +109,15 @@ def test_word_leaves_out_deleted_rows_contents_and_soft_hyphens_and_keeps_notes_
         "| Kind | Days |\n| --- | --- |\n| Sick | 10 |",
         "Paid by the insurer.",
     ]
+
+
+def test_a_workbook_of_formulas_without_values_is_not_empty() -> None:
+    def build(book: object) -> None:
+        book.active.append(["=1+1", "=A1*2"])
+
+    with pytest.raises(ParseError, match="formulas without a stored value: 2") as raised:
+        parse(workbook(build), name="x.xlsx")
+    assert not isinstance(raised.value, EmptyDocument)
 
 
 def test_overlapping_merges_take_no_time_to_speak_of() -> None:

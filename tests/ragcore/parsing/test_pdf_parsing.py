@@ -3,7 +3,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from ragcore.errors import ParseError
+from ragcore.errors import EmptyDocument, ParseError
 from ragcore.parsing import ParseOptions, parse
 from ragcore.types import ParsedDocument, SectionKind
 from tests.ragcore.parsing.makers import Words, lines, pdf
@@ -203,6 +203,28 @@ def test_images_only_says_how_to_get_ocr() -> None:
 def test_some_scanned_pages_are_a_warning() -> None:
     parsed = parse(pdf([lines(BODY), []], image=True), name="scan.pdf", options=ParseOptions(ocr=False))
     assert parsed.warnings[0].startswith("pages without text, only images: 2;")
+
+
+def test_a_damaged_page_is_told_and_the_others_are_read() -> None:
+    content = pdf([lines([f"Page {number} reads well."]) for number in range(1, 4)])
+    parsed = parse(content.replace(b"[10 0 R 12 0 R 14 0 R]", b"[10 0 R 99 0 R 14 0 R]"), name="x.pdf")
+    assert [section.location.page for section in parsed.sections] == [1, 3]
+    assert parsed.warnings == ("pages that are damaged: 2",)
+    with pytest.raises(ParseError, match="nothing of it could be read: pages that are damaged: 1, 2, 3") as raised:
+        parse(content.replace(b"[10 0 R 12 0 R 14 0 R]", b"[97 0 R 98 0 R 99 0 R]"), name="x.pdf")
+    assert not isinstance(raised.value, EmptyDocument)
+
+
+@pytest.mark.parametrize(("shapes", "reason"), [(60, "images without text"), (2, "it holds no text")])
+def test_letters_drawn_as_shapes_are_no_empty_page(shapes: int, reason: str) -> None:
+    drawn = " ".join(f"{10 * number} 10 5 5 re f" for number in range(shapes)).encode()
+    # The cross-reference table is wrong then, and PDFium builds its own.
+    content = pdf([[]]).replace(
+        b"<< /Length 0  >>\nstream\n\n", b"<< /Length %d >>\nstream\n%b\n" % (len(drawn), drawn)
+    )
+    with pytest.raises(ParseError, match=reason) as raised:
+        parse(content, name="x.pdf", options=ParseOptions(ocr=False))
+    assert isinstance(raised.value, EmptyDocument) == (shapes == 2)
 
 
 @pytest.mark.skipif(importlib.util.find_spec("rapidocr_onnxruntime") is None, reason='the extra "ocr" is not installed')
