@@ -1,0 +1,115 @@
+"""Questions through the socket while a sync rewrites the very documents that they are about."""
+
+import asyncio
+import pathlib
+import random
+import re
+from typing import Any
+
+import pytest
+
+from bots.app import open_operations
+from bots.requests import Ask, Sync
+from bots.service import Remote, serve
+from bots.settings import load_settings
+from ragcore.reports import SyncReport
+from ragcore.stores.registry import Registry
+from ragcore.types import Answer
+from tests.soak import scaled
+
+SETTINGS = """
+[knowledge_bases.places]
+readers = ["*"]
+[[sources]]
+name = "places"
+type = "files"
+path = "places"
+"""
+NAMES = ("Harbour", "Lighthouse", "Orchard", "Quarry", "Windmill")
+ASKERS = 2
+ROUNDS = 6
+
+
+def write(folder: pathlib.Path, name: str, version: int) -> None:
+    text = (
+        f"# {name}\n\nThe gate code of the {name} is {1000 + version}.\n\n## Keeper\n\nIts keeper is number {version}."
+    )
+    (folder / f"{name}.md").write_text(text)
+
+
+def versions_of(answer: Answer, name: str) -> tuple[set[int], set[int]]:
+    """Return the versions of a place that an answer was given, and those that it tells."""
+    document = f"places:{name}.md"
+    given = {
+        int(number) - 1000 if int(number) >= 1000 else int(number)
+        for scored in answer.chunks
+        if scored.chunk.document_id == document
+        for number in re.findall(r"\d+", scored.chunk.text)
+    }
+    told = {
+        int(number) - 1000
+        for citation in answer.citations
+        if citation.document_id == document
+        for number in re.findall(r"code of the \w+ is (\d+)", citation.quote)
+    }
+    return given, told
+
+
+async def test_every_answer_rests_on_the_old_or_the_new_version(
+    tmp_path: pathlib.Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Never on neither, never on both; also when what was found is looked up only a while later."""
+    look_up, pauses = Registry._settled, random.Random(3)
+
+    async def late(*args: Any) -> Any:
+        await asyncio.sleep(pauses.choice((0.0, 0.4)))
+        return await look_up(*args)
+
+    monkeypatch.setattr(Registry, "_settled", late)
+    places = tmp_path / "places"
+    places.mkdir()
+    drawn = random.Random(11)
+    current = dict.fromkeys(NAMES, 0)
+    for name in NAMES:
+        write(places, name, 0)
+    (tmp_path / "citebot.toml").write_text(SETTINGS)
+    asked: list[tuple[str, set[int]]] = []
+    done = asyncio.Event()
+    settings = load_settings(tmp_path / "citebot.toml")
+    async with open_operations(settings) as operations, serve(operations, tmp_path_factory.mktemp("s")) as path:
+        remote = Remote(path)
+
+        async def ask(chosen: random.Random) -> None:
+            while not done.is_set():
+                name = chosen.choice(NAMES)
+                least = current[name] - 1  # what was written last may not be indexed yet
+                question = f"What is the gate code of the {name}?"
+                events = [event async for event in remote.run(Ask(question=question))]
+                answer = events[-1]
+                assert isinstance(answer, Answer)
+                given, told = versions_of(answer, name)
+                assert len(given) == 1, f"{name}: {given} of {least} to {current[name]}"
+                assert told == given
+                assert max(0, least) <= min(given) <= current[name]
+                asked.append((name, given))
+
+        async def sync() -> SyncReport:
+            events = [event async for event in remote.run(Sync())]
+            assert isinstance(events[-1], SyncReport)
+            assert not events[-1].failed
+            return events[-1]
+
+        assert (await sync()).added == len(NAMES)
+        askers = [asyncio.create_task(ask(random.Random(seed))) for seed in range(ASKERS)]
+        for _ in range(scaled(ROUNDS)):
+            changed = drawn.sample(NAMES, drawn.randint(1, len(NAMES)))
+            for name in changed:
+                current[name] += 1
+                write(places, name, current[name])
+            assert (await sync()).changed == len(changed)
+            if any(asker.done() for asker in askers):
+                break
+        done.set()
+        await asyncio.gather(*askers)
+    assert len({(name, *given) for name, given in asked}) > len(NAMES), "the answers moved with the documents"
+    assert len(asked) > 2 * ROUNDS
