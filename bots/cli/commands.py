@@ -116,7 +116,12 @@ def _run(work: Coroutine[Any, Any, int]) -> NoReturn:
     from bots.cli.output import start_logging
 
     start_logging(debug=_debugging())
-    raise typer.Exit(asyncio.run(work))
+    try:
+        code = asyncio.run(work)
+    except KeyboardInterrupt:
+        typer.echo("citebot: stopped", err=True)
+        code = 130
+    raise typer.Exit(code)
 
 
 @app.command()

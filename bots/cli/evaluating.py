@@ -30,7 +30,7 @@ async def run_retrieval(folder: Path, run_file: Path | None, *, with_history: bo
             run_file=run_file,
             progress=_steps(progress) if progress else None,
         )
-    say(f"{report.queries} queries over {report.documents} documents in {report.chunks} chunks")
+    say(f"queries: {report.queries}, documents: {report.documents}, chunks: {report.chunks}")
     _print(
         {
             "ndcg@10": report.ndcg_at_10,

@@ -85,14 +85,16 @@ async def _decide(gateway: Gateway, doubt: Doubt, progress: Progress | None) -> 
 
 
 def _bar(console: Console) -> Progress:
+    """Return a bar on one line of any terminal; the name of the document takes what room is left."""
     return Progress(
-        TextColumn("{task.fields[source]}", markup=False),
-        BarColumn(bar_width=30),
-        TextColumn("{task.fields[done]}", style="progress.download"),
-        TimeElapsedColumn(),
-        TextColumn("{task.description}", markup=False, style="dim", table_column=Column(no_wrap=True)),
+        TextColumn("{task.fields[source]}", markup=False, table_column=Column(no_wrap=True, max_width=20)),
+        BarColumn(bar_width=min(30, console.width // 6), table_column=Column(no_wrap=True)),
+        TextColumn("{task.fields[done]}", style="progress.download", table_column=Column(no_wrap=True)),
+        TimeElapsedColumn(table_column=Column(no_wrap=True)),
+        TextColumn("{task.description}", markup=False, style="dim", table_column=Column(no_wrap=True, ratio=1)),
         console=console,
         transient=True,
+        expand=True,
     )
 
 
@@ -109,9 +111,11 @@ def _advance(progress: Progress, tasks: dict[str, TaskID], event: SyncProgress) 
 
 
 def _doing(event: SyncProgress) -> str:
-    """Return the document, and, where it takes long enough to tell, what is being done with it."""
+    """Return the document, and before it, where that takes long enough to tell, what is being done with it."""
     share = f" {event.share:.0%}" if event.share else ""
-    return f"{clean_line(event.document_id)[-50:]}{f' ({event.stage}{share})' if event.stage else ''}"
+    doing = f"{event.stage}{share}: " if event.stage else ""
+    # The source's name stands at the left already.
+    return doing + clean_line(event.document_id.removeprefix(f"{event.source}:"))
 
 
 def _show_report(report: SyncReport) -> None:
