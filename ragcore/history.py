@@ -143,6 +143,8 @@ class History:
         which = _of(conversation)
         async with self._database.begin() as connection:
             ids = select(turns.c.id).where(which)
+            # Turns before their citations, as the sweep does: else the two could each wait for the other.
+            await connection.execute(ids.with_for_update())
             await connection.execute(delete(turn_citations).where(turn_citations.c.turn_id.in_(ids)))
             deleted = await connection.execute(delete(turns).where(which))
             return deleted.rowcount

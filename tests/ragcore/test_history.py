@@ -173,12 +173,16 @@ async def test_expiring_many_at_the_start_takes_all(
     assert await rows(database) == (1, 1)
 
 
-async def test_two_that_sweep_at_once_do_not_hinder_each_other(database: Database) -> None:
+async def test_those_that_sweep_and_forget_at_once_do_not_hinder_each_other(database: Database) -> None:
     first, second = History(database), History(database)
     await first.append(HERE, answer("young"))
     for number in range(20):
         await first.append(THERE, answer("old"), asked_at=datetime.now(UTC) - timedelta(days=31 + number))
-    await asyncio.gather(*(one.append(HERE, answer("new")) for one in (first, second)), first.expire(), second.expire())
+    await asyncio.gather(
+        *(one.append(HERE, answer("new")) for one in (first, second)),
+        *(one.expire() for one in (first, second)),
+        *(one.forget(THERE) for one in (first, second)),
+    )
     assert await rows(database) == (3, 3)
 
 
