@@ -98,7 +98,8 @@ def _part(text: str, start: int, end: int, limits: tuple[int, int], tokenizer: T
         reach = start + max(1, len(head))
         if reach >= end:
             return end, Strength.CHARACTER
-        if is_edge(text, reach):
+        # From the part's beginning, an edge itself: what lies before may be one endless run of flags or marks.
+        if is_edge(text[start : reach + 1], reach - start):
             return last_boundary(text, start, reach)
     return reach, Strength.CHARACTER
 

@@ -246,8 +246,26 @@ def test_delimiters_are_read_longest_first() -> None:
         "a\n" * 300_000,
         ". A" * 300_000,
         "\n \n" * 300_000 + "x",
+        "👩‍👩‍👧‍👦" * 150_000,
+        "🇩🇪🇫🇷" * 250_000,
+        "\u0301" * 1_000_000,
+        "ภาษาไทยไม่มีช่องว่าง" * 50_000,
     ],
-    ids=["prose", "words", "letter", "stops", "blanks", "chinese", "lines", "sentences", "blank lines"],
+    ids=[
+        "prose",
+        "words",
+        "letter",
+        "stops",
+        "blanks",
+        "chinese",
+        "lines",
+        "sentences",
+        "blank lines",
+        "families",
+        "flags",
+        "marks",
+        "thai",
+    ],
 )
 def test_the_time_grows_with_the_length_alone(text: str) -> None:
     text = text[-scaled(200_000) :]
@@ -255,3 +273,14 @@ def test_the_time_grows_with_the_length_alone(text: str) -> None:
     pieces = pieces_of(Section(text=text))
     assert time.process_time() - started < 4 + 20 * len(text) / 1_000_000
     assert sum(len(piece.text) - piece.overlap for piece in pieces) == len(text)
+
+
+@pytest.mark.parametrize("columns", [2, 12, 40])
+def test_a_huge_table_is_cut_in_linear_time(columns: int) -> None:
+    header = "| " + " | ".join(f"column {n}" for n in range(columns)) + " |\n" + "|---" * columns + "|\n"
+    row = "| " + " | ".join("12" for _ in range(columns)) + " |\n"
+    section = Section(text=header + row * (scaled(200_000) // len(row)), kind=SectionKind.TABLE, header=header)
+    started = time.process_time()
+    pieces = pieces_of(section)
+    assert time.process_time() - started < 4 + 20 * len(section.text) / 1_000_000
+    check(section, pieces, DEFAULT)
