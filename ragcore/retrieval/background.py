@@ -72,7 +72,7 @@ class Sample:
             known: Languages that the embedder reads; None: all.
         """
         mine = self.languages.get(written)
-        cosines = mine.vectors.astype(np.float64) @ vector.astype(np.float64) if mine else np.zeros(0)
+        cosines = (mine.vectors @ vector).astype(np.float64) if mine else np.zeros(0)
         total = len(cosines) + _PRIOR_COUNT
         unread = asked == written and not _reads(known, written)
         mean = (float(cosines.sum()) + _PRIOR_COUNT * (_PRIOR_MEAN_UNREAD if unread else _PRIOR_MEAN)) / total
