@@ -62,7 +62,12 @@ async def open_embedder(settings: Settings) -> Embedder:
     embedding = settings.embedding
     if embedding.provider == "minilm":
         return MiniLMEmbedder()
-    given = {"batch_size": embedding.batch_size} if embedding.batch_size else {}
+    limits = {
+        "batch_size": embedding.batch_size,
+        "dimension": embedding.dimension,
+        "max_tokens": embedding.max_tokens,
+    }
+    given = {name: value for name, value in limits.items() if value}
     key = embedding.api_key.get_secret_value() if embedding.api_key else ""
     embedder = OpenAIEmbedder(base_url=embedding.base_url, model=embedding.model, api_key=key, **given)
     file = settings.data_dir / FILE

@@ -129,6 +129,12 @@ class EmbeddingSettings(Section):
     model: str = Field(default="", description="the model's name at that endpoint; `openai` needs it")
     api_key: Secret | None = Field(default=None, description="the endpoint's key")
     batch_size: int | None = Field(default=None, gt=0, description="how many texts one request holds")
+    dimension: int | None = Field(
+        default=None, gt=0, description="shorter vectors, where the model can give them; default: the model's own"
+    )
+    max_tokens: int | None = Field(
+        default=None, gt=0, description="tokens of one text that the model reads; longer ones are embedded in windows"
+    )
 
     @model_validator(mode="after")
     def _model_is_named(self) -> Self:

@@ -154,4 +154,11 @@ class ModelWriter:
 
 
 def _notes(finish: Finish, language: str) -> list[str]:
-    return [phrase("length_cut", language)] if finish.reason == "length" else []
+    """Return why the answer ends where it does, where that isn't its own end."""
+    match finish.reason:
+        case "length":
+            return [phrase("length_cut", language)]
+        case "refused":
+            return [phrase("model_declined", language)]
+        case "stop":
+            return []

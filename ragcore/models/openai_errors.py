@@ -112,7 +112,7 @@ def failure_of(error: Exception, *, secrets: Sequence[str] = ()) -> Failure:
     if isinstance(error, openai.APITimeoutError) or "Timeout" in type(error).__name__:
         return nobody_answers(f"the model did not answer in time ({text})")
     if _connects_not(error):
-        return nobody_answers(f"the endpoint takes no connection ({text})")
+        return nobody_answers(f"the endpoint takes no connection; check that it runs, and llm.base_url ({text})")
     if type(error) is openai.APIError:
         return of_text(_said(str(error.message), error.body, secrets), secrets=secrets)
     kind = next((MAPPED[cls.__name__] for cls in type(error).__mro__ if cls.__name__ in MAPPED), None)
@@ -138,7 +138,7 @@ def of_status(status: int, said: str, *, retry_after: float | None = None, secre
         return _busy(status, text, retry_after)
     kind: type[ModelError] = ModelError
     if _REFUSED.search(said):
-        kind = ModelRefused
+        kind, text = ModelRefused, f"the endpoint's policy refused the question ({text})"
     elif status in (401, 402, 403):
         kind, text = ModelAuthError, f"{text}; check the key, OPENAI_API_KEY or llm.api_key"
     elif status == 404:

@@ -5,12 +5,13 @@ import pathlib
 import pytest
 
 from bots.app import Operations, open_operations
+from bots.app.embedders import SizedEmbedder, open_embedder
 from bots.requests import Ask, Check, Diagnose, Sync
 from bots.settings import load_settings
 from ragcore.errors import ModelUnreachable
 from ragcore.reports import SyncReport
 from ragcore.types import Answer
-from tests.fakes.openai_server import OpenAIServer
+from tests.fakes.openai_server import DIMENSION, OpenAIServer
 
 SOURCES = """
 [knowledge_bases.handbook]
@@ -68,3 +69,16 @@ async def test_an_endpoint_out_of_reach_is_named(tmp_path: pathlib.Path) -> None
     with pytest.raises(ModelUnreachable, match=r"\[embedding\] names 127\.0\.0\.1:9,"):
         async with open_operations(load_settings(file)):
             pass
+
+
+async def test_shorter_vectors_and_windows_of_the_settings_reach_the_endpoint(tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "citebot.toml"
+    async with OpenAIServer() as server:
+        limits = f"dimension = {DIMENSION}\nmax_tokens = 16\n"
+        file.write_text(f'[embedding]\nprovider = "openai"\nbase_url = "{server.base_url}"\nmodel = "m"\n{limits}')
+        embedder = await open_embedder(load_settings(file))
+        assert isinstance(embedder, SizedEmbedder)
+        await embedder.embed(["word " * 40])
+        await embedder.close()
+        assert all(request.body["dimensions"] == DIMENSION for request in server.requests)
+        assert len(server.requests[-1].body["input"]) > 1

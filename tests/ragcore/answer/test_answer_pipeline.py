@@ -232,6 +232,11 @@ async def test_a_model_that_fails_before_its_first_word_is_replaced_by_quotes(er
     assert answer.notes == (told, phrase("quoted", "en"))
 
 
+async def test_an_answer_that_a_policy_cut_says_so() -> None:
+    _, answer = await ask(answerer(FakeModel([[TextPiece(text="Five unused days [ID:0]."), done("refused")]])))
+    assert answer.notes == (phrase("model_declined", "en"),)
+
+
 async def test_a_refusal_is_an_error() -> None:
     with pytest.raises(ModelRefused):
         await ask(answerer(FakeModel([[ModelRefused("policy")]])))
