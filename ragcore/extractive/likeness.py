@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragcore.extractive.words import Word
+from ragcore.terms import gap_of, may_be_abbreviated
 
 Floats = NDArray[np.float64]
 
@@ -50,7 +51,7 @@ class Likeness:
 
     def of(self, word: Word, pool: Mapping[str, str]) -> float:
         """Return 1 for a word that the pool (term to written) has, else how far its nearest word stands for it."""
-        if word.term in pool:
+        if word.term in pool or (may_be_abbreviated(word.term) and gap_of(word.term) in pool):
             return 1.0
         if word.written not in self._row or word.names:
             return 0.0

@@ -16,7 +16,7 @@ from ragcore.extractive.options import ExtractOptions
 from ragcore.extractive.units import Unit
 from ragcore.extractive.words import Word, content, question_words, weights
 from ragcore.models.embeddings import Embedder
-from ragcore.terms import language_of
+from ragcore.terms import gaps, language_of
 from ragcore.types import Chunk, ScoredChunk
 
 log = logging.getLogger(__name__)
@@ -52,7 +52,7 @@ async def weigh_units(
 ) -> Matter:
     """Return the matter of a question; ``units`` come from ``chunks``, in their order, and are not empty."""
     words = question_words(question, identifier=options.identifier)
-    pools = [content(_speaks(unit, chunks)) for unit in units]
+    pools = [_pool(_speaks(unit, chunks)) for unit in units]
     places = [content(_place(scored.chunk)) for scored in chunks]
     seen = Counter(term for pool in pools for term in pool)
     rarity = {word.term: math.log(1 + len(units) / (0.5 + seen[word.term])) for word in words}
@@ -121,6 +121,11 @@ def _coverage(held: Floats, around: Floats, weight: Floats, options: ExtractOpti
     """Return which share of the question's words, by weight, each unit holds, (units,)."""
     covered: Floats = np.maximum(held, options.around * around) @ weight
     return covered
+
+
+def _pool(text: str) -> dict[str, str]:
+    """Return the terms of a text, with what long Chinese words are called for short (年假 for 年休假)."""
+    return {**content(text), **{gap: gap for gap in gaps(text)}}
 
 
 def _place(chunk: Chunk) -> str:

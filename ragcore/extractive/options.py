@@ -44,14 +44,12 @@ class ExtractOptions:
     """A row that scores this share of the best and holds the same words of the question is an answer as good."""
     repeated: float = 0.7
     """A sentence that shares this many of its words with a chosen one says nothing new."""
-    enough: float = 1.1
+    enough: float = 1.2
     """What an answer must reach: which share it holds of what is asked, besides names, plus its cosine with the
     question, plus the relevance of its passage."""
-    enough_unsure: float = 1.2
-    """The same where the passage itself did not pass the relevance gate."""
     enough_words: float = 0.2
     """The same for the share alone, where the embedder can't compare."""
     enough_words_unsure: float = 0.4
-    """The same where the passage itself did not pass the relevance gate either."""
+    """The same where the passage did not pass the relevance gate either."""
     known_languages: frozenset[str] | None = frozenset({"en"})
     """Those in which the embedder can compare; None: all."""

@@ -34,6 +34,11 @@ _LIGHT = frozenset(map(stem, _LIGHT_ENGLISH.split())) | frozenset(_LIGHT_CHINESE
 _LIGHT_SHARE = 0.3
 """What a word that many questions have weighs beside one that tells what this one is about."""
 _PARTICLES = frozenset("的了吗嗎呢吧是在与與和有几幾个個多少什么麼怎哪谁誰何为為么要会能可")
+_FRAME = re.compile(
+    "请问|为什么|为何|什么样|什么|怎么样|怎么|怎样|如何|多长时间|多长|多久|有?多少[天年个次元钱人]?|多大|哪些|哪个|哪里|哪儿|哪一?[年月天种家位]"
+    "|几[天年月日个次种点位]|是否|能否|可不可以|可以|有没有|需要|应该|应当|必须|一般|通常|吗|呢|吧|的|了|是|那(?=.{1,6}呢)|由谁|谁"
+)
+"""What frames a Chinese question. It parts words: a pair of characters across its border is nobody's word."""
 _SENTENCE_START = re.compile(r"(?:^|[.!?。！？:\n])\W*$")
 
 
@@ -66,6 +71,7 @@ def content(text: str) -> dict[str, str]:
 
 def question_words(question: str, *, identifier: float) -> list[Word]:
     """Return the telling words of a question; an identifier weighs that many times as much as a word."""
+    question = _FRAME.sub(lambda frame: " " * len(frame.group()), question)
     kinds: dict[str, Term] = {}
     for term in terms(question):
         kinds.setdefault(_base(term, question[term.start : term.end].lower()), term)
