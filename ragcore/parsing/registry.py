@@ -23,7 +23,7 @@ from ragcore.parsing.titles import one_line
 from ragcore.parsing.xlsx import parse_xlsx
 from ragcore.types import ParsedDocument, Section
 
-PARSER_VERSION = "2"
+PARSER_VERSION = "3"
 """Part of each document's hash: raised whenever the output for any document changes, so that it is parsed anew."""
 
 PARSERS: dict[Media, Callable[[Job], ParsedDocument]] = {

@@ -14,6 +14,7 @@ import os
 import pickle
 import signal
 import sys
+import threading
 import time
 from asyncio.subprocess import Process
 from collections.abc import AsyncGenerator
@@ -32,6 +33,7 @@ _CONTAINERS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"%PDF", b"{\\rtf")
 _HEADER = 8
 _STEP_SECONDS = 0.2
 """Between two steps that are told: a bar needs no more, and a page takes 30 ms."""
+_WATCH_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,10 +206,23 @@ def serve(requests: BinaryIO, pipe: BinaryIO) -> None:
         _answer(pickle.loads(requests.read(int.from_bytes(header, "little"))), answers)
 
 
+def end_with_parent() -> None:
+    """End this process when the one that started it is gone, whatever it is doing: nobody waits for the answer."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(_WATCH_SECONDS)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
 def main() -> None:
     """Run as the worker: what any library prints goes to stderr, for stdout carries the answers."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
         file.write("1000")  # when memory runs out, the worker goes, not the bot
+    end_with_parent()
     serve(sys.stdin.buffer, answers)

@@ -4,6 +4,9 @@ import asyncio
 import contextlib
 import os
 import pathlib
+import subprocess
+import sys
+import time
 from collections.abc import AsyncIterator
 
 import pytest
@@ -18,7 +21,6 @@ from tests.ragcore.parsing.makers import lines, pdf
 from tests.ragcore.test_ingest import in_line
 
 PAGES = 1000
-CHUNKS = 700
 
 
 @pytest.fixture
@@ -36,8 +38,8 @@ async def one(content: bytes, name: str = "big.pdf") -> AsyncIterator[SourceDocu
     yield SourceDocument(id="s:big", source="s", content=content, name=name)
 
 
-def many_chunks() -> bytes:
-    return "\n\n".join(f"## Part {number}\n\nValve {number} is open." for number in range(CHUNKS)).encode()
+def many_chunks(count: int) -> bytes:
+    return "\n\n".join(f"## Part {number}\n\nValve {number} is open." for number in range(count)).encode()
 
 
 async def test_a_big_document_tells_how_far_it_is(library: Library, big: bytes) -> None:
@@ -67,20 +69,21 @@ async def test_documents_read_ahead_do_not_wait_for_their_news_to_be_heard(libra
 async def test_a_run_that_is_stopped_half_way_leaves_the_old_version(
     library: Library, big: bytes, stage: Stage
 ) -> None:
+    content, name = (big, "big.pdf") if stage is Stage.READING else (many_chunks(200), "big.md")
     old = [event async for event in ingest(library, "kb", one(b"The old text.", "old.md"))]
     assert isinstance(old[-1], Indexed)
     pids: list[int] = []
-    async with contextlib.aclosing(ingest(library, "kb", one(big))) as events:
+    async with contextlib.aclosing(ingest(library, "kb", one(content, name))) as events:
         async for event in events:
             if isinstance(event, Underway) and event.stage is stage and event.done:
                 pids = _workers()
                 break
-    assert stage is not Stage.READING or pids
-    assert not set(pids) & set(_workers())
+    assert bool(pids) == (stage is Stage.READING)
+    assert not _workers()
     assert await in_line(library) == {"s:big": {"The old text."}}
-    events = [event async for event in ingest(library, "kb", one(big))]
-    assert isinstance(events[-1], Indexed)
-    assert events[-1].change is Change.CHANGED
+    again = [event async for event in ingest(library, "kb", one(many_chunks(50), "big.md"))]
+    assert isinstance(again[-1], Indexed)
+    assert again[-1].change is Change.CHANGED
     await in_line(library)
 
 
@@ -111,7 +114,7 @@ async def test_stopping_between_two_slices_of_a_write_leaves_garbage_alone(
     monkeypatch.setattr(type(library.staging), "stage", lambda _, chunks: watched(chunks))
 
     async def work() -> None:
-        async for _ in ingest(library, "kb", one(many_chunks(), "big.md"), IngestOptions()):
+        async for _ in ingest(library, "kb", one(many_chunks(600), "big.md"), IngestOptions()):
             pass
 
     task = asyncio.create_task(work())
@@ -127,3 +130,27 @@ async def test_stopping_between_two_slices_of_a_write_leaves_garbage_alone(
     await work()
     assert len(library.embedder.texts) == asked
     assert set(await in_line(library)) == {"s:big"}
+
+
+def test_a_worker_whose_parent_was_killed_does_not_go_on_for_ever() -> None:
+    busy = f"from {worker.__name__} import end_with_parent; import time; end_with_parent(); print('up', flush=True); time.sleep(60)"
+    start = (
+        "import subprocess, sys, time; "
+        f"child = subprocess.Popen([sys.executable, '-c', {busy!r}], stdout=subprocess.PIPE); "
+        "child.stdout.readline(); print(child.pid, flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", start], stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        pid = int(parent.stdout.readline())
+        parent.kill()
+    until = time.monotonic() + 20
+    while _is_running(pid) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert not _is_running(pid)
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
