@@ -133,7 +133,9 @@ def _place(chunk: Chunk) -> str:
 
 
 def _speaks(unit: Unit, chunks: Sequence[ScoredChunk]) -> str:
-    """Return the words by which a unit is found: a list under a heading is found by that."""
+    """Return the words by which a unit is found: a list under a heading by that too, a row by the kind of its name."""
+    if unit.row is not None:
+        return f"{unit.row.name_column} {unit.text}"
     heading = chunks[unit.chunk].chunk.heading_path[-1:]
     return " ".join((*heading, unit.text)) if unit.items else unit.text
 

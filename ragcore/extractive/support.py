@@ -9,11 +9,14 @@ from numpy.typing import NDArray
 from ragcore.extractive.likeness import Floats
 from ragcore.extractive.matter import Matter
 from ragcore.extractive.options import ExtractOptions
+from ragcore.extractive.words import content
 
 _LIGHTEST = 0.5
 """Words that weigh less for themselves, such as "tell" or "happen", are not what is asked."""
 
 
+_TOLD = 0.3
+"""How far a row or what stands above it must hold one of the words that are asked of the thing."""
 _ANYTHING = re.compile(
     r"^\W*(?:what|who) (?:is|are|was|were)\W+(?:the |an? )?[\w.-]+\W*$|\bmeans?\b|\bmeaning of\b|\babout\b"
     r"|\bwhat (?:do|should|can|must|shall) (?:i|we|you|one) do\b|\bwhat (?:now|to do|next)\b"
@@ -44,6 +47,21 @@ def support(
     return share, None if np.isnan(felt).all() else float(np.nanmax(felt))
 
 
+def _row_tells(matter: Matter, i: int) -> bool:
+    """Whether a table's row holds more of what is asked than the name of the thing: "When was the warehouse built?"."""
+    row = matter.units[i].row
+    if row is None or not row.name:
+        return True
+    name = content(f"{row.name_column} {row.name}")
+    asked = [
+        j
+        for j, word in enumerate(matter.words)
+        if not word.names and word.weight >= _LIGHTEST and word.term not in name
+    ]
+    best = np.maximum(matter.held[i], matter.around[i])
+    return not asked or bool(best[asked].max() >= _TOLD)
+
+
 def _share(held: Floats, weight: Floats, counted: NDArray[np.bool_]) -> float:
     total = float(weight[counted].sum())
     return float(held[counted] @ weight[counted]) / total if total > 0.0 else 1.0
@@ -56,6 +74,8 @@ def answers(question: str, matter: Matter, chosen: Sequence[int], options: Extra
     tells the two apart better than each alone, and loses 3 in a hundred right answers. ``sure`` says that the passages
     passed the relevance gate; where there are only words, more of them are asked for without.
     """
+    if not (_ANYTHING.search(question) or _row_tells(matter, chosen[0])):
+        return False
     share, cosine = support(question, matter, chosen, options)
     if cosine is None:
         return share >= (options.enough_words if sure else options.enough_words_unsure)

@@ -138,6 +138,12 @@ async def test_what_is_asked_must_be_said_and_not_only_the_thing_named(question:
     assert bool(await extract(question, [scored(prices, kind=SectionKind.TABLE)], None)) is answered
 
 
+async def test_a_row_of_the_thing_tells_nothing_that_no_column_is_about() -> None:
+    table = scored(SITES, kind=SectionKind.TABLE)
+    assert await extract("When was the Leeds warehouse built?", [table], None) == ""
+    assert await extract("What is the phone of the Leeds warehouse?", [table], None)
+
+
 async def test_a_word_of_like_meaning_is_as_good() -> None:
     """What the price is may be asked as what it costs; what a thing weighs isn't told by its price."""
     prices = "| Article | Name | Price |\n| --- | --- | --- |\n| PE-30 | pH probe | 118 |\n"
