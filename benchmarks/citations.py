@@ -1,6 +1,8 @@
 """How well answers are cited: precision, recall and F1 on the judged sets, and what the check removes.
 
-    python -m benchmarks.citations
+    python -m benchmarks.citations [sweep]
+
+``sweep`` prints what each threshold of insertion gives instead.
 
 Insertion is measured without a model: the answers are bare, and what is put in is scored. The check is measured by
 giving each answer its gold markers (what it removes is an error), and then markers of passages that are not gold (what
@@ -49,6 +51,7 @@ PEERS = {
     "inscit-cite": ("0.819", "0.843", "0.86"),
     "dureader-cite-zh": ("0.543", "0.625", "0.70"),
 }
+SHIPPED = CitationPolicy()
 NO_INSERTION = CitationPolicy(insert_at=0.999999999)
 
 
@@ -75,6 +78,9 @@ async def insertion(name: str, cases: Sequence[CitationCase]) -> None:
     if any(case.sentences for case in cases):
         count, whole = nearly_whole(cases, cited)
         print(f"{'':28}unsupported sentences cited: {count}, of them nearly whole in the passage: {whole}")
+    else:
+        other, none = other_page(cases, cited)
+        print(f"{'':28}gold missed: {other} answers cite another page that the annotator used, {none} cite neither")
     ragflow, simple, aim = PEERS[name]
     print(f"{'':28}RAGFlow {ragflow} | most overlap {simple} | aim {aim}")
     print(f"{'':28}answers whose own text changed: {changed} of {len(cases)}")
@@ -91,10 +97,10 @@ def without_sources(case: CitationCase) -> CitationCase:
     return replace(case, passages=others if len(others) < len(case.passages) else ())
 
 
-async def share_cited(cases: Sequence[CitationCase]) -> float:
+async def share_cited(cases: Sequence[CitationCase], policy: CitationPolicy = SHIPPED) -> float:
     """Return the share of the sentences once supported, or of all where none was judged, that carry a citation."""
     cited = []
-    for case, text in zip(cases, await attribute_cases(cases), strict=True):
+    for case, text in zip(cases, await attribute_cases(cases, policy), strict=True):
         if case.sentences:
             found = zip(case.sentences, cited_by_sentence(text, case), strict=True)
             cited += [bool(passages) for sentence, passages in found if sentence.gold]
@@ -102,6 +108,16 @@ async def share_cited(cases: Sequence[CitationCase]) -> float:
             statements = Judge([Source(chunk) for chunk in case.passages], NO_INSERTION).read(text)
             cited += [bool(one.cited) for one in statements if one.claim.says_something]
     return sum(cited) / len(cited)
+
+
+def other_page(cases: Sequence[CitationCase], cited: Sequence[str]) -> tuple[int, int]:
+    """Count the answers that cite no gold page: those that cite one of ``also`` instead, and the rest."""
+    missed = []
+    for case, text in zip(cases, cited, strict=True):
+        pages = {case.passages[one.id].document_id for one in markers.find(text)}
+        if not pages & case.gold:
+            missed.append(bool(pages & case.also))
+    return sum(missed), len(missed) - sum(missed)
 
 
 def nearly_whole(cases: Sequence[CitationCase], cited: Sequence[str]) -> tuple[int, int]:
@@ -210,6 +226,20 @@ async def speed(cases: Sequence[CitationCase], embedder: Embedder) -> None:
         )
 
 
+async def sweep() -> None:
+    """Print F1, the share of unsupported sentences cited, and of sentences cited without their sources, by threshold."""
+    sets = {name: read_cases((BENCH / name / "cases.jsonl").read_text("utf-8").splitlines()) for name in PEERS}
+    for insert_at in (0.5, 0.65, 0.75, 0.85, 0.9, 0.95, 0.97):
+        policy = CitationPolicy(insert_at=insert_at)
+        parts = []
+        for name, cases in sets.items():
+            scores = evaluate_citations(cases, await attribute_cases(cases, policy))
+            away = await share_cited([bare for bare in map(without_sources, cases) if bare.passages], policy)
+            told = "" if scores.unsupported_cited is None else f" unsupported {scores.unsupported_cited:.3f}"
+            parts.append(f"{name} F1 {scores.f1:.3f}{told} taken away {away:.3f}")
+        print(f"{insert_at:.2f}  {', '.join(parts)}")
+
+
 async def measure() -> None:
     embedder = MiniLMEmbedder()
     sets = {name: read_cases((BENCH / name / "cases.jsonl").read_text("utf-8").splitlines()) for name in PEERS}
@@ -225,7 +255,7 @@ def main() -> int:
     if not BENCH.is_dir():
         print("the public data sets are not beside this checkout (../shared/bench)", file=sys.stderr)
         return 1
-    asyncio.run(measure())
+    asyncio.run(sweep() if sys.argv[1:] == ["sweep"] else measure())
     return 0
 
 

@@ -76,7 +76,7 @@ _HAN_SCALES = {"万": 10_000, "萬": 10_000, "亿": 100_000_000, "億": 100_000_
 def missing_numbers(sentence: str, text: str) -> tuple[int, int]:
     """Return how many of the sentence's numbers the text lacks, and how many there are."""
     stated = values_of(text)
-    wanted = list(_wanted(sentence))
+    wanted = _wanted(sentence)
     return sum(1 for readings, nearly in wanted if not _is_stated(readings, stated, nearly=nearly)), len(wanted)
 
 
@@ -86,8 +86,13 @@ def _is_stated(readings: frozenset[float], stated: frozenset[float], *, nearly: 
     return nearly and any(abs(one - other) <= NEARLY * abs(one) for one in readings for other in stated)
 
 
-def _wanted(sentence: str) -> Iterator[tuple[frozenset[float], bool]]:
-    """Yield each number of a sentence as the values that it may stand for, and whether it is said to be rough."""
+@lru_cache(maxsize=512)
+def _wanted(sentence: str) -> tuple[tuple[frozenset[float], bool], ...]:
+    """Return each number of a sentence as the values that it may stand for, and whether it is said to be rough."""
+    return tuple(_claimed(sentence))
+
+
+def _claimed(sentence: str) -> Iterator[tuple[frozenset[float], bool]]:
     folded = unicodedata.normalize("NFKC", sentence)
     counting = {found.start() for found in _ENUMERATOR.finditer(folded)}
     for readings, start in _numbers(folded):
