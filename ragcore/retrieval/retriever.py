@@ -130,15 +130,14 @@ class Retriever:
         if not question.knowledge_bases or not question.text.strip():
             return Retrieved()
         synonyms = await self._loaded_synonyms()
-        # In threads, here and at the end: a pasted page, or sixty chunks read for a quoted phrase, must not hold up
-        # the other conversations.
-        query = await asyncio.to_thread(analyse, question.text, synonyms, earlier=_earlier(question))
+        query = analyse(question.text, synonyms, earlier=_earlier(question))
         searched, live = await self._searched(question, query)
         groups = searched.groups
         without_vectors = any(group.cosines is None for group in groups)
         without_keywords = any(group.bm25 is None for group in groups)
         if all(group.cosines is None and group.bm25 is None for group in groups):
             raise StoreError("neither the vectors nor the keywords can be searched")
+        # In a thread: sixty chunks are read for a quoted phrase, which would hold up the other conversations.
         judged = await asyncio.to_thread(self._judged, query, searched, live)
         return Retrieved(
             chunks=judged.passed,
