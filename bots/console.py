@@ -89,14 +89,14 @@ async def show_answer(
     """
     answer: Answer | None = None
     writing = _Writing()
-    # Redirected output would be printed above the frames, and a log line is nobody's answer.
+    # A log line on the same terminal goes above the frames rather than into them; elsewhere it stays what it is.
     live = Live(
         console=console,
         get_renderable=writing.frame,
         refresh_per_second=_FRAMES_PER_SECOND,
         transient=True,
         redirect_stdout=False,
-        redirect_stderr=False,
+        redirect_stderr=sys.stderr.isatty(),
         vertical_overflow="crop",
     )
     try:

@@ -1,5 +1,6 @@
 """``init``."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from bots.settings import FILE_NAME, init_toml, normal_reader
 
 def write_settings(config: Path | None) -> int:
     """Write a commented settings file; 1 when one is there already, which is never overwritten."""
-    path = config or Path(FILE_NAME)
+    path = (config or Path(os.environ.get("CITEBOT_CONFIG") or FILE_NAME)).expanduser()
     if path.exists():
         say(f"citebot: {path} is there already and stays as it is; remove it first, or name another with --config")
         return 1
@@ -21,7 +22,8 @@ def write_settings(config: Path | None) -> int:
     with path.open("x", encoding="utf-8") as file:
         file.write(init_toml(readers))
     typer.echo(f"Wrote {path}.")
-    typer.echo("Name your folder of documents in it; then `citebot sync`, and `citebot chat`.")
+    citebot = f"citebot --config {config}" if config else "citebot"
+    typer.echo(f"Name your folder of documents in it; then `{citebot} sync`, and `{citebot} chat`.")
     if not readers:
         typer.echo("No readers are named: only this terminal is answered until `readers` says who.")
     return 0

@@ -254,6 +254,18 @@ def test_debug_shows_where(
         main()
 
 
+def test_init_writes_the_file_that_the_commands_will_read(
+    cli: Cli, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran = cli("init", "--config", "etc/bot.toml")
+    assert "`citebot --config etc/bot.toml sync`" in ran.out
+    monkeypatch.setenv("CITEBOT_CONFIG", "other.toml")
+    assert cli("ask", "?").code == 1
+    assert cli("init").out.startswith("Wrote other.toml.\n")
+    assert cli("ask", "?").code == 0
+    assert (tmp_path / "citebot.toml").read_text() == SETTINGS
+
+
 def test_init_never_overwrites(cli: Cli, tmp_path: pathlib.Path) -> None:
     assert cli("init").code == 1
     assert (tmp_path / "citebot.toml").read_text() == SETTINGS
