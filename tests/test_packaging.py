@@ -1,6 +1,7 @@
 """The wheel as someone installs it: what it holds, what it declares, and an answer from another folder."""
 
 import json
+import os
 import pathlib
 import shutil
 import subprocess
@@ -17,8 +18,17 @@ PACKAGES = {"bots", "ragcore", "connectors", "prompts"}
 
 
 def run(*command: object, cwd: pathlib.Path, **options: object) -> str:
+    # What is installed is meant, not a checkout that somebody's PYTHONPATH names.
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(
-        [str(part) for part in command], check=False, cwd=cwd, capture_output=True, text=True, timeout=900, **options
+        [str(part) for part in command],
+        check=False,
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=900,
+        env=env,
+        **options,
     )  # type: ignore[call-overload]
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
     return str(done.stdout)
