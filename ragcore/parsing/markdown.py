@@ -1,6 +1,7 @@
 """Markdown: headings, tables and long code blocks are found, every line stays, links by their text."""
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from markdown_it import MarkdownIt
@@ -8,7 +9,7 @@ from markdown_it.token import Token
 
 from ragcore.parsing.encoding import decode
 from ragcore.parsing.lines import Mark, sections_of_lines, split_lines
-from ragcore.parsing.markdown_html import TAG, comment_end, shown, table_end, table_sections
+from ragcore.parsing.markdown_html import TAG, comment_end, shown, table_ends, table_sections
 from ragcore.parsing.media import Media
 from ragcore.parsing.options import Job
 from ragcore.parsing.outline import INLINE_CODE_LINES, Heading, Slugs
@@ -67,9 +68,10 @@ def markdown_marks(lines: list[str], first: int = 0) -> list[Mark]:
     source = "\n".join(["" if number < first else line for number, line in enumerate(lines)])
     tokens = parser.parse(source)
     slugs = Slugs()
+    ends = table_ends(lines)
     marks: list[Mark] = []
     for at, token in enumerate(tokens):
-        mark = _html_table(token, lines) or _mark(token, tokens[at + 1 : at + 2], slugs)
+        mark = _html_table(token, lines, ends) or _mark(token, tokens[at + 1 : at + 2], slugs)
         # Blank lines in a table of HTML make Markdown of its cells: what is found in there stands in the table.
         if mark is not None and not (marks and mark.start < marks[-1].end):
             marks.append(mark)
@@ -105,14 +107,14 @@ def readable_lines(lines: list[str], marks: list[Mark]) -> list[str]:
     return readable
 
 
-def _html_table(token: Token, lines: list[str]) -> Mark | None:
+def _html_table(token: Token, lines: list[str], ends: Mapping[int, int]) -> Mark | None:
     """Return a table that is written as HTML; None for anything else, and for a table that only lays out the page."""
     if token.type != "html_block" or token.level or token.map is None or "<table" not in token.content.lower():
         return None
     start = token.map[0]
-    end = table_end(lines, start)
-    sections = table_sections("\n".join(lines[start:end])) if end is not None else ()
-    return Mark(start=start, end=end, sections=sections) if end is not None and sections else None
+    end = max((ends[at] for at in range(start, token.map[1]) if at in ends), default=start)
+    sections = table_sections("\n".join(lines[start:end])) if end > start else ()
+    return Mark(start=start, end=end, sections=sections) if sections else None
 
 
 def _link_text(found: re.Match[str]) -> str:

@@ -17,6 +17,8 @@ tfoot th thead tr tt u ul var video
 TAG = rf"</?(?:{'|'.join(_NAMES.split())})(?=[\s/>])(?:[^<>\"']|\"[^\"]*\"|'[^']*')*>|<!--.*?-->"
 """A tag that HTML knows, or a comment: ``<your-name>`` is neither."""
 
+_FAR = 2_000
+"""Lines after which nobody looks any more for the end of a comment, lest many of them take for ever."""
 _SPACING = re.compile(r"</?(?:br|td|th|dd|dt|li|tr|summary)\b", re.IGNORECASE)
 _COMMENT = re.compile(r"^ {0,3}<!--")
 _TABLE = re.compile(r"<(/?)table(?=[\s>])", re.IGNORECASE)
@@ -31,22 +33,23 @@ def comment_end(lines: Sequence[str], start: int) -> int | None:
     """Return the line with the end of a comment that begins a line and goes on in the next ones; None for no such."""
     if not _COMMENT.match(lines[start]) or "-->" in lines[start]:
         return None
-    return next((at for at in range(start + 1, len(lines)) if "-->" in lines[at]), None)
+    return next((at for at in range(start + 1, min(len(lines), start + _FAR)) if "-->" in lines[at]), None)
 
 
-def table_end(lines: Sequence[str], start: int) -> int | None:
-    """Return the line after the end of a table that begins in or after a line, with those inside it; None for no end.
+def table_ends(lines: Sequence[str]) -> dict[int, int]:
+    """Return for each line with a ``<table>`` that is closed the line after its ``</table>``.
 
     A blank line ends the HTML for Markdown, yet not the table that a reader sees.
     """
-    depth = 0
-    for at in range(start, len(lines)):
-        tags = _TABLE.findall(lines[at])
-        for closing in tags:
-            depth += -1 if closing else 1
-        if tags and depth <= 0:
-            return at + 1
-    return None
+    ends: dict[int, int] = {}
+    opened: list[int] = []
+    for at, line in enumerate(lines):
+        for closing in _TABLE.findall(line) if "<" in line else ():
+            if not closing:
+                opened.append(at)
+            elif opened:
+                ends[opened.pop()] = at + 1
+    return ends
 
 
 def table_sections(source: str) -> tuple[Section, ...]:

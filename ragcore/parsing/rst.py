@@ -41,6 +41,9 @@ def _tables(lines: list[str]) -> Iterator[RstTable]:
         if table is not None:
             yield table
             at = table.end
+        elif lines[at].lstrip().startswith("+-"):  # a drawing that is no table: none begins further down in it
+            while at < len(lines) and lines[at].lstrip()[:1] in ("+", "|"):
+                at += 1
         elif starts_code(lines[at]):
             at = max(at + 1, block_end(lines, at + 1, len(lines[at]) - len(lines[at].lstrip())))
         else:

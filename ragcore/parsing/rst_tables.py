@@ -16,6 +16,8 @@ _UNDERLINED = re.compile(r"^[\s-]+$")
 _DIRECTIVE = re.compile(r"^(\s*)\.\. (list-table|csv-table|table)::\s*(.*)$")
 _OPTION = re.compile(r"^\s+:([\w-]+):\s*(.*)$")
 _ITEM = re.compile(r"^(\s*)([*+-])(?: +|$)(.*)$")
+_FAR = 2_000
+"""Lines that a ruled table may have."""
 
 Rows = list[list[str]]
 
@@ -148,12 +150,12 @@ def _cells(block: Sequence[str], edges: Sequence[int]) -> list[str]:
 
 def _ruled(lines: Sequence[str], start: int) -> RstTable | None:
     rules = [start]
-    for at in range(start + 1, len(lines)):
+    for at in range(start + 1, min(len(lines), start + _FAR)):
         if _RULED.match(lines[at]) and lines[at].split() and len(lines[at].split()) == len(lines[start].split()):
             rules.append(at)
             if at + 1 >= len(lines) or not lines[at + 1].strip():
                 break
-    if len(rules) < 2 or rules[-1] - start > 2_000:
+    if len(rules) < 2:
         return None
     edges = [found.span() for found in re.finditer("=+", lines[start])]
     parts = [_ruled_rows(lines[one + 1 : other], edges) for one, other in pairwise(rules)]

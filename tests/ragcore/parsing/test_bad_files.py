@@ -1,4 +1,6 @@
+import contextlib
 import io
+import time
 import zipfile
 
 import pytest
@@ -137,3 +139,22 @@ def test_a_zip_inside_a_zip_is_not_followed() -> None:
         archive.writestr("word/document.xml", "<a/>")
     with pytest.raises(ParseError, match="zip archive"):
         parse(zipped({"inner.docx": inner.getvalue()}), name="x.docx")
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "end"),
+    [
+        ("x.md", "<!--\n", ""),
+        ("x.md", "<!--\n\n", "-->"),
+        ("x.md", "<table>\n\n", "</table>"),
+        ("x.rst", "== ==\na  b\n", ""),
+        ("x.rst", ".. note::\n", ""),
+        ("x.rst", "+-+-+\n", ""),
+        ("x.rst", ".. list-table::\n\n   * - a\n\n", ""),
+    ],
+)
+def test_what_is_opened_again_and_again_takes_no_time_to_speak_of(name: str, unit: str, end: str) -> None:
+    began = time.process_time()
+    with contextlib.suppress(ParseError):
+        parse((unit * (100_000 // len(unit)) + end).encode(), name=name)
+    assert time.process_time() - began < 10
