@@ -46,11 +46,7 @@ class _Choice:
         for i in self._ranked[1:]:
             # A question may ask two things at once: "when, and why?"
             missing = self._expectation.missing([self._units[j].text for j in self._chosen])
-            if (
-                self._near(i, self._options.share_of_missing)
-                and missing.met(self._units[i].text)
-                and self._same_thing(i)
-            ):
+            if missing.met(self._units[i].text) and self._goes_on(i):
                 self._take(i)
         if self._how_to:
             self._take_steps()
@@ -74,9 +70,13 @@ class _Choice:
         enough = float(self._matter.held[self._best] @ self._matter.weights) >= _AS_GOOD
         return rows and enough and self._near(i, self._options.alike) and bool(np.array_equal(held, best))
 
-    def _same_thing(self, i: int) -> bool:
-        """Whether a unit is no row beside the best one's: those are of other things."""
-        return self._units[i].row is None or self._units[self._best].row is None or i == self._best
+    def _goes_on(self, i: int) -> bool:
+        """Whether a good sentence stands beside a chosen one or speaks of the question itself; no other row does."""
+        unit, matter = self._units[i], self._matter
+        beside = any(follows(self._units[j], unit) or follows(unit, self._units[j]) for j in self._chosen)
+        speaks = float(matter.held[i] @ matter.weights) >= self._options.adds
+        of_others = unit.row is not None and self._units[self._best].row is not None
+        return self._near(i, self._options.share_of_missing) and (beside or speaks) and not of_others
 
     def _adds(self, i: int) -> bool:
         """Whether a unit holds enough of what the chosen ones lack of the question."""
