@@ -10,10 +10,10 @@ from lxml import etree
 from ragcore.errors import ParseError
 from ragcore.parsing.container import Container, open_zip, resolve
 from ragcore.parsing.encoding import decode
-from ragcore.parsing.html import html_tree, write_html
-from ragcore.parsing.html_cleaning import clean
+from ragcore.parsing.html.cleaning import clean
+from ragcore.parsing.html.page import html_tree, write_html
 from ragcore.parsing.media import Media
-from ragcore.parsing.ooxml import child, children, name_of
+from ragcore.parsing.office.ooxml import child, children, name_of
 from ragcore.parsing.options import Job
 from ragcore.parsing.outline import Heading, SectionWriter
 from ragcore.parsing.titles import one_line, title_from_name

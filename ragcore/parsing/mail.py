@@ -11,8 +11,8 @@ from email.utils import parsedate_to_datetime
 
 from ragcore.errors import ParseError
 from ragcore.parsing.encoding import decode
-from ragcore.parsing.html import html_tree, write_html
-from ragcore.parsing.html_cleaning import clean
+from ragcore.parsing.html.cleaning import clean
+from ragcore.parsing.html.page import html_tree, write_html
 from ragcore.parsing.media import Media
 from ragcore.parsing.options import Job
 from ragcore.parsing.outline import SectionWriter

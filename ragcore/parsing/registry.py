@@ -6,21 +6,21 @@ from dataclasses import replace
 from ragcore.errors import EmptyDocument, ParseError
 from ragcore.parsing.delimited import parse_delimited
 from ragcore.parsing.detect import detect
-from ragcore.parsing.docx import parse_docx
 from ragcore.parsing.epub import parse_epub
-from ragcore.parsing.html import parse_html
+from ragcore.parsing.html.page import parse_html
 from ragcore.parsing.json_data import parse_json, parse_jsonl
 from ragcore.parsing.mail import parse_mail
-from ragcore.parsing.markdown import parse_markdown
+from ragcore.parsing.markup.markdown import parse_markdown
+from ragcore.parsing.markup.notebook import parse_notebook
+from ragcore.parsing.markup.rst import parse_rst
 from ragcore.parsing.media import Media
-from ragcore.parsing.notebook import parse_notebook
+from ragcore.parsing.office.docx import parse_docx
+from ragcore.parsing.office.pptx import parse_pptx
+from ragcore.parsing.office.xlsx import parse_xlsx
 from ragcore.parsing.options import DEFAULT_OPTIONS, Job, ParseOptions
-from ragcore.parsing.pdf import parse_pdf
-from ragcore.parsing.pptx import parse_pptx
-from ragcore.parsing.rst import parse_rst
+from ragcore.parsing.pdf.document import parse_pdf
 from ragcore.parsing.text import parse_code, parse_text
 from ragcore.parsing.titles import one_line
-from ragcore.parsing.xlsx import parse_xlsx
 from ragcore.types import ParsedDocument, Section
 
 PARSER_VERSION = "3"

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from ragcore.parsing import parse
 from ragcore.parsing.lines import split_lines
-from ragcore.parsing.rst_text import readable_rst
+from ragcore.parsing.markup.rst_text import readable_rst
 from ragcore.types import SectionKind
 from tests.ragcore.parsing.makers import epub, lines, pdf
 

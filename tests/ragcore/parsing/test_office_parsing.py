@@ -7,7 +7,7 @@ import pytest
 
 from ragcore.errors import EmptyDocument, ParseError
 from ragcore.parsing import ParseOptions, parse
-from ragcore.parsing.number_format import show_number
+from ragcore.parsing.office.number_format import show_number
 from ragcore.types import SectionKind
 from tests.ragcore.parsing.makers import zipped
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragcore.parsing import parse
-from ragcore.parsing.rst_text import readable_rst
+from ragcore.parsing.markup.rst_text import readable_rst
 from ragcore.types import Section, SectionKind
 
 GUIDE = """Setup

@@ -13,8 +13,8 @@ from lxml import etree
 from ragcore.errors import ParseError
 from ragcore.parsing.grid import Row, grid_sections
 from ragcore.parsing.media import Media
-from ragcore.parsing.number_format import BUILTIN, show_number
-from ragcore.parsing.ooxml import Package, attribute, child, children, name_of, number, open_package, relation_id
+from ragcore.parsing.office.number_format import BUILTIN, show_number
+from ragcore.parsing.office.ooxml import Package, attribute, child, children, name_of, number, open_package, relation_id
 from ragcore.parsing.options import Job
 from ragcore.parsing.titles import title_from_name
 from ragcore.types import ParsedDocument, Section

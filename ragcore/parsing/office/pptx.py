@@ -7,7 +7,7 @@ from lxml import etree
 from ragcore.parsing.container import Container
 from ragcore.parsing.grid import Row, table_columns
 from ragcore.parsing.media import Media
-from ragcore.parsing.ooxml import (
+from ragcore.parsing.office.ooxml import (
     SOFT_HYPHEN,
     attribute,
     chart_table,

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from ragcore.parsing.rst_tables import block_end
+from ragcore.parsing.markup.rst_tables import block_end
 
 _EXPLICIT = re.compile(r"^(\s*)\.\.(?:\s+(.*))?$")
 _DIRECTIVE = re.compile(r"^(?:\|[^|]+\|\s+)?([\w:+.-]+)::(?:\s+(.*))?$")

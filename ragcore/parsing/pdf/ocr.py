@@ -4,7 +4,7 @@ import functools
 import importlib.util
 from typing import Any
 
-from ragcore.parsing.pdf_runs import PageRuns, Run
+from ragcore.parsing.pdf.runs import PageRuns, Run
 
 OCR_MEND = 'install OCR with: pip install "citebot[ocr]", then sync with --full'
 

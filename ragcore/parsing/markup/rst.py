@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 from ragcore.parsing.encoding import decode
 from ragcore.parsing.lines import Mark, sections_of_lines, split_lines
+from ragcore.parsing.markup.rst_tables import RstTable, block_end, rst_table
+from ragcore.parsing.markup.rst_text import readable_rst, starts_code
 from ragcore.parsing.media import Media
 from ragcore.parsing.options import Job
 from ragcore.parsing.outline import Heading
-from ragcore.parsing.rst_tables import RstTable, block_end, rst_table
-from ragcore.parsing.rst_text import readable_rst, starts_code
 from ragcore.parsing.titles import one_line, title_from_name
 from ragcore.types import ParsedDocument
 

@@ -11,14 +11,14 @@ from typing import Any
 
 from ragcore.errors import ParseError
 from ragcore.parsing.media import Media
-from ragcore.parsing.ocr import OCR_MEND, ocr_engine
 from ragcore.parsing.options import Job
 from ragcore.parsing.outline import Heading, SectionWriter
-from ragcore.parsing.pdf_furniture import Furniture
-from ragcore.parsing.pdf_layout import Line, reading_order
-from ragcore.parsing.pdf_paragraphs import blocks_of, heading_level, words_of
-from ragcore.parsing.pdf_runs import page_runs
-from ragcore.parsing.pdf_tables import PageTable
+from ragcore.parsing.pdf.furniture import Furniture
+from ragcore.parsing.pdf.layout import Line, reading_order
+from ragcore.parsing.pdf.ocr import OCR_MEND, ocr_engine
+from ragcore.parsing.pdf.paragraphs import blocks_of, heading_level, words_of
+from ragcore.parsing.pdf.runs import page_runs
+from ragcore.parsing.pdf.tables import PageTable
 from ragcore.parsing.titles import one_line, title_from_name
 from ragcore.types import Location, ParsedDocument
 

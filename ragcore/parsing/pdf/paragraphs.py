@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ragcore.parsing.outline import Heading
-from ragcore.parsing.pdf_layout import Line
-from ragcore.parsing.pdf_tables import PageTable, find_tables
+from ragcore.parsing.pdf.layout import Line
+from ragcore.parsing.pdf.tables import PageTable, find_tables
 
 _BULLET = re.compile(r"^(?:[•‣◦▪●○■□➢✓✔*·–—-]\s|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})[.)]\s|☐|☒|☑)")
 _NUMBERED = re.compile(r"^(\d+(?:\.\d+)*)\.?\s+\S")

@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragcore.parsing.pdf_runs import PageRuns, Run
+from ragcore.parsing.pdf.runs import PageRuns, Run
 
 _MIN_GUTTER = 7.0
 """Points between two columns of text; narrower whitespace is a word space."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from ragcore.errors import ParseError
 from ragcore.parsing.encoding import decode
 from ragcore.parsing.lines import split_lines
-from ragcore.parsing.markdown import markdown_marks, readable_lines
+from ragcore.parsing.markup.markdown import markdown_marks, readable_lines
 from ragcore.parsing.media import Media
 from ragcore.parsing.options import Job
 from ragcore.parsing.outline import SectionWriter

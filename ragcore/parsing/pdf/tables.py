@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ragcore.parsing.grid import is_number
-from ragcore.parsing.pdf_layout import Line
-from ragcore.parsing.pdf_runs import Run
+from ragcore.parsing.pdf.layout import Line
+from ragcore.parsing.pdf.runs import Run
 
 _MIN_ROWS = 3
 _HEADER_LINES = 5

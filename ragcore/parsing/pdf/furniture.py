@@ -5,7 +5,7 @@ import statistics
 from collections import Counter
 from collections.abc import Sequence
 
-from ragcore.parsing.pdf_layout import Line
+from ragcore.parsing.pdf.layout import Line
 
 _EDGE = 0.09
 """Share of the page height at its top and bottom where running lines stand (an inch of margin is 0.09 of letter)."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from lxml import etree
 
-from ragcore.parsing.ooxml import attribute, child, children, number
+from ragcore.parsing.office.ooxml import attribute, child, children, number
 
 _HEADING_NAME = re.compile(r"^heading (\d)$", re.IGNORECASE)
 _CONTENTS_NAME = re.compile(r"^toc (?:\d|heading)$", re.IGNORECASE)

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from lxml import etree
 
 from ragcore.parsing.container import Container
-from ragcore.parsing.docx_styles import Numbering, Styles
 from ragcore.parsing.grid import Row, table_columns
 from ragcore.parsing.media import Media
-from ragcore.parsing.ooxml import SOFT_HYPHEN, attribute, child, children, name_of, number, open_package
+from ragcore.parsing.office.docx_styles import Numbering, Styles
+from ragcore.parsing.office.ooxml import SOFT_HYPHEN, attribute, child, children, name_of, number, open_package
 from ragcore.parsing.options import Job
 from ragcore.parsing.outline import Heading, SectionWriter
 from ragcore.parsing.titles import one_line, title_from_name

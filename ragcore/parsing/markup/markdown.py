@@ -9,7 +9,7 @@ from markdown_it.token import Token
 
 from ragcore.parsing.encoding import decode
 from ragcore.parsing.lines import Mark, sections_of_lines, split_lines
-from ragcore.parsing.markdown_html import TAG, comment_end, shown, table_ends, table_sections
+from ragcore.parsing.markup.markdown_html import TAG, comment_end, shown, table_ends, table_sections
 from ragcore.parsing.media import Media
 from ragcore.parsing.options import Job
 from ragcore.parsing.outline import INLINE_CODE_LINES, Heading, Slugs

@@ -10,8 +10,8 @@ from lxml.html import HtmlElement
 from ragcore.errors import ParseError
 from ragcore.parsing.encoding import decode
 from ragcore.parsing.grid import table_columns
-from ragcore.parsing.html_cleaning import clean
-from ragcore.parsing.html_tables import broken_text, cell_text, is_data_table, table_rows
+from ragcore.parsing.html.cleaning import clean
+from ragcore.parsing.html.tables import broken_text, cell_text, is_data_table, table_rows
 from ragcore.parsing.media import Media
 from ragcore.parsing.options import Job
 from ragcore.parsing.outline import Heading, SectionWriter

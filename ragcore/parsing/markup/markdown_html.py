@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 
 from ragcore.errors import ParseError
-from ragcore.parsing.html import html_tree, write_html
-from ragcore.parsing.html_cleaning import clean
+from ragcore.parsing.html.cleaning import clean
+from ragcore.parsing.html.page import html_tree, write_html
 from ragcore.parsing.outline import SectionWriter
 from ragcore.types import Section, SectionKind
 

@@ -1,0 +1,1 @@
+"""Web pages: what a reader sees, without menus; tables and anchors kept."""

@@ -1,0 +1,1 @@
+"""Texts with markup: Markdown, reStructuredText, notebooks."""

@@ -1,0 +1,1 @@
+"""Office files (Word, Excel, PowerPoint), read from their XML."""
