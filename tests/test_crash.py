@@ -9,7 +9,7 @@ import random
 import shutil
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -110,40 +110,71 @@ def test_killed_at_any_time(tmp_path: pathlib.Path, forked: Workers, scene: Scen
         for delay in delays:
             pid = forked.start(replace(scene.job, folder=str(folder)))
             time.sleep(delay)
-            _kill(pid)
+            _signal(pid, signal.SIGKILL)
             forked.wait()
         _assert_same(folder, scene, f"killed after {delays} of {scene.seconds:.2f} s")
 
 
 def test_killed_while_chroma_rewrites_its_files(tmp_path: pathlib.Path, forked: Workers, large_scene: Scene) -> None:
+    """Between its first file and its last: what is left belongs to two states, or ends in the middle."""
     drawn = random.Random(os.urandom(8))
+    caught = 0
     for trial in range(scaled(2)):
         folder = tmp_path / str(trial)
         shutil.copytree(large_scene.before, folder)
-        rewriting, delay = drawn.randint(1, 4), drawn.uniform(0, 0.03)
+        rewriting = drawn.randint(1, 3)
+        cut = drawn.choice((_is_begun, _is_cut))
         pid = forked.start(replace(large_scene.job, folder=str(folder)))
-        _kill_in_rewriting(pid, folder / CHROMA, rewriting, delay)
+        caught += _kill_in_rewriting(pid, folder / CHROMA, rewriting, cut)
         forked.wait()
-        _assert_same(folder, large_scene, f"killed {delay * 1000:.0f} ms into rewriting {rewriting}")
+        _assert_same(folder, large_scene, f"killed in rewriting {rewriting}: {cut.__name__}")
+    assert caught, "no kill came while Chroma rewrote its files, so this tested nothing"
 
 
-def _kill_in_rewriting(pid: int, chroma: pathlib.Path, rewriting: int, delay: float) -> None:
-    """Kill a process a moment after it has begun to write Chroma's files for the n-th time."""
-    seen = _stamp(chroma)
-    while rewriting and _runs(pid):
-        now = _stamp(chroma)
-        if now != seen:
-            rewriting -= 1
-            if rewriting:
-                time.sleep(0.05)  # let this one end
-                now = _stamp(chroma)
-            seen = now
-    time.sleep(delay)
-    _kill(pid)
+def _kill_in_rewriting(
+    pid: int, chroma: pathlib.Path, rewriting: int, cut: Callable[[pathlib.Path, float], bool]
+) -> bool:
+    """Kill a process while Chroma's files are half written for the n-th time or later; returns whether that came true.
+
+    It is halted first, so that what is seen of the files is what the kill leaves.
+    """
+    began = seen = time.time()
+    while _runs(pid):
+        if not cut(chroma, seen):
+            continue
+        rewriting -= 1
+        _signal(pid, signal.SIGSTOP)
+        if rewriting <= 0 and cut(chroma, seen):
+            _signal(pid, signal.SIGKILL)
+            return True
+        _signal(pid, signal.SIGCONT)
+        while _runs(pid) and cut(chroma, seen):
+            time.sleep(0.001)
+        seen = max(_stamps(chroma, "*.*"), default=began)
+    return False
 
 
-def _stamp(chroma: pathlib.Path) -> list[int]:
-    return sorted(path.stat().st_mtime_ns for path in chroma.glob("*/data_level0.bin"))
+def _is_begun(chroma: pathlib.Path, since: float) -> bool:
+    """Whether the vectors have been written since, and their index, which is written last, has not."""
+    index = max(_stamps(chroma, "index_metadata.pickle"), default=0.0)
+    return max(_stamps(chroma, "data_level0.bin"), default=0.0) > max(since, index)
+
+
+def _is_cut(chroma: pathlib.Path, since: float) -> bool:
+    """Whether the index of the vectors is being written just now."""
+    return any(size == 0 for size in _looks(chroma, "index_metadata.pickle", lambda status: status.st_size))
+
+
+def _stamps(chroma: pathlib.Path, pattern: str) -> list[float]:
+    return _looks(chroma, pattern, lambda status: status.st_mtime)
+
+
+def _looks(chroma: pathlib.Path, pattern: str, look: Callable[[os.stat_result], float]) -> list[float]:
+    found = []
+    for path in chroma.glob(f"*/{pattern}"):
+        with contextlib.suppress(FileNotFoundError):
+            found.append(look(path.stat()))
+    return found
 
 
 def _runs(pid: int) -> bool:
@@ -153,9 +184,9 @@ def _runs(pid: int) -> bool:
         return False
 
 
-def _kill(pid: int) -> None:
+def _signal(pid: int, number: signal.Signals) -> None:
     with contextlib.suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGKILL)
+        os.kill(pid, number)
 
 
 def _assert_same(folder: pathlib.Path, scene: Scene, what: str) -> None:
