@@ -50,14 +50,22 @@ def _texts(count: int, paragraphs: int) -> dict[str, str]:
     return {f"d{n}": "\n\n".join(f"# Part {p}\n\nDocument {n}, {p}." for p in range(paragraphs)) for n in range(count)}
 
 
-def _scene(folder: pathlib.Path, forked: Workers, job: Job, before: dict[str, str], target: dict[str, str]) -> Scene:
+def _scene(
+    folder: pathlib.Path,
+    forked: Workers,
+    job: Job,
+    before: dict[str, str],
+    target: dict[str, str],
+    *,
+    embedder: str = "hash",
+) -> Scene:
     start, end = folder / "start.json", folder / "end.json"
     start.write_text(json.dumps(before))
     end.write_text(json.dumps(target))
     forked.start(replace(job, folder=str(folder / "before"), state=str(start)))
     assert forked.wait() > 0
     shutil.copytree(folder / "before", folder / "undisturbed")
-    job = replace(job, state=str(end))
+    job = replace(job, state=str(end), embedder=embedder)
     began = time.monotonic()
     forked.start(replace(job, folder=str(folder / "undisturbed")))
     moments = forked.wait()
@@ -75,6 +83,15 @@ def scene(tmp_path_factory: pytest.TempPathFactory, forked: Workers) -> Scene:
         del target[gone]
     target |= {f"new{n}": f"New document {n}" for n in range(8)}
     return _scene(tmp_path_factory.mktemp("crash"), forked, Job(folder="", state=""), before, target)
+
+
+@pytest.fixture(scope="module")
+def embedder_scene(tmp_path_factory: pytest.TempPathFactory, forked: Workers) -> Scene:
+    """Another embedder takes over, and a document changes."""
+    before = _texts(8, 4)
+    target = {**before, "d1": "Something else."}
+    job = Job(folder="", state="")
+    return _scene(tmp_path_factory.mktemp("embedder"), forked, job, before, target, embedder="other")
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +116,19 @@ def test_killed_before_and_after_every_kind_of_step(tmp_path: pathlib.Path, fork
             forked.start(replace(scene.job, folder=str(folder), die_at=point))
             forked.wait()
         _assert_same(folder, scene, f"killed at {points} of {scene.moments}")
+
+
+def test_killed_while_another_embedder_takes_over(
+    tmp_path: pathlib.Path, forked: Workers, embedder_scene: Scene
+) -> None:
+    drawn = random.Random(os.urandom(8))
+    for trial in range(scaled(1)):
+        folder = tmp_path / str(trial)
+        shutil.copytree(embedder_scene.before, folder)
+        point = drawn.randint(1, embedder_scene.moments)
+        forked.start(replace(embedder_scene.job, folder=str(folder), die_at=point))
+        forked.wait()
+        _assert_same(folder, embedder_scene, f"killed at {point} of {embedder_scene.moments}")
 
 
 def test_killed_at_any_time(tmp_path: pathlib.Path, forked: Workers, scene: Scene) -> None:
@@ -198,7 +228,7 @@ def _assert_same(folder: pathlib.Path, scene: Scene, what: str) -> None:
 
 async def _ended(folder: pathlib.Path, target: dict[str, str], job: Job) -> dict[str, Any]:
     """Sync once more, undisturbed, and return the state of everything that is stored."""
-    library = await Library.open(folder, embedder=HashEmbedder(dimension=job.dimension))
+    library = await Library.open(folder, embedder=HashEmbedder(name=job.embedder, dimension=job.dimension))
     try:
         await sync(library, target)
         for health in await check(library):

@@ -20,7 +20,7 @@ from typing import Any
 
 from ragcore.ingest import ingest, remove
 from ragcore.library import Library
-from ragcore.recovery import mend, recover
+from ragcore.recovery import mend, recover, reembed
 from ragcore.stores.chroma import Chroma
 from ragcore.stores.keywords import TantivyKeywords
 from ragcore.stores.staging import Staging
@@ -30,7 +30,7 @@ from tests.fakes.libraries import each
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 STEPS: list[tuple[type, str]] = [
-    *((Staging, name) for name in ("stage", "switch", "tombstone", "forget", "save_knowledge_base")),
+    *((Staging, name) for name in ("stage", "switch", "tombstone", "forget", "save_knowledge_base", "adopt_embedder")),
     *((Chroma, name) for name in ("create", "add", "delete", "drop")),
     *((TantivyKeywords, name) for name in ("write", "clear")),
     (Vectors, "put"),
@@ -43,7 +43,7 @@ class Job:
     """Bring the index in ``folder`` to the documents in the file ``state``.
 
     ``die_at`` counts the moments before and after each writing step, from 1; 0 lives on. ``sync_threshold`` is after
-    how many writes Chroma rewrites its files, 0 for its own default.
+    how many writes Chroma rewrites its files, 0 for its own default. Under another ``embedder`` all is embedded anew.
     """
 
     folder: str
@@ -51,6 +51,7 @@ class Job:
     die_at: int = 0
     sync_threshold: int = 0
     dimension: int = 16
+    embedder: str = "hash"
 
 
 async def bring(job: Job) -> int:
@@ -70,7 +71,9 @@ async def bring(job: Job) -> int:
         configuration = {"hnsw": {"space": "cosine", "sync_threshold": job.sync_threshold}}
         Chroma._configuration = lambda self: configuration  # type: ignore[method-assign]
     texts: dict[str, str] = json.loads(await asyncio.to_thread(pathlib.Path(job.state).read_text, "utf-8"))
-    library = await Library.open(pathlib.Path(job.folder), embedder=HashEmbedder(dimension=job.dimension))
+    library = await Library.open(
+        pathlib.Path(job.folder), embedder=HashEmbedder(name=job.embedder, dimension=job.dimension)
+    )
     try:
         await sync(library, texts)
     finally:
@@ -83,6 +86,10 @@ async def sync(library: Library, texts: dict[str, str]) -> None:
     await recover(library)
     async for _ in mend(library):
         pass
+    for name, base in (await library.registry.knowledge_bases()).items():
+        if base.embedder != library.embedder.name:  # as `sync --full` does
+            async for _ in reembed(library, name):
+                pass
     async for _ in ingest(library, "kb", each(texts)):
         pass
     there = await library.registry.document_ids("s")

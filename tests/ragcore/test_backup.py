@@ -1,6 +1,9 @@
 import asyncio
 import json
+import os
 import pathlib
+import signal
+import sys
 import zipfile
 
 import pytest
@@ -14,6 +17,28 @@ from ragcore.stores.health import IndexState
 from tests.fakes.embedding import HashEmbedder
 from tests.fakes.libraries import fill, opened
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+KILLED = """
+import asyncio, os, pathlib, shutil, signal, sys
+from ragcore.backup import restore
+
+file, data, point = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), int(sys.argv[3])
+changes = 0
+
+def watched(change):
+    def run(*args, **kwargs):
+        global changes
+        changes += 1
+        if changes == point:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return change(*args, **kwargs)
+    return run
+
+shutil.rmtree = watched(shutil.rmtree)
+pathlib.Path.unlink = watched(pathlib.Path.unlink)
+pathlib.Path.replace = watched(pathlib.Path.replace)
+asyncio.run(restore(file, data))
+"""
 TEXTS = {f"d{n}": f"# Title {n}\n\nText {n}." for n in range(30)}
 
 
@@ -81,6 +106,27 @@ async def test_what_is_no_whole_backup_changes_nothing(tmp_path: pathlib.Path) -
         await recover(library)
         assert list(library.health) == [], "database and indexes are as they were"
         assert len(await library.registry.document_ids("s")) == 30
+
+
+@pytest.mark.parametrize("point", [2, 3, 4, 5, 6, 7, 9])
+async def test_a_restore_that_is_killed_leaves_the_old_or_the_new(tmp_path: pathlib.Path, point: int) -> None:
+    """A real process, killed before its n-th change of a file in the data directory; the last point lets it live."""
+    data, file = tmp_path / "data", tmp_path / "backup.zip"
+    async with opened(data) as library:
+        await fill(library, {"d0": "old"})
+        await backup(library.database, file)
+        await fill(library, {"d0": "new", "d1": "new, too"})
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", KILLED, str(file), str(data), str(point), env={**os.environ, "PYTHONPATH": str(ROOT)}
+    )
+    code = await process.wait()
+    assert code == (0 if point == 9 else -signal.SIGKILL)
+    async with opened(data) as library:
+        async for _ in mend(library):
+            pass
+        assert {health.state for health in await check(library)} == {IndexState.WELL}
+        texts = [chunk.text for chunk in await library.registry.chunks_of(["s:d0", "s:d1"])]
+    assert texts in (["old"], ["new", "new, too"]) if code else texts == ["old"]
 
 
 async def test_postgresql_is_told_to_use_its_own_tools(postgres_url: str, tmp_path: pathlib.Path) -> None:
