@@ -2,7 +2,8 @@
 
 The weights were fitted on one half of hagrid-cite (told by a hash of the case id; the other half judges), then rounded.
 They hold for every language and every set alike; ``benchmarks/citations.py`` measures them. What repeats the answer
-counts by its square: a sentence that repeats half of its words to add a fact reports, one that repeats all concludes.
+counts by its fourth power: a sentence that repeats half of its words and adds a fact reports; one that repeats all of
+them concludes.
 """
 
 import math
@@ -38,7 +39,7 @@ class CitationPolicy:
     the model's citation is trusted; None means all.
     """
 
-    insert_at: float = 0.75
+    insert_at: float = 0.8
     beside_at: float = 0.5
     keep_at: float = 0.3
     similar_at: float = 0.6
@@ -75,7 +76,7 @@ def choose(evidence: Sequence[Evidence], given: float, policy: CitationPolicy) -
         given: The share of the sentence, by weight, that the answer has said before it, 0 to 1.
         policy: The thresholds.
     """
-    odds = [own_odds(one) + LEAD * one.lead + GIVEN * given * given for one in evidence]
+    odds = [own_odds(one) + LEAD * one.lead + GIVEN * given**4 for one in evidence]
     ranked = sorted(range(len(odds)), key=lambda index: (-odds[index], index))[: policy.most]
     if not ranked or probability(odds[ranked[0]]) < policy.insert_at:
         return []

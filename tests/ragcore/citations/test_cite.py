@@ -86,6 +86,13 @@ async def test_one_chunk_may_be_cited_by_many_sentences() -> None:
     assert len(cited.citations) == 1
 
 
+async def test_a_sentence_that_repeats_half_of_its_words_and_adds_a_fact_is_cited() -> None:
+    said = (
+        "The Basic plan has a price of $10 and 5 GB of storage. The Pro plan has a price of $25 and 50 GB of storage."
+    )
+    assert cited_ids((await cite(said, CHUNKS)).text) == [2, 2]
+
+
 async def test_what_has_no_source_stays_bare_and_is_told() -> None:
     answer = "Whales sing at night in the Pacific. Their songs last 20 minutes."
     cited = await cite(answer, CHUNKS)
