@@ -25,6 +25,7 @@ from bots.rendering.tree import (
     Table,
     Text,
 )
+from ragcore.citations.literals import fences_apart
 from ragcore.citations.markers import find, remove
 from ragcore.types import Answer, Citation
 
@@ -105,7 +106,7 @@ def _numbered(text: str, numbers: Mapping[int, int]) -> str:
 
 
 def _blocks_of(text: str, reading: Reading) -> tuple[Block, ...]:
-    tokens = _parser().parse(text)
+    tokens = _parser().parse(fences_apart(text))
     if any(token.level > _DEEPEST for token in tokens):
         return _plain_blocks(text)
     blocks, _ = _read_blocks(tokens, 0, Reader(reading))

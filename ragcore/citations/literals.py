@@ -82,6 +82,19 @@ def mask(text: str, spans: Sequence[Literal], fill: str) -> str:
     return "".join((*pieces, text[done:]))
 
 
+def fences_apart(text: str) -> str:
+    """Return the text with a line end before each fence that opens behind a sentence: there Markdown sees none."""
+    if "```" not in text:
+        return text
+    pieces: list[str] = []
+    done = 0
+    for span in Literals(text).spans:
+        if span.kind is LiteralKind.FENCE and span.start and text[span.start - 1] != "\n":
+            pieces += (text[done : span.start], "\n")
+            done = span.start
+    return "".join((*pieces, text[done:]))
+
+
 def _find(text: str) -> Sequence[Literal]:
     fences = list(_fences(text))
     # Newlines in the place of a fence keep whatever surrounds it from joining over it.

@@ -134,6 +134,12 @@ def test_an_allowed_url_is_a_link(text: str) -> None:
     assert [n.url for n in walk(parse_answer(answer(text))) if isinstance(n, Link)] == [GOOD]
 
 
+def test_a_fence_behind_a_sentence_ends_where_it_is_closed() -> None:
+    document = parse_answer(answer("Set it so: ```py\nx[1]\n```\nThen it runs [ID:0].", *CITATIONS))
+    assert [type(block) for block in document.blocks] == [Paragraph, Fence, Paragraph]
+    assert any(isinstance(node, Cite) for node in walk(document.blocks[2]))
+
+
 def test_a_citation_inside_a_link_stands_after_it() -> None:
     children = only_paragraph(f"[the page [ID:0]]({GOOD})", citation(1, 0))
     assert isinstance(children[0], Link)
