@@ -1,5 +1,6 @@
 """The wheel as someone installs it: what it holds, what it declares, and an answer from another folder."""
 
+import ast
 import json
 import os
 import pathlib
@@ -8,10 +9,11 @@ import subprocess
 import sys
 import sysconfig
 import zipfile
-from importlib.metadata import distribution
+from importlib.metadata import distribution, packages_distributions
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PACKAGES = {"bots", "ragcore", "connectors", "prompts"}
@@ -59,6 +61,18 @@ def test_it_holds_the_packages_with_their_data_and_nothing_else(wheel: pathlib.P
     assert not set(data) - set(names), "data files or modules are missing from the wheel"
 
 
+def imported_packages() -> set[str]:
+    """Return the roots of all that the packages import, however late, and wherever it comes from."""
+    roots: set[str] = set()
+    for path in (path for package in PACKAGES for path in (ROOT / package).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                roots |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                roots.add(node.module.split(".")[0])
+    return roots - PACKAGES - set(sys.stdlib_module_names)
+
+
 def test_it_declares_what_it_imports(wheel: pathlib.Path) -> None:
     metadata = zipfile.ZipFile(wheel).read(
         next(name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".dist-info/METADATA"))
@@ -69,6 +83,10 @@ def test_it_declares_what_it_imports(wheel: pathlib.Path) -> None:
     assert len(always) >= 20
     for one in always:
         assert one.specifier.contains(distribution(one.name).version, prereleases=True), one
+    declared = {canonicalize_name(one.name) for one in required}
+    homes = packages_distributions()
+    for package in imported_packages() & set(homes):
+        assert declared & {canonicalize_name(home) for home in homes[package]}, f"{package} is imported, not declared"
 
 
 def test_it_answers_from_another_folder(wheel: pathlib.Path, tmp_path: pathlib.Path) -> None:
