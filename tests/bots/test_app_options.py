@@ -1,4 +1,5 @@
 import pathlib
+import time
 
 import numpy as np
 import pytest
@@ -10,11 +11,14 @@ from bots.app.parts import chat_model_of
 from bots.doctor import check_data_dir, check_files, check_readers, check_settings
 from bots.settings import Settings, load_settings
 from ragcore.answer import AnswerOptions
-from ragcore.errors import ModelBadOutput, ModelUnreachable
+from ragcore.errors import ModelBadOutput, ModelInterrupted, ModelUnreachable
 from ragcore.ingest import IngestOptions
+from ragcore.models.openai_chat import OpenAIChatModel
 from ragcore.models.openai_embeddings import OpenAIEmbedder
 from ragcore.retrieval import RetrievalOptions
 from ragcore.tokens import offline_tokenizer
+from ragcore.types import Message
+from tests.fakes.openai_server import Hang, OpenAIServer, Reply
 
 
 def settings_of(folder: pathlib.Path, text: str) -> Settings:
@@ -71,6 +75,58 @@ def test_what_is_set_arrives(tmp_path: pathlib.Path) -> None:
     model = chat_model_of(settings, offline_tokenizer())
     assert model is not None
     assert (model.name, model.context_window, model.max_tokens) == ("small", 4096, 300)
+
+
+async def test_what_is_set_for_a_task_reaches_the_endpoint(tmp_path: pathlib.Path) -> None:
+    async with OpenAIServer() as server:
+        settings = settings_of(
+            tmp_path,
+            f"""
+            [llm]
+            base_url = "{server.base_url}"
+            model = "large"
+            temperature = 0.7
+            max_tokens = 300
+            extra_body = {{ top_k = 5 }}
+            [llm.tasks.cite]
+            model = "small"
+            temperature = 0.0
+            max_tokens = 30
+            extra_body = {{ think = false }}
+            """,
+        )
+        model = chat_model_of(settings, offline_tokenizer())
+        assert isinstance(model, OpenAIChatModel)
+        for task in ("answer", "cite"):
+            await model.complete([Message(role="user", text="What is it?")], task=task)
+        await model.close()
+        sent = [request.body for request in server.requests]
+    names = ("model", "temperature", "max_tokens", "top_k", "think")
+    assert [tuple(body.get(name) for name in names) for body in sent] == [
+        ("large", 0.7, 300, 5, None),
+        ("small", 0.0, 30, None, False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("limit", "behaviour"),
+    [("first_token_timeout = 0.3", Hang()), ("total_timeout = 0.3", Reply(pieces=["a"] * 100, delay=0.05))],
+)
+async def test_limits_of_time_are_a_matter_of_settings(
+    tmp_path: pathlib.Path, limit: str, behaviour: Hang | Reply
+) -> None:
+    async with OpenAIServer() as server:
+        server.queue(behaviour, behaviour)
+        settings = settings_of(tmp_path, f'[llm]\nbase_url = "{server.base_url}"\nmodel = "m"\n{limit}\n')
+        model = chat_model_of(settings, offline_tokenizer())
+        assert isinstance(model, OpenAIChatModel)
+        await model.warm_up()
+        began = time.monotonic()
+        with pytest.raises((ModelUnreachable, ModelInterrupted)):
+            async for _ in model.stream([Message(role="user", text="What is it?")]):
+                pass
+        assert time.monotonic() - began < 4
+        await model.close()
 
 
 def test_the_doctor_names_missing_files_and_closed_knowledge_bases(tmp_path: pathlib.Path) -> None:

@@ -74,6 +74,18 @@ async def test_what_was_embedded_once_is_never_embedded_again(library: Library) 
     await in_line(library)
 
 
+async def test_a_document_under_another_name_is_not_embedded_again(library: Library) -> None:
+    embedder = library.embedder
+    assert isinstance(embedder, HashEmbedder)
+    text = "# Leave\n\nFive days may be carried over.\n\n## Sickness\n\nTell your lead."
+    await fill(library, {"old": text})
+    asked = len(embedder.texts)
+    assert changes(await fill(library, {"new": text})) == {"s:new": "added"}
+    await remove(library, ["s:old"])
+    assert len(embedder.texts) == asked > 0
+    assert set(await in_line(library)) == {"s:new"}
+
+
 async def test_a_new_address_or_reader_is_a_change_that_embeds_nothing(library: Library) -> None:
     embedder = library.embedder
     assert isinstance(embedder, HashEmbedder)
