@@ -5,7 +5,7 @@ descriptions are the settings' reference: ``docs/settings.md`` is generated from
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, Self
@@ -74,6 +74,11 @@ class Section(BaseModel):
     """One table of the file: frozen, and closed to unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True, hide_input_in_errors=True)
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        """Yield what is shown of the values: an address without the name and password that may stand in it."""
+        for name, value in super().__repr_args__():
+            yield name, re.sub(r"(?<=://)[^/\s]*@", "", value) if isinstance(value, str) else value
 
 
 class TaskSettings(Section):

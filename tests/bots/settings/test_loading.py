@@ -143,6 +143,18 @@ def test_secrets_come_from_their_usual_names_last(monkeypatch):
         assert "in the file" not in shown
 
 
+def test_a_password_within_an_address_is_not_shown():
+    write(
+        '[llm]\nmodel = "m"\nbase_url = "https://u:hidden@host/v1"\n[embedding]\nbase_url = "http://hidden@host"\n'
+        '[chroma]\nurl = "http://u:hid@den@host:8000"\n'
+    )
+    settings = load_settings()
+    assert settings.llm.base_url == "https://u:hidden@host/v1"
+    for shown in (repr(settings), str(settings), repr(settings.llm), str(settings.chroma)):
+        assert "hid" not in shown
+        assert "host" in shown
+
+
 def test_a_key_alone_asks_for_no_model(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     assert load_settings().llm is None
