@@ -11,11 +11,15 @@ from pathlib import Path
 from bots.access import line_to_add, unread
 from bots.requests import Check
 from bots.settings import Settings
+from bots.settings.problems import nearest
 from ragcore.errors import CitebotError, ModelAuthError, ModelError
 from ragcore.models.embeddings import Embedder
 from ragcore.models.llm import ChatModel
 from ragcore.prompts import render
 from ragcore.types import Message
+
+TASKS = ("answer", "cite", "check")
+"""What the language model is asked to do: each may have a table of its own under `[llm.tasks]`."""
 
 _LITTLE_SPACE = 1024**3
 """Bytes: an index of a few thousand documents, and room for Chroma to rewrite its files."""
@@ -40,6 +44,26 @@ def check_settings(settings: Settings) -> Check:
             mend='add [[sources]] with name = "documents", type = "files", path = "./documents"',
         )
     return Check(name="settings", state="ok", found=str(settings.file))
+
+
+def check_tasks(settings: Settings) -> Iterator[Check]:
+    """Tell which tables of tasks no task reads; nothing when all are read."""
+    for name in settings.llm.tasks if settings.llm else ():
+        if name not in TASKS:
+            near = nearest(name, TASKS)
+            mend = f"call it [llm.tasks.{near}]" if near else f"the tasks are {', '.join(TASKS)}"
+            yield Check(name=f"[llm.tasks.{name}]", state="warn", found="no task has this name", mend=mend)
+
+
+def mend_stores(settings: Settings) -> str:
+    """Return what to do when the stores cannot be opened."""
+    servers = [
+        f"[{name}]" for name, url in (("database", settings.database.url), ("chroma", settings.chroma.url)) if url
+    ]
+    if servers:
+        what, verb = ("servers", "are") if len(servers) > 1 else ("server", "is")
+        return f"see that the {what} of {' and '.join(servers)} {verb} up, and the url right"
+    return "`citebot restore FILE` brings a backup back; without one, move that file away and run `citebot sync`"
 
 
 def check_files(settings: Settings) -> Iterator[Check]:

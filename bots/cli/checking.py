@@ -8,7 +8,7 @@ from rich.text import Text
 from bots.cli.forms import check_form
 from bots.cli.output import print_json, results
 from bots.cli.reach import reach, read_settings
-from bots.doctor import check_data_dir, check_files, check_readers, check_settings
+from bots.doctor import check_data_dir, check_files, check_readers, check_settings, check_tasks, mend_stores
 from bots.rendering.clean import clean, clean_line
 from bots.requests import Check, Diagnose
 from ragcore.errors import BusyError, CitebotError, ConfigError, ModelError, StoreError
@@ -39,7 +39,8 @@ async def _checks(config: Path | None, *, repair: bool, console: Console | None)
         note(Check(name="settings", state="fail", found=str(error), mend="mend these lines and run doctor again"))
         return checks
     data_dir = check_data_dir(settings.data_dir)
-    for check in (check_settings(settings), *check_files(settings), *check_readers(settings), data_dir):
+    named = (*check_tasks(settings), *check_files(settings), *check_readers(settings))
+    for check in (check_settings(settings), *named, data_dir):
         note(check)
     if data_dir.state == "fail":
         return checks
@@ -49,8 +50,7 @@ async def _checks(config: Path | None, *, repair: bool, console: Console | None)
                 if isinstance(event, Check):
                     note(event)
     except StoreError as error:
-        mend = "`citebot restore FILE` brings a backup back; without one, move that file away and run `citebot sync`"
-        note(Check(name="stores", state="fail", found=str(error), mend=mend))
+        note(Check(name="stores", state="fail", found=str(error), mend=mend_stores(settings)))
     except ModelError as error:
         mend = "check [embedding] in the settings: base_url, model and the key"
         note(Check(name="embedder", state="fail", found=str(error), mend=mend))

@@ -1,14 +1,24 @@
 import pathlib
+import re
 import time
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import bots
 from bots.app.embedders import SizedEmbedder, open_embedder
 from bots.app.options import answer_options, ingest_options, link_hosts, retrieval_options
 from bots.app.parts import chat_model_of
-from bots.doctor import check_data_dir, check_files, check_readers, check_settings
+from bots.doctor import (
+    TASKS,
+    check_data_dir,
+    check_files,
+    check_readers,
+    check_settings,
+    check_tasks,
+    mend_stores,
+)
 from bots.settings import Settings, load_settings
 from ragcore.answer import AnswerOptions
 from ragcore.errors import ModelBadOutput, ModelInterrupted, ModelUnreachable
@@ -140,6 +150,23 @@ def test_the_doctor_names_missing_files_and_closed_knowledge_bases(tmp_path: pat
     assert [check.name for check in closed] == ["readers of a", "readers of 文档"]
     assert '[knowledge_bases."文档"]: readers = ["slack:T0123"]' in closed[1].mend
     assert check_settings(settings).state == "warn"
+
+
+def test_the_doctor_names_a_task_that_nobody_reads(tmp_path: pathlib.Path) -> None:
+    settings = settings_of(tmp_path, '[llm]\nmodel = "m"\n[llm.tasks.anser]\n[llm.tasks.cite]\n[llm.tasks.xyz]\n')
+    anser, other = check_tasks(settings)
+    assert (anser.state, anser.name, anser.mend) == ("warn", "[llm.tasks.anser]", "call it [llm.tasks.answer]")
+    assert other.mend == "the tasks are answer, cite, check"
+    # Each name that some code asks by, so that the doctor calls none of them wrong.
+    root = pathlib.Path(bots.__file__).parents[1]
+    texts = [path.read_text("utf-8") for name in ("bots", "ragcore") for path in (root / name).rglob("*.py")]
+    assert {task for text in texts for task in re.findall(r'task="(\w+)"', text)} == set(TASKS)
+
+
+def test_the_doctor_blames_the_server_that_stores_stand_on(tmp_path: pathlib.Path) -> None:
+    assert "restore" in mend_stores(settings_of(tmp_path, ""))
+    told = mend_stores(settings_of(tmp_path, '[chroma]\nurl = "http://localhost:1"\n'))
+    assert told == "see that the server of [chroma] is up, and the url right"
 
 
 def test_the_doctor_looks_at_the_data_directory(tmp_path: pathlib.Path) -> None:
