@@ -18,6 +18,7 @@ from rich.spinner import Spinner
 from rich.text import Text
 
 from bots.counting import counted
+from bots.keyboard import keys_unseen
 from bots.rendering.clean import clean_line
 from bots.rendering.parse import parse_answer, parse_partial
 from bots.rendering.terminal import Indented, document_terminal, source_lines
@@ -100,7 +101,7 @@ async def show_answer(
         vertical_overflow="crop",
     )
     try:
-        with live if console.is_terminal else contextlib.nullcontext():
+        with keys_unseen(), live if console.is_terminal else contextlib.nullcontext():
             async for event in events:
                 writing.take(event)
                 if isinstance(event, Answer):

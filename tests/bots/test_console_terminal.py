@@ -114,6 +114,21 @@ def test_ctrl_c_stops_an_answer_without_leaving(terminal: Terminal) -> None:
     assert terminal.close() == 0
 
 
+@pytest.mark.parametrize("terminal", [0.4], indirect=True)
+def test_what_is_typed_during_an_answer_waits_for_the_prompt(terminal: Terminal) -> None:
+    terminal.wait_for("› ")
+    terminal.type("How many?\n")
+    terminal.wait_for("You may")
+    terminal.type("Until when?\n")
+    terminal.wait_for(r"(?s)\A(?:(?!Until).)*\[2\] .*Leave, Carry-over")
+    terminal.wait_for("› Until when\\?")
+    terminal.wait_for(r"\[2\] .*Leave, Carry-over")
+    terminal.wait_for("› ")
+    terminal.type("\x04")
+    terminal.wait_for("left, having asked 2")
+    assert terminal.close() == 0
+
+
 def test_what_is_pasted_is_one_question_however_many_lines_it_has(terminal: Terminal) -> None:
     terminal.wait_for("› ")
     time.sleep(0.5)
