@@ -149,15 +149,18 @@ def test_killed_while_chroma_rewrites_its_files(tmp_path: pathlib.Path, forked: 
     """Between its first file and its last: what is left belongs to two states, or ends in the middle."""
     drawn = random.Random(os.urandom(8))
     caught = 0
-    for trial in range(scaled(2)):
+    for trial in range(4 * scaled(2)):
         folder = tmp_path / str(trial)
         shutil.copytree(large_scene.before, folder)
-        rewriting = drawn.randint(1, 3)
+        # On a busy machine a rewriting may be over before it is seen: then the first that is seen will do.
+        rewriting = drawn.randint(1, 3) if trial == caught else 1
         cut = drawn.choice((_is_begun, _is_cut))
         pid = forked.start(replace(large_scene.job, folder=str(folder)))
         caught += _kill_in_rewriting(pid, folder / CHROMA, rewriting, cut)
         forked.wait()
         _assert_same(folder, large_scene, f"killed in rewriting {rewriting}: {cut.__name__}")
+        if caught >= scaled(2):
+            break
     assert caught, "no kill came while Chroma rewrote its files, so this tested nothing"
 
 

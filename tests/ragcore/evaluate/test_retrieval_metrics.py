@@ -17,8 +17,8 @@ from ragcore.evaluate.retrieval import (
     recall,
     reciprocal_rank,
 )
+from ragcore.models.minilm import MiniLMEmbedder
 from ragcore.types import Chunk, ScoredChunk
-from tests.fakes.embedding import HashEmbedder
 
 CORPUS = [
     ("d 1", "Leave", "Employees have thirty days of paid vacation."),
@@ -71,7 +71,7 @@ async def test_a_set_is_measured_by_the_products_own_way(tmp_path: pathlib.Path,
     folder = written(tmp_path / "set", beir=beir)
     run = tmp_path / "run.tsv"
     report = await evaluate_retrieval(
-        folder, workspace=tmp_path / "work", embedder=HashEmbedder(), run_file=run, history="all"
+        folder, workspace=tmp_path / "work", embedder=MiniLMEmbedder(), run_file=run, history="all"
     )
     assert (report.queries, report.documents) == (2, 4)
     assert (report.ndcg_at_10, report.recall_at_10, report.mrr) == (1.0, 1.0, 1.0)
