@@ -56,7 +56,8 @@ class _Choice:
         """Choose a unit after those that it leans on, if there is room and it was not said already."""
         needed = [j for j in self._with_what_it_leans_on(i) if j not in self._chosen]
         said = [j for j in self._chosen if self._repeats(i, j)]
-        if not said and i in needed and len(self._chosen) + len(needed) <= self._options.sentences:
+        sentences = sum(self._units[j].sentences for j in (*self._chosen, *needed))
+        if not said and i in needed and sentences <= self._options.sentences:
             self._chosen += needed
 
     def _near(self, i: int, share: float) -> bool:

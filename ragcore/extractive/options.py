@@ -8,7 +8,7 @@ class ExtractOptions:
     """How an extractive answer is chosen; every weight is a share of a score in 0..1."""
 
     sentences: int = 4
-    """At most this many units, besides those that a leaning one brings; a list is one."""
+    """At most this many, with those that a leaning one brings; a row is one, and a list whose items are none."""
     chunks: int = 5
     """Units are taken from this many of the best chunks."""
     embedded: int = 20

@@ -32,7 +32,9 @@ async def extract(
     gate, else more is asked of their sentences.
     """
     considered = chunks[: options.chunks]
-    units = [unit for index, scored in enumerate(considered) for unit in units_of(scored.chunk, index)]
+    units = [
+        unit for index, scored in enumerate(considered) for unit in units_of(scored.chunk, index, options.sentences)
+    ]
     if not units:
         return ""
     expectation = Expectation(question)

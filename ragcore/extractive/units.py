@@ -14,8 +14,9 @@ _SHORTEST = 12
 _FRAGMENT = 40
 """Prose without a full stop that is shorter than this is a label, a caption or a row of a table that lost its form."""
 _LONGEST_LIST = 8
-"""Items of a list that is quoted whole; of a longer one the best items are."""
+"""Items of a list that is quoted as one; of a longer one the best items are, each alone."""
 _STOP = re.compile(r"[.!?。！？…:：；;][\"'”’」』)）*_`]*$")
+_ENDS_SENTENCE = re.compile(r"[.!?。！？][\"'”’」』)）*_`]*$")
 _INTRODUCES = re.compile(r"[:：][\"'”’」』)）*_`]*$")
 _DENSE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _LEAD = re.compile(r"^\s*(?:[-*+•]\s+|\d{1,3}[.)]\s+|>\s*|\[[ x]\]\s+)+")
@@ -41,8 +42,9 @@ class Unit:
     ``chunk`` and ``order`` tell where it stands: the chunk's index in the prompt, and its place in the chunk;
     ``paragraph`` counts within the chunk. ``leans`` says that it opens with a word that points back, so that it can't
     stand without the unit before it. ``items`` are those of a list, which stand as units of their own too; ``text`` is
-    then what introduces it, and may be empty under a heading. ``ordered`` says that the list is numbered. ``alone`` is
-    what doesn't go on in its neighbour: a row, a line of code.
+    then what introduces it, and may be empty under a heading. ``ordered`` says that the list is numbered, ``goes_on``
+    that more items follow than are quoted. ``alone`` is what doesn't go on in its neighbour: a row, a line of code.
+    ``sentences`` is how many it holds: items that are no sentences complete the one that introduces them.
     """
 
     text: str
@@ -54,10 +56,16 @@ class Unit:
     alone: bool = False
     items: tuple[str, ...] = ()
     ordered: bool = False
+    goes_on: bool = False
+    sentences: int = 1
 
 
-def units_of(chunk: Chunk, index: int) -> list[Unit]:
-    """Return the quotable units of a chunk, in order; headings, fragments and rules are left out."""
+def units_of(chunk: Chunk, index: int, most: int = 4) -> list[Unit]:
+    """Return the quotable units of a chunk, in order; headings, fragments and rules are left out.
+
+    Of a list of more than ``most`` sentences the first are quoted, and that it goes on is told: one step among others
+    that is left out unseen would mislead.
+    """
     if chunk.kind is SectionKind.TABLE:
         found = (
             Unit(text=row.said(), chunk=index, order=order, row=row, alone=True)
@@ -83,7 +91,7 @@ def units_of(chunk: Chunk, index: int) -> list[Unit]:
         for order, piece in enumerate(pieces)
         if piece.quotable
     ]
-    return sorted([*sentences, *_lists(pieces, index)], key=lambda unit: unit.order)
+    return sorted([*sentences, *_lists(pieces, index, most)], key=lambda unit: unit.order)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +141,8 @@ def _with_lost_rows(pieces: Sequence[_Piece]) -> Iterator[_Piece]:
         yield piece
 
 
-def _lists(pieces: Sequence[_Piece], index: int) -> Iterator[Unit]:
-    """Yield each list of two items or more that is short enough to be quoted whole, with the line before it."""
+def _lists(pieces: Sequence[_Piece], index: int, most: int) -> Iterator[Unit]:
+    """Yield each list of two items or more that is not too long, with the line before it, as far as it may go."""
     at = 0
     while at < len(pieces):
         if not pieces[at].item:
@@ -142,18 +150,29 @@ def _lists(pieces: Sequence[_Piece], index: int) -> Iterator[Unit]:
             continue
         end = at
         items: list[str] = []
+        sentences: list[int] = []
         while end < len(pieces) and (pieces[end].item or pieces[end].paragraph == pieces[max(at, end - 1)].paragraph):
             # A second sentence of an item has no bullet of its own.
             if pieces[end].item:
                 items.append(pieces[end].text)
+                sentences.append(0)
             elif items:
                 items[-1] += _joint(items[-1]) + pieces[end].text
+            sentences[-1] += bool(_ENDS_SENTENCE.search(pieces[end].text))
             end += 1
         before = pieces[at - 1] if at else None
         lead = before.text if before and _INTRODUCES.search(before.text) else ""
-        if 2 <= len(items) <= _LONGEST_LIST and (lead or not before or not before.item):
-            ordered = pieces[at].item != "-"
-            yield Unit(text=lead, chunk=index, order=2 * at, items=tuple(items), ordered=ordered)
+        fit = next((n for n in range(len(items), 0, -1) if sum(sentences[:n]) <= most), 0)
+        if fit >= 2 and len(items) <= _LONGEST_LIST and (lead or not before or not before.item):
+            yield Unit(
+                text=lead,
+                chunk=index,
+                order=2 * at,
+                items=tuple(items[:fit]),
+                ordered=pieces[at].item != "-",
+                goes_on=fit < len(items),
+                sentences=max(1, sum(sentences[:fit])),
+            )
         at = end
 
 

@@ -49,12 +49,12 @@ def _gap(before: Unit, unit: Unit) -> str:
 
 
 def _cited_list(unit: Unit) -> str:
-    """Write a list with what introduces it; each item has its marker."""
+    """Write a list with what introduces it; each item has its marker, and "…" tells that more follow."""
     lines = [
         f"{number}. {_cited(item, unit.chunk)}" if unit.ordered else f"- {_cited(item, unit.chunk)}"
         for number, item in enumerate(unit.items, start=1)
     ]
-    return "\n".join([unit.text, "", *lines] if unit.text else lines)
+    return "\n".join([*([unit.text, ""] if unit.text else []), *lines, *(["", "…"] if unit.goes_on else [])])
 
 
 def _cited(text: str, chunk: int) -> str:

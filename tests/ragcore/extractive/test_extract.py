@@ -107,6 +107,38 @@ async def test_a_line_that_introduces_a_list_brings_it() -> None:
     assert one == "a tax form [ID:0]." or not one
 
 
+WORDS = st.sampled_from(["leave", "days", "five", "The", "probe", "It", "年休假", "is", "dry", "104", "E-104", "taken"])
+SENTENCE = st.lists(WORDS, min_size=3, max_size=12).map(lambda words: " ".join(words) + ".")
+TEXT = st.lists(SENTENCE, min_size=1, max_size=8).map(" ".join)
+
+
+async def test_a_list_of_sentences_counts_each_and_one_of_words_is_one() -> None:
+    rules = [f"Number {n} says what is kept on shelf {n}." for n in range(1, 7)]
+    for count in range(2, 7):
+        text = "The rules of the cellar:\n\n" + "\n".join(f"- {rule}" for rule in rules[:count])
+        said = strip(await extract("Which are the rules of the cellar?", [scored(text)], None))
+        assert said.startswith("The rules of the cellar:")
+        assert said.count("Number ") == min(count, 4)
+        assert said.endswith("…") == (count > 4)
+    words = "The rooms of the cellar are:\n\n" + "\n".join(f"- room {n}" for n in range(1, 9))
+    assert (await extract("Which are the rooms of the cellar?", [scored(words)], None)).count("[ID:0]") == 8
+
+
+async def test_of_many_steps_the_first_are_told_and_that_more_follow() -> None:
+    steps = [f"{n}. Turn valve {n} of the boiler to the right." for n in range(1, 8)]
+    text = "Start the boiler like this:\n\n" + "\n".join(steps)
+    said = strip(await extract("How do I start the boiler?", [scored(text)], None))
+    assert said == "Start the boiler like this:\n\n" + "\n".join(steps[:4]) + "\n\n…"
+    said = strip(await extract("How do I start the boiler?", [scored(text.partition("\n5.")[0])], None))
+    assert said.endswith(steps[3])
+
+
+@given(st.lists(st.tuples(SENTENCE, st.booleans()), min_size=1, max_size=12), SENTENCE)
+async def test_whatever_lists_there_are_four_sentences_are_the_most(parts: list[tuple[str, bool]], asked: str) -> None:
+    text = "\n".join(f"- {part}" if listed else f"\n{part}\n" for part, listed in parts)
+    assert (await extract(asked, [scored(text)], None)).count("[ID:0]") <= 4
+
+
 async def test_the_steps_of_an_instruction_come_together() -> None:
     text = (
         "Press CAL and choose the two-point calibration. Put the probe into the buffer. Wait for READY.\n\nIt is blue."
@@ -166,11 +198,6 @@ async def test_nothing_to_quote_is_no_answer() -> None:
 async def test_the_same_sentence_is_quoted_once() -> None:
     answer = await extract("How many unused days may be carried over?", [scored(LEAVE), scored(LEAVE, score=0.7)], None)
     assert answer.count("unused days") == 1
-
-
-WORDS = st.sampled_from(["leave", "days", "five", "The", "probe", "It", "年休假", "is", "dry", "104", "E-104", "taken"])
-SENTENCE = st.lists(WORDS, min_size=3, max_size=12).map(lambda words: " ".join(words) + ".")
-TEXT = st.lists(SENTENCE, min_size=1, max_size=8).map(" ".join)
 
 
 @given(st.lists(TEXT, min_size=1, max_size=6), SENTENCE)
