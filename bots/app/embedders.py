@@ -72,13 +72,14 @@ async def open_embedder(settings: Settings) -> Embedder:
     embedder = OpenAIEmbedder(base_url=embedding.base_url, model=embedding.model, api_key=key, **given)
     file = settings.data_dir / FILE
     known = await asyncio.to_thread(_read, file)
-    name = f"{embedding.base_url} {embedder.name}"
+    # Without what may stand before the host: a name and a password.
+    place = urlsplit(embedding.base_url)
+    host = place.netloc.rpartition("@")[2]
+    name = f"{place._replace(netloc=host).geturl()} {embedder.name}"
     if name not in known:
         try:
             known[name] = int((await embedder.embed(["dimension"])).shape[1])
         except ModelUnreachable as error:
-            # Without what may stand before the host: a name and a password.
-            host = urlsplit(embedding.base_url).netloc.rpartition("@")[2]
             told = f"[embedding] names {host}, and {error}: start it, or mend base_url"
             raise ModelUnreachable(told) from error
         finally:

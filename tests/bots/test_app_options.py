@@ -200,7 +200,7 @@ async def test_an_endpoint_may_not_change_its_dimension() -> None:
 
 async def test_an_endpoint_s_dimension_is_asked_once(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = settings_of(
-        tmp_path, '[embedding]\nprovider = "openai"\nmodel = "m"\nbase_url = "http://localhost:1/v1"\n'
+        tmp_path, '[embedding]\nprovider = "openai"\nmodel = "m"\nbase_url = "http://u:hidden@localhost:1/v1"\n'
     )
     asked = 0
 
@@ -217,6 +217,7 @@ async def test_an_endpoint_s_dimension_is_asked_once(tmp_path: pathlib.Path, mon
     assert (await open_embedder(settings)).dimension == 7
     assert (await open_embedder(settings)).dimension == 7
     assert asked == 2
+    assert "hidden" not in (settings.data_dir / "dimensions.json").read_text()
     (settings.data_dir / "dimensions.json").write_text("[]")
     assert (await open_embedder(settings)).dimension == 7
     assert asked == 3
