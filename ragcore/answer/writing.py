@@ -123,6 +123,7 @@ class ModelWriter:
                 raise
             log.warning("%s broke off after %d characters", self._model.name, sum(map(len, text)))
             notes.append(phrase("interrupted", language))
+            usage = await asyncio.to_thread(self._used, fitted, "".join((*text, *reasoning)))
         if rest := markers.without_cut_off(hold.close()):
             yield Delta(text=rest)
         yield Draft(
@@ -132,6 +133,10 @@ class ModelWriter:
             reasoning="".join(reasoning),
             usage=usage,
         )
+
+    def _used(self, fitted: Fitted, written: str) -> Usage:
+        """Count what a call took that broke off before its endpoint could tell."""
+        return Usage(calls=1, prompt_tokens=fitted.count, completion_tokens=self._tokenizer.count(written))
 
     def _fit(self, question: Question, chunks: tuple[ScoredChunk, ...], budget: int) -> Fitted:
         prompt = self._options.prompt_file

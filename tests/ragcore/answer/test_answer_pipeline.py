@@ -254,6 +254,8 @@ async def test_a_broken_or_cut_stream_keeps_what_was_written_and_says_so() -> No
     _, answer = await ask(answerer(FakeModel([[start, ModelInterrupted("cut")]])))
     assert answer.raw_text.startswith("Up to five")
     assert answer.notes == (phrase("interrupted", "en"),)
+    assert answer.usage.calls == 1
+    assert answer.usage.prompt_tokens > answer.usage.completion_tokens == offline_tokenizer().count(start.text)
     _, answer = await ask(answerer(FakeModel([[start, done("length")]])))
     assert answer.notes == (phrase("length_cut", "en"),)
 
