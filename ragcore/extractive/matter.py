@@ -3,7 +3,7 @@
 import logging
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -81,7 +81,9 @@ async def weigh_units(
     held, around = likeness.matrix(words, pools), likeness.matrix(words, places)[above]
     covered = _coverage(held, likeness.matrix(words, topics)[above], weight, options)
     scores = options.words * covered + options.meaning * np.nan_to_num(felt)
-    scores = (scores + options.expected * np.array([expectation.met(unit.text) for unit in units])) * worth
+    scores = scores + options.expected * np.array([expectation.met(unit.text) for unit in units])
+    asked = {word.term for word in words}
+    scores = (scores + options.named * np.array([is_named(unit, asked) for unit in units])) * worth
     scores = _inherited(units, scores, options.inherited) + options.neighbour * _beside(units, scores)
     return Matter(
         units=units,
@@ -138,6 +140,12 @@ def _speaks(unit: Unit, chunks: Sequence[ScoredChunk]) -> str:
         return f"{unit.row.name_column} {unit.text}"
     heading = chunks[unit.chunk].chunk.heading_path[-1:]
     return " ".join((*heading, unit.text)) if unit.items else unit.text
+
+
+def is_named(unit: Unit, asked: Collection[str]) -> bool:
+    """Whether a unit is a table's row whose whole name is among the terms asked for."""
+    name = content(unit.row.name) if unit.row is not None else {}
+    return bool(name) and all(term in asked for term in name)
 
 
 def _inherited(units: Sequence[Unit], base: Floats, share: float) -> Floats:

@@ -10,7 +10,7 @@ class ExtractOptions:
     sentences: int = 4
     """At most this many, with those that a leaning one brings; a row is one, and a list whose items are none."""
     chunks: int = 5
-    """Units are taken from this many of the best chunks."""
+    """Units are taken from this many of the best chunks; from the rest only rows whose very name is asked for."""
     embedded: int = 20
     """Only so many units, the best by words, are compared by meaning: what an embedder does in a fifth of a second."""
     compared: int = 8
@@ -28,6 +28,9 @@ class ExtractOptions:
     """A sentence that opens with a pronoun speaks of what the one before it names, so it inherits of its score."""
     identifier: float = 2.0
     """How much more a code, version or file name of the question weighs than a word as rare."""
+    named: float = 0.1
+    """A table's row whose whole name is asked for gains: of a TW-200 the row ``TW-200`` tells more than the row of what
+    fits it or is done to it."""
     expected: float = 0.15
     """A question for a time, a price, a reason is answered by a sentence that holds one."""
     share_of_best: float = 0.6

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 
 from ragcore.extractive.choosing import choose
 from ragcore.extractive.expectation import Expectation
-from ragcore.extractive.matter import weigh_units
+from ragcore.extractive.matter import is_named, weigh_units
 from ragcore.extractive.options import ExtractOptions
 from ragcore.extractive.support import answers
-from ragcore.extractive.units import units_of
+from ragcore.extractive.units import Unit, units_of
 from ragcore.extractive.wording import worded
+from ragcore.extractive.words import question_words
 from ragcore.models.embeddings import Embedder
 from ragcore.types import ScoredChunk
 
@@ -31,15 +32,19 @@ async def extract(
     asked for. "" when no sentence of the chunks says what is asked; ``sure`` says that the chunks passed the relevance
     gate, else more is asked of their sentences.
     """
-    considered = chunks[: options.chunks]
-    units = [
-        unit for index, scored in enumerate(considered) for unit in units_of(scored.chunk, index, options.sentences)
-    ]
+    units = _units(question, chunks, options)
     if not units:
         return ""
     expectation = Expectation(question)
-    matter = await weigh_units(question, units, considered, expectation, embedder, options)
+    matter = await weigh_units(question, units, chunks, expectation, embedder, options)
     chosen = choose(question, matter, expectation, options)
     if not answers(question, matter, chosen, options, sure=sure):
         return ""
     return worded([units[i] for i in chosen], question)
+
+
+def _units(question: str, chunks: Sequence[ScoredChunk], options: ExtractOptions) -> list[Unit]:
+    """Return what may be quoted: all units of the best chunks, of the others the rows that bear the name asked for."""
+    asked = {word.term for word in question_words(question, identifier=options.identifier)}
+    units = [unit for index, scored in enumerate(chunks) for unit in units_of(scored.chunk, index, options.sentences)]
+    return [unit for unit in units if unit.chunk < options.chunks or is_named(unit, asked)]

@@ -85,6 +85,15 @@ async def test_a_row_is_called_as_the_question_has_it() -> None:
     assert answer == "Paternity leave – Length: 4 weeks [ID:0]."
 
 
+@pytest.mark.parametrize("place", [0, 2, 7])
+async def test_the_row_of_the_thing_comes_before_rows_of_what_is_done_to_it(place: int) -> None:
+    service = "| Service | Price GBP |\n| --- | --- |\n| Calibration with certificate, TW-200 | 85 |\n| Cleaning, TW-200 | 20 |\n"
+    meters = "| Article | Price GBP |\n| --- | --- |\n| TW-120 | 145 |\n| TW-200 | 890 |\n"
+    chunks = [scored(service, kind=SectionKind.TABLE), *(scored("The TW-200 weighs 480 g.") for _ in range(7))]
+    chunks.insert(place, scored(meters, kind=SectionKind.TABLE, score=0.75))
+    assert await extract("What is the price of the TW-200?", chunks, None) == f"TW-200 – Price GBP: 890 [ID:{place}]."
+
+
 async def test_a_number_is_no_name_of_a_row() -> None:
     sums = "| Year | Turnover |\n| --- | --- |\n| 2025 | 12 million |\n"
     answer = await extract("What was the turnover of 2025?", [scored(sums, kind=SectionKind.TABLE)], None)
