@@ -67,6 +67,8 @@ def read_cases(lines: Iterable[str]) -> list[CitationCase]:
             continue
         try:
             cases.append(_case(json.loads(line)))
+        except json.JSONDecodeError as error:
+            raise ConfigError(f"line {number} is no citation case: it isn't JSON") from error
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ConfigError(f"line {number} is no citation case: {error!r}") from error
     return cases
