@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,8 +93,8 @@ class Sample:
         mine = self.languages.get(language)
         if mine is None or mine.documents < 3:
             return prior.agreement
-        weighed = mine.documents * mine.agreement + prior.documents * prior.agreement
-        return weighed / (mine.documents + prior.documents)
+        seen, assumed = comb(mine.documents, 2), comb(prior.documents, 2)  # what is compared is pairs of documents
+        return (seen * mine.agreement + assumed * prior.agreement) / (seen + assumed)
 
 
 class Backgrounds:
