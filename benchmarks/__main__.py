@@ -9,7 +9,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 def main() -> int:
-    every = sorted(path.stem for path in HERE.glob("[a-z]*.py"))
+    # "answers" asks the indexes that "retrieval" makes.
+    every = sorted((path.stem for path in HERE.glob("[a-z]*.py")), key=lambda name: (name != "retrieval", name))
     unknown = set(sys.argv[1:]) - set(every)
     if unknown:
         print(f"no such benchmark: {', '.join(sorted(unknown))}; there are {', '.join(every)}", file=sys.stderr)

@@ -31,7 +31,7 @@ import numpy as np
 import snowballstemmer
 from numpy.typing import NDArray
 
-from benchmarks.chunking_product import product_rankings
+from benchmarks._product_rankings import product_rankings
 from ragcore.chunking import ChunkOptions, chunk_sections, embedding_text
 from ragcore.models.embeddings import vector_key
 from ragcore.models.minilm import MiniLMEmbedder
