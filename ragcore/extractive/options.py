@@ -50,6 +50,8 @@ class ExtractOptions:
     enough: float = 1.2
     """What an answer must reach: which share it holds of what is asked, besides names, plus its cosine with the
     question, plus the relevance of its passage."""
+    enough_meaning: float = 0.35
+    """The cosine that it must reach besides where it names nothing that the question names."""
     enough_words: float = 0.2
     """The same for the share alone, where the embedder can't compare."""
     enough_words_unsure: float = 0.4

@@ -62,6 +62,13 @@ def _row_tells(matter: Matter, i: int) -> bool:
     return not asked or bool(best[asked].max() >= _TOLD)
 
 
+def _names_another(matter: Matter, chosen: Sequence[int]) -> bool:
+    """Whether the question names things, none of which the units or what stands above them name."""
+    named = np.array([word.names for word in matter.words], dtype=bool)
+    best = np.maximum(matter.held[chosen], matter.around[chosen]).max(axis=0)
+    return bool(named.any()) and bool(best[named].max() < _TOLD)
+
+
 def _share(held: Floats, weight: Floats, counted: NDArray[np.bool_]) -> float:
     total = float(weight[counted].sum())
     return float(held[counted] @ weight[counted]) / total if total > 0.0 else 1.0
@@ -77,6 +84,8 @@ def answers(question: str, matter: Matter, chosen: Sequence[int], options: Extra
     if not (_ANYTHING.search(question) or _row_tells(matter, chosen[0])):
         return False
     share, cosine = support(question, matter, chosen, options)
+    if cosine is not None and cosine < options.enough_meaning and _names_another(matter, chosen):
+        return False
     if cosine is None:
         return share >= (options.enough_words if sure else options.enough_words_unsure)
     return share + cosine + float(matter.relevance[chosen].max()) >= options.enough

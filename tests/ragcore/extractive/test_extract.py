@@ -94,6 +94,14 @@ async def test_the_row_of_the_thing_comes_before_rows_of_what_is_done_to_it(plac
     assert await extract("What is the price of the TW-200?", chunks, None) == f"TW-200 – Price GBP: 890 [ID:{place}]."
 
 
+async def test_what_is_said_of_another_place_is_no_answer() -> None:
+    claims = "| Claim | Customer | Status |\n| --- | --- | --- |\n| C-102 | Baltic Tow | open |\n| C-103 | Northwind | paid |\n"
+    abroad = "Working from another country is possible for up to 20 working days a calendar year."
+    chunks = [scored(claims, kind=SectionKind.TABLE), scored(abroad)]
+    assert await extract("When do we open in Rotterdam?", chunks, MiniLMEmbedder()) == ""
+    assert (await extract("Can I work from Spain for a month?", chunks, MiniLMEmbedder())).startswith("Working from")
+
+
 async def test_a_number_is_no_name_of_a_row() -> None:
     sums = "| Year | Turnover |\n| --- | --- |\n| 2025 | 12 million |\n"
     answer = await extract("What was the turnover of 2025?", [scored(sums, kind=SectionKind.TABLE)], None)
