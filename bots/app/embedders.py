@@ -80,8 +80,7 @@ async def open_embedder(settings: Settings) -> Embedder:
         try:
             known[name] = int((await embedder.embed(["dimension"])).shape[1])
         except ModelUnreachable as error:
-            told = f"[embedding] names {host}, and {error}: start it, or mend base_url"
-            raise ModelUnreachable(told) from error
+            raise ModelUnreachable(f"[embedding] names {host}, and {error}") from error
         finally:
             await embedder.close()
         await asyncio.to_thread(_write, file, known)

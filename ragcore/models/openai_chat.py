@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import random
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -20,7 +19,14 @@ from ragcore.errors import (
 )
 from ragcore.models.context_windows import context_window
 from ragcore.models.llm import Finish, Piece, ReasoningPiece, TextPiece
-from ragcore.models.openai_errors import LONGEST_WAIT, Failure, failure_of, of_text, transport_errors
+from ragcore.models.openai_errors import (
+    CONNECT_SECONDS,
+    FIRST_BACKOFF,
+    Failure,
+    failure_of,
+    of_text,
+    transport_errors,
+)
 from ragcore.models.openai_stream import Part, parts
 from ragcore.models.thinking import ThinkSplitter
 from ragcore.tokens import Tokenizer, offline_tokenizer
@@ -49,12 +55,12 @@ class ChatLimits:
     ``total`` covers waiting for a free place, all attempts and the waits between them.
     """
 
-    connect: float = 5.0
+    connect: float = CONNECT_SECONDS
     first_token: float = 60.0
     total: float = 300.0
     max_concurrent: int = 8
     attempts: int = 4
-    first_backoff: float = 0.5
+    first_backoff: float = FIRST_BACKOFF
 
 
 class OpenAIChatModel:
@@ -180,7 +186,7 @@ class OpenAIChatModel:
             except _Retryable as error:
                 failure = error.failure
             except transport_errors() as error:
-                failure = failure_of(error, secrets=(self._api_key,))
+                failure = failure_of(error, section="llm", secrets=(self._api_key,))
             if shown:
                 raise ModelInterrupted(str(failure.error)) from None
             if self._concede(str(failure.error), type(failure.error)):
@@ -254,10 +260,8 @@ class OpenAIChatModel:
         return False
 
     async def _wait_or_raise(self, failure: Failure, attempt: int, deadline: float) -> None:
-        step = min(LONGEST_WAIT, self._limits.first_backoff * 2.0 ** (attempt - 1))
-        wait = failure.wait if failure.wait is not None else step * random.uniform(0.5, 1.0)
-        late = asyncio.get_running_loop().time() + wait >= deadline
-        if not failure.retry or attempt >= min(self._limits.attempts, failure.tries or attempt + 1) or late:
+        wait = failure.pause(attempt, self._limits.attempts, first=self._limits.first_backoff)
+        if wait is None or asyncio.get_running_loop().time() + wait >= deadline:
             raise failure.error from None
         log.info("%s: %s; trying again in %.1f s", self._model, failure.error, wait)
         await asyncio.sleep(wait)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ragcore.errors import ModelBadOutput
 from ragcore.models.endpoint import ATTEMPTS, with_retries
+from ragcore.models.openai_errors import CONNECT_SECONDS
 from ragcore.models.windows import pool, unit
 from ragcore.tokens import Tokenizer, tokenizer_for
 
@@ -54,6 +55,7 @@ class OpenAIEmbedder:
         max_tokens: int = TEXT_TOKENS,
         request_tokens: int = REQUEST_TOKENS,
         timeout: float = 60.0,
+        connect_timeout: float = CONNECT_SECONDS,
         attempts: int = ATTEMPTS,
     ) -> None:
         """Keep the settings; nothing is connected yet.
@@ -67,6 +69,7 @@ class OpenAIEmbedder:
             max_tokens: Most tokens of one text in one piece.
             request_tokens: Most tokens of all texts of a request.
             timeout: Seconds for one request.
+            connect_timeout: Seconds until a connection must stand.
             attempts: How often a request is tried at most.
         """
         self._model = model
@@ -78,6 +81,7 @@ class OpenAIEmbedder:
         self._max_tokens = max_tokens
         self._request_tokens = max(request_tokens, max_tokens)
         self._timeout = timeout
+        self._connect_timeout = connect_timeout
         self._attempts = attempts
         self._client: openai.AsyncOpenAI | None = None
         self._connecting = asyncio.Lock()
@@ -157,7 +161,7 @@ class OpenAIEmbedder:
             )
             return raw.content
 
-        content = await with_retries(post, self._attempts)
+        content = await with_retries(post, self._attempts, section="embedding", secrets=(self._api_key,))
         vectors = await asyncio.to_thread(_read, content, len(texts))
         if self._dimension not in (0, vectors.shape[1]):
             message = f"the endpoint gave vectors of {vectors.shape[1]} dimensions, expected {self._dimension}"
@@ -176,7 +180,8 @@ class OpenAIEmbedder:
 
         # Without a key the library would send the one in the environment, wherever base_url points.
         key = self._api_key or "none"
-        return openai.AsyncOpenAI(base_url=self._base_url, api_key=key, timeout=self._timeout, max_retries=0)
+        timeout = openai.Timeout(self._timeout, connect=min(self._timeout, self._connect_timeout))
+        return openai.AsyncOpenAI(base_url=self._base_url, api_key=key, timeout=timeout, max_retries=0)
 
 
 def _sendable(text: str) -> str:

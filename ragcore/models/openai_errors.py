@@ -1,5 +1,10 @@
-"""Every error of the openai SDK and of what lies under it, as one of ours; and whether another try may help."""
+"""Every error of the openai SDK and of what lies under it, as one of ours; and whether another try may help.
 
+Chat and embeddings both end here. ``section`` is the section of the settings that names the endpoint, for the mend.
+"""
+
+import math
+import random
 import re
 import sys
 from collections.abc import Mapping, Sequence
@@ -26,6 +31,10 @@ being restarted. Whoever asked waits meanwhile, and has the documents' own words
 BREATH = 0.2
 """Seconds until the second of these tries."""
 
+FIRST_BACKOFF = 0.5
+"""Seconds of the first step of our own, where the endpoint does not say how long; each further step doubles it."""
+CONNECT_SECONDS = 5.0
+"""How long a connection may take to stand, unless the settings say otherwise."""
 SHOWN_CHARACTERS = 300
 
 # The codes and wordings of OpenAI and Azure, vLLM, llama.cpp, Ollama, LM Studio, Anthropic and the gateways to them.
@@ -44,7 +53,7 @@ _RATE = re.compile(r"rate.?limit|too many requests|overloaded|quota", re.IGNOREC
 _SPENT = re.compile(
     r"insufficient_quota|billing|exceeded your current quota|insufficient (?:balance|credit)", re.IGNORECASE
 )
-_KEY = re.compile(r"\b(?:sk|key|pk|gsk|xai|hf)[-_][\w*.-]{4,}|Bearer\s+\S+")
+_KEY = re.compile(r"\b(?:sk|key|pk|gsk|xai|hf)[-_][\w*.-]{4,}|Bearer\s+\S+|(?<=://)[^\s/]+(?=@)")
 _RETRIED = frozenset({408, 409, 425, 429})
 
 # By name, because which of them exist depends on the SDK's release. A test fails on one that isn't here.
@@ -84,6 +93,16 @@ class Failure:
     wait: float | None = None
     tries: int | None = None
 
+    def pause(self, attempt: int, attempts: int, *, first: float = FIRST_BACKOFF) -> float | None:
+        """Return the seconds to wait after a failed attempt, counted from 1; None when no other makes sense.
+
+        The wait is the one that the endpoint asked for, else doubles from ``first`` up to 20 s, with jitter.
+        """
+        if not self.retry or attempt >= min(attempts, self.tries or attempts):
+            return None
+        step: float = min(LONGEST_WAIT, first * 2.0 ** (attempt - 1))
+        return self.wait if self.wait is not None else step * random.uniform(0.5, 1.0)
+
 
 def nobody_answers(text: str) -> Failure:
     """Return the failure of an endpoint that takes no connection, or says nothing in time."""
@@ -100,21 +119,20 @@ def transport_errors() -> tuple[type[Exception], ...]:
     return (openai.OpenAIError, *errors, OSError, ValueError)
 
 
-def failure_of(error: Exception, *, secrets: Sequence[str] = ()) -> Failure:
+def failure_of(error: Exception, *, section: str, secrets: Sequence[str] = ()) -> Failure:
     """Return an SDK's or transport's error as ours; none of the secrets is in its text."""
     import openai
 
     if isinstance(error, openai.APIStatusError):
-        body = error.response.headers.get("retry-after"), error.response.headers.get("retry-after-ms")
-        said = _said(str(error.message), error.body, secrets)
-        return of_status(error.status_code, said, retry_after=retry_after(*body), secrets=secrets)
+        said, asked = _said(str(error.message), error.body), retry_after(error.response.headers)
+        return of_status(error.status_code, said, section=section, asked=asked, secrets=secrets)
     text = clean(f"{type(error).__name__}: {error}", secrets)
+    if _connects_not(error):
+        return nobody_answers(f"the endpoint takes no connection; check that it runs, and {section}.base_url ({text})")
     if isinstance(error, openai.APITimeoutError) or "Timeout" in type(error).__name__:
         return nobody_answers(f"the model did not answer in time ({text})")
-    if _connects_not(error):
-        return nobody_answers(f"the endpoint takes no connection; check that it runs, and llm.base_url ({text})")
     if type(error) is openai.APIError:
-        return of_text(_said(str(error.message), error.body, secrets), secrets=secrets)
+        return of_text(_said(str(error.message), error.body), secrets=secrets)
     kind = next((MAPPED[cls.__name__] for cls in type(error).__mro__ if cls.__name__ in MAPPED), None)
     if kind is None:
         kind = ModelBadOutput if isinstance(error, ValueError) else ModelUnreachable
@@ -122,27 +140,30 @@ def failure_of(error: Exception, *, secrets: Sequence[str] = ()) -> Failure:
 
 
 def _connects_not(error: BaseException) -> bool:
-    """Whether no connection came about at all: refused, no such host, no way to it."""
+    """Whether no connection came about at all: refused, no such host, no way to it, or not in time."""
     chain = (error, error.__cause__, error.__context__)
-    return any("ConnectError" in cls.__name__ for one in chain if one is not None for cls in type(one).__mro__)
+    names = {cls.__name__ for one in chain if one is not None for cls in type(one).__mro__}
+    return not names.isdisjoint({"ConnectError", "ConnectTimeout"})
 
 
-def of_status(status: int, said: str, *, retry_after: float | None = None, secrets: Sequence[str] = ()) -> Failure:
-    """Return what a response with this status means; ``said`` is its message, code and type."""
+def of_status(
+    status: int, said: str, *, section: str, asked: float | None = None, secrets: Sequence[str] = ()
+) -> Failure:
+    """Return what a status means; ``said`` is the response's message, code and type, ``asked`` its wait in seconds."""
     text = clean(f"HTTP {status}: {said}", secrets)
     if status == 429 and _SPENT.search(said):
         return Failure(error=ModelRateLimited(f"the account's quota is used up ({text})", retry_after=None))
     if _TOO_LONG.search(said) and status != 429:
         return Failure(error=ModelContextTooLong(text))
     if status in _RETRIED or status >= 500:
-        return _busy(status, text, retry_after)
+        return _busy(status, text, asked)
     kind: type[ModelError] = ModelError
     if _REFUSED.search(said):
-        kind, text = ModelRefused, f"the endpoint's policy refused the question ({text})"
+        kind, text = ModelRefused, f"the endpoint's policy refused the input ({text})"
     elif status in (401, 402, 403):
-        kind, text = ModelAuthError, f"{text}; check the key, OPENAI_API_KEY or llm.api_key"
+        kind, text = ModelAuthError, f"{text}; check the key, OPENAI_API_KEY or {section}.api_key"
     elif status == 404:
-        text = f"{text}; check llm.base_url and llm.model"
+        text = f"{text}; check {section}.base_url and {section}.model"
     elif status == 413:
         kind = ModelContextTooLong
     return Failure(error=kind(text))
@@ -167,24 +188,22 @@ def of_text(said: str, *, secrets: Sequence[str] = ()) -> Failure:
     return Failure(error=ModelUnreachable(text), retry=True)
 
 
-def retry_after(seconds_or_date: str | None, milliseconds: str | None = None) -> float | None:
-    """Return the seconds of a Retry-After header (seconds or a date) or of OpenAI's in milliseconds; None if none."""
-    if milliseconds is not None:
-        try:
-            return max(0.0, float(milliseconds) / 1000)
-        except ValueError:
-            pass
-    if seconds_or_date is None:
-        return None
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds that an endpoint asks to wait, None when it does not say, or not so that it can be read.
+
+    Args:
+        headers: with names in lower case, or of any case where the mapping finds them so. Read are OpenAI's
+            ``retry-after-ms`` first, then ``Retry-After`` in seconds or as a date (RFC 9110, 10.2.3).
+    """
+    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        value = headers.get(name, "").strip()
+        if value.replace(".", "", 1).isdecimal() and math.isfinite(float(value)):
+            return float(value) / unit
     try:
-        return max(0.0, float(seconds_or_date))
-    except ValueError:
-        pass
-    try:
-        then = parsedate_to_datetime(seconds_or_date)
-    except ValueError:
+        then = parsedate_to_datetime(headers.get("retry-after", ""))
+        return max(0.0, ((then if then.tzinfo else then.replace(tzinfo=UTC)) - datetime.now(UTC)).total_seconds())
+    except (ValueError, OverflowError):
         return None
-    return max(0.0, ((then if then.tzinfo else then.replace(tzinfo=UTC)) - datetime.now(UTC)).total_seconds())
 
 
 def clean(text: str, secrets: Sequence[str] = ()) -> str:
@@ -196,7 +215,7 @@ def clean(text: str, secrets: Sequence[str] = ()) -> str:
     return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"
 
 
-def _said(message: str, body: object, secrets: Sequence[str]) -> str:
+def _said(message: str, body: object) -> str:
     """Return the endpoint's own words: OpenAI's ``{"error": {"message", "code", "type"}}``, flatter forms, or text."""
     fields: list[str] = []
     error = body.get("error", body) if isinstance(body, Mapping) else body

@@ -13,16 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragcore.errors import (
-    ModelAuthError,
-    ModelBadOutput,
-    ModelContextTooLong,
-    ModelError,
-    ModelRateLimited,
-    ModelRefused,
-    ModelUnreachable,
-)
-from ragcore.models.endpoint import retry_after
+from ragcore.errors import ModelAuthError, ModelBadOutput, ModelUnreachable
 from ragcore.models.openai_embeddings import OpenAIEmbedder, _spans
 from ragcore.tokens import offline_tokenizer
 
@@ -124,10 +115,6 @@ async def embed(endpoint: Endpoint, texts: list[str], **settings: Any) -> np.nda
         await embedder.close()
 
 
-def limited(seconds: str) -> tuple[int, dict[str, str], Any]:
-    return 429, {"retry-after": seconds}, {"error": {"message": "slow down", "code": "rate_limit_exceeded"}}
-
-
 async def test_vectors_come_in_the_order_of_the_texts(endpoint: Endpoint) -> None:
     texts = [f"text number {n}" for n in range(37)]
     vectors = await embed(endpoint, texts)
@@ -185,30 +172,6 @@ async def test_the_dimension_is_learned_or_asked_for(endpoint: Endpoint) -> None
     await asking.close()
 
 
-@pytest.mark.parametrize("wait", ["0.4", "0.3"])
-async def test_a_short_wait_is_honoured(endpoint: Endpoint, wait: str) -> None:
-    endpoint.answers = [limited(wait)]
-    started = time.perf_counter()
-    await embed(endpoint, ["x"])
-    assert time.perf_counter() - started >= float(wait)
-    assert len(endpoint.requests) == 2
-
-
-async def test_a_long_wait_ends_the_call_and_is_told(endpoint: Endpoint) -> None:
-    endpoint.answers = [limited("21")]
-    with pytest.raises(ModelRateLimited) as caught:
-        await embed(endpoint, ["x"])
-    assert caught.value.retry_after == 21
-    assert len(endpoint.requests) == 1
-
-
-async def test_a_used_up_quota_is_not_tried_again(endpoint: Endpoint) -> None:
-    endpoint.answers = [(429, {}, {"error": {"message": "pay", "code": "insufficient_quota"}})]
-    with pytest.raises(ModelRateLimited, match="quota"):
-        await embed(endpoint, ["x"])
-    assert len(endpoint.requests) == 1
-
-
 async def test_a_server_fault_is_tried_again(endpoint: Endpoint) -> None:
     endpoint.answers = [(500, {}, {"error": {}}), (503, {"retry-after": "0"}, b"busy")]
     await embed(endpoint, ["x"])
@@ -220,41 +183,6 @@ async def test_a_fault_that_stays_ends_as_unreachable(endpoint: Endpoint) -> Non
     with pytest.raises(ModelUnreachable, match="500"):
         await embed(endpoint, ["x"], attempts=3)
     assert len(endpoint.requests) == 3
-
-
-async def test_a_hanging_endpoint_is_unreachable(endpoint: Endpoint) -> None:
-    endpoint.hang = 0.6
-    with pytest.raises(ModelUnreachable, match="in time"):
-        await embed(endpoint, ["x"], timeout=0.2, attempts=1)
-
-
-async def test_no_endpoint_is_unreachable() -> None:
-    embedder = OpenAIEmbedder(model="m", base_url="http://127.0.0.1:9/v1", attempts=2)
-    with pytest.raises(ModelUnreachable, match="cannot be reached"):
-        await embedder.embed(["x"])
-    await embedder.close()
-
-
-@pytest.mark.parametrize(
-    ("status", "error", "kind"),
-    [
-        (401, {"message": f"Incorrect API key provided: {KEY}"}, ModelAuthError),
-        (403, {"message": f"no access for {KEY}"}, ModelAuthError),
-        (400, {"message": "This model's maximum context length is 8192 tokens"}, ModelContextTooLong),
-        (413, {"message": "large"}, ModelContextTooLong),
-        (400, {"message": "refused", "code": "content_filter"}, ModelRefused),
-        (404, {"message": "no such model"}, ModelError),
-    ],
-)
-async def test_each_refusal_has_its_error(
-    endpoint: Endpoint, status: int, error: dict[str, str], kind: type[ModelError]
-) -> None:
-    endpoint.answers = [(status, {}, {"error": error})]
-    with pytest.raises(ModelError) as caught:
-        await embed(endpoint, ["x"])
-    assert type(caught.value) is kind
-    assert KEY not in str(caught.value)
-    assert len(endpoint.requests) == 1
 
 
 def without_last(body: dict[str, Any]) -> dict[str, Any]:
@@ -320,11 +248,3 @@ async def test_the_key_of_the_environment_is_not_sent(endpoint: Endpoint, monkey
     await embedder.embed(["x"])
     await embedder.close()
     assert "environment" not in endpoint.requests[0]["authorization"]
-
-
-def test_waits_are_read_in_every_form() -> None:
-    assert retry_after({"retry-after": "7"}) == 7
-    assert retry_after({"retry-after-ms": "250", "retry-after": "7"}) == 0.25
-    assert retry_after({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}) == 0
-    assert retry_after({"retry-after": "soon"}) is None
-    assert retry_after({}) is None

@@ -30,7 +30,7 @@ def test_every_class_of_the_sdk_is_mapped(cls: type[Exception]) -> None:
 
 @pytest.mark.parametrize("cls", dict.fromkeys(CLASSES), ids=lambda cls: cls.__name__)
 def test_an_instance_of_each_becomes_ours(cls: type[Exception]) -> None:
-    assert type(failure_of(made(cls)).error) is MAPPED[cls.__name__]
+    assert type(failure_of(made(cls), section="llm").error) is MAPPED[cls.__name__]
 
 
 def made(cls: type[Exception]) -> Exception:
@@ -46,4 +46,4 @@ def made(cls: type[Exception]) -> Exception:
 
 @pytest.mark.parametrize("cls", transport_errors())
 def test_what_lies_under_the_sdk_becomes_ours(cls: type[Exception]) -> None:
-    assert isinstance(failure_of(cls.__new__(cls)).error, ModelError)
+    assert isinstance(failure_of(cls.__new__(cls), section="llm").error, ModelError)

@@ -5,8 +5,6 @@ import time
 from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
 
 import pytest
 
@@ -17,7 +15,6 @@ from ragcore.errors import (
     ModelUnreachable,
 )
 from ragcore.models.openai_chat import ChatLimits, OpenAIChatModel
-from ragcore.models.openai_errors import retry_after
 from tests.fakes.openai_server import Drop, Failure, Hang, OpenAIServer, Reply
 from tests.ragcore.models.llm_calls import FAST, QUESTION, collect, make, text_of
 
@@ -28,14 +25,6 @@ class TestWaits:
         began = time.monotonic()
         assert text_of(await collect(model)) == "Fine."
         assert 1.0 <= time.monotonic() - began < 15
-
-    async def test_a_longer_wait_is_told_instead(self, server: OpenAIServer, model: OpenAIChatModel) -> None:
-        for status in (429, 503):
-            server.queue(Failure(status=status, headers={"Retry-After": "21"}))
-            with pytest.raises(ModelRateLimited) as raised:
-                await collect(model)
-            assert raised.value.retry_after == 21
-        assert len(server.requests) == 2
 
     async def test_without_a_header_tries_end(self, server: OpenAIServer, model: OpenAIChatModel) -> None:
         server.queue(*[Failure(status=429)] * FAST.attempts)
@@ -64,16 +53,6 @@ class TestWaits:
         assert len(own) == len(steps)
         assert all(step / 2 <= wait <= step for wait, step in zip(own, steps, strict=True))
         await model.close()
-
-    def test_forms_of_retry_after(self) -> None:
-        assert retry_after("7") == 7
-        assert retry_after("1", "250") == 0.25
-        assert retry_after(None) is None
-        assert retry_after("soon") is None
-        then = retry_after(format_datetime(datetime.now(UTC) + timedelta(seconds=90), usegmt=True))
-        assert then is not None
-        assert 85 < then <= 90
-        assert retry_after("Wed, 21 Oct 2015 07:28:00 GMT") == 0
 
     async def test_first_token_timeout(self, server: OpenAIServer) -> None:
         model = make(server, replace(FAST, first_token=0.2, attempts=2))
