@@ -13,6 +13,7 @@ from ragcore.chunking import embedding_text
 from ragcore.errors import IndexDamaged
 from ragcore.library import Library
 from ragcore.stores.health import IndexHealth, IndexState
+from ragcore.stores.rows import StoredChunk, digest
 from ragcore.stores.vectors import INDEX as VECTORS
 from ragcore.upkeep import KEYWORDS, follow, report_keywords, sweep
 
@@ -87,7 +88,7 @@ async def reembed(library: Library, knowledge_base: str) -> AsyncGenerator[Index
     total = await library.registry.live_count(knowledge_base)
     embedder, done, after = library.embedder, 0, ""
     while page := await library.registry.live_page(knowledge_base, after=after):
-        texts = {c.vector_key: embedding_text(c.chunk.title, c.chunk.heading_path, c.chunk.text) for c in page}
+        texts = {stored.vector_key: _embedded_text(stored) for stored in page}
         known = await library.vector_rows.known(embedder.name, list(texts))
         missing = {key: text for key, text in texts.items() if key not in known}
         if missing:
@@ -99,6 +100,13 @@ async def reembed(library: Library, knowledge_base: str) -> AsyncGenerator[Index
     async with aclosing(_rebuild_vectors(library, knowledge_base)) as steps:
         async for health in steps:
             yield health
+
+
+def _embedded_text(stored: StoredChunk) -> str:
+    """Return the text that a vector's key was made of: with the title, or without, where that is the file's name."""
+    chunk = stored.chunk
+    bare = embedding_text("", chunk.heading_path, chunk.text)
+    return bare if digest(bare) == stored.vector_key else embedding_text(chunk.title, chunk.heading_path, chunk.text)
 
 
 def _is_dead(health: IndexHealth) -> bool:

@@ -83,7 +83,10 @@ class Section:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedDocument:
-    """What a parser made of a document. ``media_type`` is what the content turned out to be."""
+    """What a parser made of a document. ``media_type`` is what the content turned out to be.
+
+    ``titled``: the title is the document's own, and not made of its file's name.
+    """
 
     title: str
     media_type: str
@@ -91,6 +94,7 @@ class ParsedDocument:
     warnings: tuple[str, ...] = ()
     updated_at: datetime | None = None
     author: str = ""
+    titled: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

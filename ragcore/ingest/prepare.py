@@ -73,7 +73,9 @@ async def prepare(
     parsed = replace(parsed, sections=tuple(_clean(section) for section in parsed.sections))
     pieces = await asyncio.to_thread(chunk_sections, parsed, options.chunk, tokenizer)
     document = _document(source, parsed, pieces, knowledge_base=knowledge_base, hashed=hashed, pipeline=pipeline)
-    yield await asyncio.to_thread(_assembled, document, pieces, is_new, parsed.warnings)
+    # A file's name isn't embedded with its text: who renames a file doesn't change what it says.
+    title = document.title if source.title or parsed.titled else ""
+    yield await asyncio.to_thread(_assembled, document, title, pieces, is_new, parsed.warnings)
 
 
 def _clean(section: Section) -> Section:
@@ -115,11 +117,14 @@ def _document(
     )
 
 
-def _assembled(document: Document, pieces: Sequence[Piece], is_new: bool, warnings: tuple[str, ...]) -> Prepared:
+def _assembled(
+    document: Document, title: str, pieces: Sequence[Piece], is_new: bool, warnings: tuple[str, ...]
+) -> Prepared:
+    """Make the chunks; ``title`` is what is embedded with each."""
     chunks: list[StoredChunk] = []
     texts: list[str] = []
     for ordinal, piece in enumerate(pieces):
-        text = embedding_text(document.title, piece.heading_path, piece.text)
+        text = embedding_text(title, piece.heading_path, piece.text)
         chunk = Chunk(
             id=f"{document.generation}-{ordinal}",
             document_id=document.id,

@@ -12,7 +12,6 @@ from ragcore.parsing.encoding import decode
 from ragcore.parsing.grid import Row, grid_sections
 from ragcore.parsing.media import Media
 from ragcore.parsing.options import Job
-from ragcore.parsing.titles import title_from_name
 from ragcore.types import ParsedDocument
 
 DELIMITERS = ",;\t|"
@@ -33,7 +32,7 @@ def parse_delimited(job: Job) -> ParsedDocument:
     delimiter = named.group(1) if named else "\t" if job.media_type == Media.TSV else delimiter_of(text)
     media = Media.TSV if delimiter == "\t" else Media.CSV
     sections = grid_sections(_rows(text, delimiter, job))
-    return ParsedDocument(title=title_from_name(job.name), media_type=media, sections=tuple(sections))
+    return ParsedDocument(title="", media_type=media, sections=tuple(sections))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from ragcore.parsing.media import Media
 from ragcore.parsing.office.ooxml import child, children, name_of
 from ragcore.parsing.options import Job
 from ragcore.parsing.outline import Heading, SectionWriter
-from ragcore.parsing.titles import one_line, title_from_name
+from ragcore.parsing.titles import one_line
 from ragcore.types import Location, ParsedDocument
 
 _PAGES = ("application/xhtml+xml", "text/html")
@@ -41,7 +41,7 @@ def parse_epub(job: Job) -> ParsedDocument:
         _write_chapter(book, part, names.get(part, ""), writer)
     job.step(len(chapters), len(chapters))
     facts = child(package, "metadata")
-    title = _fact(facts, "title") or title_from_name(job.name)
+    title = _fact(facts, "title")
     return ParsedDocument(
         title=title,
         media_type=Media.EPUB,

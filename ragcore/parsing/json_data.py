@@ -10,7 +10,7 @@ from ragcore.parsing.lines import Mark, sections_of_lines, split_lines
 from ragcore.parsing.media import Media
 from ragcore.parsing.options import Job
 from ragcore.parsing.tables import markdown_table
-from ragcore.parsing.titles import one_line, title_from_name
+from ragcore.parsing.titles import one_line
 from ragcore.types import Location, ParsedDocument, Section, SectionKind
 
 _LONG_LINE = 2_000
@@ -29,7 +29,7 @@ def parse_json(job: Job) -> ParsedDocument:
     """
     text = decode(job.content, declared=job.declared_encoding).text
     value = _load(text)
-    title = _title_of(value) or title_from_name(job.name)
+    title = _title_of(value)
     records = value if isinstance(value, list) else _only_list(value)
     sections = _table(records, 1) if records else ()
     return ParsedDocument(title=title, media_type=Media.JSON, sections=sections or _laid_out(text, value))
@@ -61,9 +61,7 @@ def parse_jsonl(job: Job) -> ParsedDocument:
     if not sections:
         sections = [_lines_section(number, record) for number, record in records]
     warnings = (f"lines that are not valid JSON were left out: {', '.join(map(str, broken[:10]))}",) if broken else ()
-    return ParsedDocument(
-        title=title_from_name(job.name), media_type=Media.JSONL, sections=tuple(sections), warnings=warnings
-    )
+    return ParsedDocument(title="", media_type=Media.JSONL, sections=tuple(sections), warnings=warnings)
 
 
 def _load(text: str) -> object:

@@ -16,7 +16,7 @@ from ragcore.parsing.html.page import html_tree, write_html
 from ragcore.parsing.media import Media
 from ragcore.parsing.options import Job
 from ragcore.parsing.outline import SectionWriter
-from ragcore.parsing.titles import one_line, title_from_name
+from ragcore.parsing.titles import one_line
 from ragcore.types import ParsedDocument, Section
 
 _SHOWN = ("Subject", "From", "To", "Cc", "Date")
@@ -39,7 +39,7 @@ def parse_mail(job: Job) -> ParsedDocument:
     facts = {name: _header(message, name) for name in _SHOWN}
     writer.text("\n".join(f"{name}: {value}" for name, value in facts.items() if value))
     _write_body(message, writer)
-    title = facts["Subject"] or title_from_name(job.name)
+    title = facts["Subject"]
     attached: list[Section] = []
     warnings: list[str] = []
     for part in _attachments(message):

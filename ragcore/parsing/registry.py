@@ -1,5 +1,6 @@
 """Which function parses which media type, and the one way in."""
 
+import pathlib
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -20,10 +21,10 @@ from ragcore.parsing.office.xlsx import parse_xlsx
 from ragcore.parsing.options import DEFAULT_OPTIONS, Job, ParseOptions
 from ragcore.parsing.pdf.document import parse_pdf
 from ragcore.parsing.text import parse_code, parse_text
-from ragcore.parsing.titles import one_line
+from ragcore.parsing.titles import one_line, title_from_name
 from ragcore.types import ParsedDocument, Section
 
-PARSER_VERSION = "3"
+PARSER_VERSION = "4"
 """Part of each document's hash: raised whenever the output for any document changes, so that it is parsed anew."""
 
 PARSERS: dict[Media, Callable[[Job], ParsedDocument]] = {
@@ -92,7 +93,13 @@ def parse_job(job: Job) -> ParsedDocument:
             raise ParseError(f"nothing of it could be read: {'; '.join(parsed.warnings)}"[:500], mend="save it again")
         raise EmptyDocument("it holds no text", mend="nothing to do, or exclude it from the source")
     sections = parsed.sections if job.name else tuple(map(_without_lines, parsed.sections))
-    return replace(parsed, title=one_line(parsed.title)[:300], sections=sections)
+    own = one_line(parsed.title)[:300]
+    return replace(parsed, title=own or _title_of_name(job.name, media), titled=bool(own), sections=sections)
+
+
+def _title_of_name(name: str, media: str) -> str:
+    """Return the title of last resort; source code goes by its file's very name, as programmers call it."""
+    return pathlib.PurePosixPath(name.replace("\\", "/")).name if media == Media.CODE else title_from_name(name)[:300]
 
 
 def _without_lines(section: Section) -> Section:

@@ -7,7 +7,7 @@ from ragcore.parsing.encoding import decode
 from ragcore.parsing.lines import Mark, sections_of_lines, split_lines
 from ragcore.parsing.media import Media
 from ragcore.parsing.options import Job
-from ragcore.parsing.titles import one_line, title_from_name
+from ragcore.parsing.titles import one_line
 from ragcore.types import ParsedDocument, SectionKind
 
 _TITLE_CHARACTERS = 120
@@ -17,16 +17,15 @@ _SENTENCE_END = re.compile(r"[.!?;:,。！？；：，]$")
 def parse_text(job: Job) -> ParsedDocument:
     """Parse plain text: one section of all lines."""
     lines = split_lines(decode(job.content, declared=job.declared_encoding).text)
-    title = _first_line_title(lines) or title_from_name(job.name)
+    title = _first_line_title(lines)
     return ParsedDocument(title=title, media_type=Media.TEXT, sections=sections_of_lines(lines, [], title))
 
 
 def parse_code(job: Job) -> ParsedDocument:
-    """Parse source code: one section of all lines; the file's name is the title, as programmers call it."""
+    """Parse source code: one section of all lines."""
     lines = split_lines(decode(job.content, declared=job.declared_encoding).text)
     marks = [Mark(start=0, end=len(lines), kind=SectionKind.CODE)]
-    title = job.name.replace("\\", "/").rsplit("/", 1)[-1]
-    return ParsedDocument(title=title, media_type=Media.CODE, sections=sections_of_lines(lines, marks))
+    return ParsedDocument(title="", media_type=Media.CODE, sections=sections_of_lines(lines, marks))
 
 
 def _first_line_title(lines: Sequence[str]) -> str:

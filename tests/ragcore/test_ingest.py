@@ -74,10 +74,13 @@ async def test_what_was_embedded_once_is_never_embedded_again(library: Library) 
     await in_line(library)
 
 
-async def test_a_document_under_another_name_is_not_embedded_again(library: Library) -> None:
+@pytest.mark.parametrize(
+    "text",
+    ["# Leave\n\nFive days may be carried over.\n\n## Sickness\n\nTell your lead.", "It has no title but its name."],
+)
+async def test_a_document_under_another_name_is_not_embedded_again(library: Library, text: str) -> None:
     embedder = library.embedder
     assert isinstance(embedder, HashEmbedder)
-    text = "# Leave\n\nFive days may be carried over.\n\n## Sickness\n\nTell your lead."
     await fill(library, {"old": text})
     asked = len(embedder.texts)
     assert changes(await fill(library, {"new": text})) == {"s:new": "added"}

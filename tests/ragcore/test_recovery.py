@@ -157,8 +157,11 @@ async def test_an_interrupted_mending_is_begun_again(tmp_path: pathlib.Path) -> 
 
 
 async def test_another_embedder_takes_over(tmp_path: pathlib.Path) -> None:
+    texts = {**TEXTS, "d0": "# Rivers\n\nOne with a title of its own."}
     async with opened(tmp_path) as library:
-        await fill(library, TEXTS)
+        await fill(library, texts)
+        assert isinstance(library.embedder, HashEmbedder)
+        first = library.embedder.texts
     other = HashEmbedder(name="other", dimension=24)
     async with opened(tmp_path, other) as library:
         assert library.health.of("vectors", "kb").state is IndexState.MISMATCHED
@@ -172,6 +175,7 @@ async def test_another_embedder_takes_over(tmp_path: pathlib.Path) -> None:
         async for _ in reembed(library, "kb"):
             pass
         assert len(other.texts) == asked == 30, "what was embedded before the interruption stays embedded"
+        assert sorted(other.texts) == sorted(first), "the very texts that the first embedder was given"
         await mended(library)
         (chunk,) = await library.registry.chunks_of(["s:d7"])
         hits = await library.vectors.query("kb", other.vector(other.texts[0]), 1)

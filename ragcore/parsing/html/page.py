@@ -15,7 +15,7 @@ from ragcore.parsing.html.tables import broken_text, cell_text, is_data_table, t
 from ragcore.parsing.media import Media
 from ragcore.parsing.options import Job
 from ragcore.parsing.outline import Heading, SectionWriter
-from ragcore.parsing.titles import one_line, title_from_name
+from ragcore.parsing.titles import one_line
 from ragcore.types import ParsedDocument
 
 _CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w:.-]+)", re.IGNORECASE)
@@ -50,7 +50,7 @@ def parse_html(job: Job) -> ParsedDocument:
     author = next(iter(root.xpath("//meta[@name='author']/@content")), "")
     body = clean(root)
     first = next((text for text in map(cell_text, body.iter("h1")) if text), "")
-    title = first or head_title or title_from_name(job.name)
+    title = first or head_title
     writer = SectionWriter()
     write_html(body, writer)
     sections = writer.sections(title)

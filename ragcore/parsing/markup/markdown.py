@@ -13,7 +13,7 @@ from ragcore.parsing.markup.markdown_html import TAG, comment_end, shown, table_
 from ragcore.parsing.media import Media
 from ragcore.parsing.options import Job
 from ragcore.parsing.outline import INLINE_CODE_LINES, Heading, Slugs
-from ragcore.parsing.titles import one_line, title_from_name
+from ragcore.parsing.titles import one_line
 from ragcore.types import ParsedDocument, Section, SectionKind
 
 _ATTRIBUTES = re.compile(r"\s*\{:?\s*(?:#([\w:.-]+))?[^{}]*\}\s*$")
@@ -39,7 +39,7 @@ def parse_markdown(job: Job) -> ParsedDocument:
     first, front = _front_matter(lines)
     marks = markdown_marks(lines, first)
     lines = readable_lines(lines, marks)
-    title = front.get("title") or _first_title(marks) or title_from_name(job.name)
+    title = front.get("title") or _first_title(marks)
     return ParsedDocument(
         title=title,
         media_type=Media.MARKDOWN,

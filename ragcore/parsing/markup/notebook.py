@@ -11,7 +11,7 @@ from ragcore.parsing.markup.markdown import markdown_marks, readable_lines
 from ragcore.parsing.media import Media
 from ragcore.parsing.options import Job
 from ragcore.parsing.outline import SectionWriter
-from ragcore.parsing.titles import one_line, title_from_name
+from ragcore.parsing.titles import one_line
 from ragcore.types import ParsedDocument, SectionKind
 
 _OUTPUT_CHARACTERS = 4_000
@@ -52,7 +52,7 @@ def parse_notebook(job: Job) -> ParsedDocument:
             first = first or heading
         else:
             writer.text(cell.source)
-    title = one_line(str(metadata.get("title") or "")) or first or title_from_name(job.name)
+    title = one_line(str(metadata.get("title") or "")) or first
     return ParsedDocument(title=title, media_type=Media.NOTEBOOK, sections=writer.sections(title))
 
 

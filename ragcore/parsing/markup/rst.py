@@ -10,7 +10,7 @@ from ragcore.parsing.markup.rst_text import readable_rst, starts_code
 from ragcore.parsing.media import Media
 from ragcore.parsing.options import Job
 from ragcore.parsing.outline import Heading
-from ragcore.parsing.titles import one_line, title_from_name
+from ragcore.parsing.titles import one_line
 from ragcore.types import ParsedDocument
 
 _RULE = re.compile(r"^([!-/:-@\[-`{-~])\1*\s*$")
@@ -27,7 +27,7 @@ def parse_rst(job: Job) -> ParsedDocument:
     inside = {number for mark in tables for number in range(mark.start, mark.end)}
     headings = [mark for mark in _headings(lines) if mark.start not in inside]
     marks = sorted([*headings, *tables], key=lambda mark: mark.start)
-    title = next((mark.heading.text for mark in marks if mark.heading is not None), "") or title_from_name(job.name)
+    title = next((mark.heading.text for mark in marks if mark.heading is not None), "")
     return ParsedDocument(
         title=title, media_type=Media.RST, sections=sections_of_lines(readable_rst(lines), marks, title)
     )

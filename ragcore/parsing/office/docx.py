@@ -12,7 +12,7 @@ from ragcore.parsing.office.docx_styles import Numbering, Styles
 from ragcore.parsing.office.ooxml import SOFT_HYPHEN, attribute, child, children, name_of, number, open_package
 from ragcore.parsing.options import Job
 from ragcore.parsing.outline import Heading, SectionWriter
-from ragcore.parsing.titles import one_line, title_from_name
+from ragcore.parsing.titles import one_line
 from ragcore.types import ParsedDocument
 
 _SKIPPED = frozenset(
@@ -56,7 +56,7 @@ def parse_docx(job: Job) -> ParsedDocument:
     )
     if body is not None:
         _write_blocks(body, word)
-    title = package.title or _first_title(body, word.styles) or title_from_name(job.name)
+    title = package.title or _first_title(body, word.styles)
     return ParsedDocument(
         title=title,
         media_type=Media.DOCX,

@@ -20,7 +20,7 @@ from ragcore.parsing.office.ooxml import (
 )
 from ragcore.parsing.options import Job
 from ragcore.parsing.outline import Heading, SectionWriter
-from ragcore.parsing.titles import one_line, title_from_name
+from ragcore.parsing.titles import one_line
 from ragcore.types import Location, ParsedDocument
 
 _TITLES = frozenset(("title", "ctrTitle"))
@@ -47,7 +47,7 @@ def parse_pptx(job: Job) -> ParsedDocument:
             first = first or heading
     job.step(len(slides), len(slides))
     named = package.title if package.title.lower() not in _NO_TITLE else ""
-    title = named or first or title_from_name(job.name)
+    title = named or first
     return ParsedDocument(
         title=title,
         media_type=Media.PPTX,

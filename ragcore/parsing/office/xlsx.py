@@ -16,7 +16,6 @@ from ragcore.parsing.media import Media
 from ragcore.parsing.office.number_format import BUILTIN, show_number
 from ragcore.parsing.office.ooxml import Package, attribute, child, children, name_of, number, open_package, relation_id
 from ragcore.parsing.options import Job
-from ragcore.parsing.titles import title_from_name
 from ragcore.types import ParsedDocument, Section
 
 _REFERENCE = re.compile(r"^\$?([A-Z]{1,3})\$?(\d{1,7})$")
@@ -67,7 +66,7 @@ def parse_xlsx(job: Job) -> ParsedDocument:
     unknown = f"formulas without a stored value: {budget.formulas}; open the file in Excel and save it once"
     formulas = (unknown,) if budget.formulas else ()
     return ParsedDocument(
-        title=package.title or title_from_name(job.name),
+        title=package.title,
         media_type=Media.XLSX,
         sections=tuple(sections),
         warnings=hidden + formulas,

@@ -19,7 +19,7 @@ from ragcore.parsing.pdf.ocr import OCR_MEND, ocr_engine
 from ragcore.parsing.pdf.paragraphs import blocks_of, heading_level, words_of
 from ragcore.parsing.pdf.runs import page_runs
 from ragcore.parsing.pdf.tables import PageTable
-from ragcore.parsing.titles import one_line, title_from_name
+from ragcore.parsing.titles import one_line
 from ragcore.types import Location, ParsedDocument
 
 _PDFIUM = threading.Lock()
@@ -104,7 +104,7 @@ def _parse(document: Any, job: Job) -> ParsedDocument:
                 broken.append(page.number)
     if len(scanned) == total:
         raise ParseError("its pages are images without text", mend=OCR_MEND)
-    title = _title(facts.get("Title", "")) or big or title_from_name(job.name)
+    title = _title(facts.get("Title", "")) or big
     return ParsedDocument(
         title=title,
         media_type=Media.PDF,
