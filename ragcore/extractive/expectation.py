@@ -31,7 +31,7 @@ _PRICE = _kind(
         r"[£€$¥￥]\s?\d|\d\s?(?:£|€|元|円|원)|价格|费用|免费",
     ),
 )
-_SPANS = rf"(?:\d+|{_NUMBERS}) (?:[a-z]+ )?(?:minutes?|hours?|days?|weeks?|months?|years?)"
+_SPANS = rf"(?:\d[\d,.]*|{_NUMBERS}) (?:[a-z]+ )?(?:minutes?|hours?|days?|weeks?|months?|years?)"
 _WHEN = _kind(
     asks=(
         "when|until|till|by what time|deadline|what (?:time|date|day)|which (?:day|month|year)|wann|quand|cuándo",
