@@ -28,6 +28,7 @@ from ragcore.models.openai_embeddings import OpenAIEmbedder
 from ragcore.retrieval import RetrievalOptions
 from ragcore.tokens import offline_tokenizer
 from ragcore.types import Message
+from tests.fakes.full_backlog import full_backlog
 from tests.fakes.openai_server import Hang, OpenAIServer, Reply
 
 
@@ -136,6 +137,19 @@ async def test_limits_of_time_are_a_matter_of_settings(
             async for _ in model.stream([Message(role="user", text="What is it?")]):
                 pass
         assert time.monotonic() - began < 4
+        await model.close()
+
+
+async def test_the_limit_of_connecting_is_a_matter_of_settings(tmp_path: pathlib.Path) -> None:
+    with full_backlog() as base_url:
+        settings = settings_of(tmp_path, f'[llm]\nbase_url = "{base_url}"\nmodel = "m"\nconnect_timeout = 0.3\n')
+        model = chat_model_of(settings, offline_tokenizer())
+        assert isinstance(model, OpenAIChatModel)
+        await model.warm_up()
+        began = time.monotonic()
+        with pytest.raises(ModelUnreachable, match=r"takes no connection.*llm\.base_url"):
+            await model.complete([Message(role="user", text="What is it?")], task="answer")
+        assert 0.6 <= time.monotonic() - began < 4, "two tries of 0.3 s"
         await model.close()
 
 

@@ -24,6 +24,7 @@ from ragcore.models.endpoint import with_retries
 from ragcore.models.openai_chat import OpenAIChatModel
 from ragcore.models.openai_embeddings import OpenAIEmbedder
 from ragcore.models.openai_errors import retry_after, transport_errors
+from tests.fakes.full_backlog import full_backlog
 from tests.fakes.openai_server import Behaviour, Drop, Failure, Hang, OpenAIServer
 from tests.ragcore.models.llm_calls import FAST, KEY, collect
 
@@ -39,8 +40,8 @@ class Calls:
     queue: Callable[[OpenAIServer, Sequence[Behaviour]], None]
 
 
-async def chat(base_url: str, *, attempts: int = 2, seconds: float = 5.0) -> object:
-    limits = replace(FAST, attempts=attempts, first_token=seconds)
+async def chat(base_url: str, *, attempts: int = 2, seconds: float = 5.0, connect: float = 5.0) -> object:
+    limits = replace(FAST, attempts=attempts, first_token=seconds, connect=connect)
     model = OpenAIChatModel(base_url=base_url, model="m", api_key=KEY, limits=limits)
     try:
         return await collect(model)
@@ -48,8 +49,10 @@ async def chat(base_url: str, *, attempts: int = 2, seconds: float = 5.0) -> obj
         await model.close()
 
 
-async def embeddings(base_url: str, *, attempts: int = 2, seconds: float = 5.0) -> object:
-    model = OpenAIEmbedder(base_url=base_url, model="m", api_key=KEY, attempts=attempts, timeout=seconds)
+async def embeddings(base_url: str, *, attempts: int = 2, seconds: float = 5.0, connect: float = 5.0) -> object:
+    model = OpenAIEmbedder(
+        base_url=base_url, model="m", api_key=KEY, attempts=attempts, timeout=seconds, connect_timeout=connect
+    )
     try:
         return await model.embed(["What is it?"])
     finally:
@@ -170,6 +173,14 @@ async def test_nobody_listens(calls: Calls) -> None:
     """Whoever asked is kept waiting for one more try, whatever the limits allow, and no longer."""
     with pytest.raises(ModelUnreachable, match=rf"no connection.*{calls.section}\.base_url"):
         await calls.ask("http://127.0.0.1:9/v1", attempts=9)
+
+
+async def test_a_connection_that_hangs_is_given_up_at_its_own_limit(calls: Calls) -> None:
+    with full_backlog() as base_url:
+        began = time.monotonic()
+        with pytest.raises(ModelUnreachable, match=rf"no connection.*{calls.section}\.base_url"):
+            await calls.ask(base_url, seconds=15.0, connect=0.3)
+        assert 0.6 <= time.monotonic() - began < 10, "two tries of 0.3 s; importing the SDK may come before"
 
 
 async def test_an_endpoint_that_hangs_is_tried_once_more(calls: Calls, server: OpenAIServer) -> None:
