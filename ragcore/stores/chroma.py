@@ -77,6 +77,7 @@ class Chroma:
             instance: the database that owns the collections; others on the same server are left alone.
 
         Raises:
+            ConfigError: a server's address holds more than that, such as a password or a path.
             IndexDamaged: the folder cannot be opened; it must be emptied, and everything in it built anew.
             StoreError: the server cannot be reached, or the disk is at fault.
         """
@@ -243,15 +244,29 @@ def _client(where: Path | str) -> "ClientAPI":
     if isinstance(where, Path):
         where.mkdir(parents=True, exist_ok=True)
         return chromadb.PersistentClient(path=str(where), settings=settings)
-    address = urlsplit(where)
-    if address.scheme not in {"http", "https"} or not address.hostname:
-        raise ConfigError(f"chroma.url: {where!r} is no address of a Chroma server; write http://host:8000")
-    secure = address.scheme == "https"
-    port = address.port or (443 if secure else 8000)
-    client = chromadb.HttpClient(host=address.hostname, port=port, ssl=secure, settings=settings)
+    host, port, secure = _server(where)
+    client = chromadb.HttpClient(host=host, port=port, ssl=secure, settings=settings)
     for session in _sessions(client):  # Chroma waits for ever, and offers no setting for it
         session.timeout = SERVER_SECONDS
     return client
+
+
+def _server(url: str) -> tuple[str, int, bool]:
+    """Return host, port and whether TLS is spoken; ConfigError for what else an address can hold, never showing it."""
+    form = "write the server's address alone, such as http://host:8000"
+    if "@" in url:
+        raise ConfigError(f"chroma.url holds a user or a password, which no Chroma server is sent: {form}")
+    try:
+        address = urlsplit(url)
+        host, port = address.hostname, address.port
+    except ValueError:  # its text quotes the address
+        raise ConfigError(f"chroma.url has a host or a port that cannot be: {form}") from None
+    if address.scheme not in {"http", "https"} or not host:
+        raise ConfigError(f"chroma.url is no address of a Chroma server: {form}")
+    if address.path.strip("/") or address.query or address.fragment:
+        raise ConfigError(f"chroma.url holds more than host and port, and a Chroma server is asked at its root: {form}")
+    secure = address.scheme == "https"
+    return host, port or (443 if secure else 8000), secure
 
 
 def _sessions(client: "ClientAPI") -> list[Any]:

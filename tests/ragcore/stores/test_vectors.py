@@ -1,6 +1,7 @@
 import asyncio
 import pathlib
 import random
+import traceback
 from collections.abc import AsyncIterator, Iterator
 
 import numpy as np
@@ -295,6 +296,31 @@ async def test_a_server_that_is_not_there_is_a_plain_error() -> None:
         await Chroma.open("http://127.0.0.1:9", instance="i")
     with pytest.raises(ConfigError, match=r"chroma\.url"):
         await Chroma.open("localhost:8000", instance="i")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://me:hidden@127.0.0.1:9",
+        "http://hidden@127.0.0.1:9",
+        "http://me:hidden/more@127.0.0.1:9",
+        "http://127.0.0.1:9/hidden",
+        "http://127.0.0.1:9/?token=hidden",
+        "http://127.0.0.1:9#hidden",
+        "http://127.0.0.1:hidden",
+        "http://[hidden",
+        "hidden:8000",
+    ],
+)
+async def test_what_an_address_of_chroma_cannot_hold_is_refused_unseen(url: str) -> None:
+    with pytest.raises(ConfigError, match=r"chroma\.url .*write .*http://host:8000") as raised:
+        await Chroma.open(url, instance="i")
+    assert "hidden" not in "".join(traceback.format_exception(raised.value))
+
+
+async def test_a_slash_behind_the_port_is_no_path() -> None:
+    with pytest.raises(StoreError, match="Chroma"):
+        await Chroma.open("http://127.0.0.1:9/", instance="i")
 
 
 async def test_the_loop_goes_on_while_chroma_works(stores: Stores) -> None:
