@@ -47,11 +47,11 @@ async def test_a_big_document_tells_how_far_it_is(library: Library, big: bytes) 
     reading = [(e.done, e.total) for e in events if isinstance(e, Underway) and e.stage is Stage.READING]
     embedding = [(e.done, e.total) for e in events if isinstance(e, Underway) and e.stage is Stage.EMBEDDING]
     assert reading[0] == (0, 0)
-    assert len(reading) > 2
+    assert len(reading) >= 2
     assert {total for _, total in reading[1:]} == {PAGES}
     assert reading == sorted(reading)
     assert isinstance(events[-1], Indexed)
-    assert len(embedding) > 2
+    assert len(embedding) >= 2
     assert {total for _, total in embedding} == {events[-1].embedded}
     assert embedding == sorted(set(embedding))
 
