@@ -2,14 +2,11 @@
 
 What gives way, when not everything fits, and in which order:
 
-1. blocks of knowledge, from the least relevant, down to the best one;
-2. rounds of history, from the oldest, down to the newest one;
-3. the newest round of history, then the best block;
-4. the middle of the question, down to ``QUESTION_TOKENS``. System messages never.
+1. blocks of knowledge, from the least relevant;
+2. rounds of history, from the oldest;
+3. the middle of the question, down to ``QUESTION_TOKENS``. System messages never.
 
-The newest round and the best block come before the rest, because "and for part-timers?" means nothing without the one
-and cannot be answered without the other. Whoever recalls history bounds it (``HISTORY_SHARE``), so that a conversation
-that only grows doesn't end in answers from one passage.
+Whoever recalls history bounds it (``HISTORY_SHARE``), so that a conversation that only grows leaves knowledge its room.
 """
 
 from collections.abc import Iterator, Sequence
@@ -32,7 +29,7 @@ REPLY_TOKENS = 3
 
 QUESTION_TOKENS = 64
 HISTORY_SHARE = 0.25
-"""How much of the window recalled history may take, for those who recall it."""
+"""How much of a prompt's room recalled history may take, for those who recall it."""
 CUT_SHARE = 0.5
 """How much of the room a best block larger than all of it is cut to."""
 SHORTEST_BLOCK = 128
@@ -204,14 +201,9 @@ def _share(parts: _Parts, blocks: Sequence[str], free: int, tokenizer: Tokenizer
     costs = [_block_tokens(block, tokenizer) for block in blocks]
     if costs and not parts.rules:
         costs[0] += MESSAGE_TOKENS  # the blocks need a message of their own
-    rounds = _rounds(parts, tokenizer)
-
-    taken = _take(costs[:1], free)
-    newest, left = _take_rounds(rounds, free - sum(costs[:taken]), 1)
-    older, left = _take_rounds(rounds, left, parts.place) if newest else (0, left)
-    if taken:
-        taken += _take(costs[taken:], left)
-    return tuple(blocks[:taken]), newest + older
+    history, left = _take_rounds(_rounds(parts, tokenizer), free)
+    taken = _take(costs, left)
+    return tuple(blocks[:taken]), history
 
 
 def _take(costs: Sequence[int], room: int) -> int:
@@ -223,12 +215,11 @@ def _take(costs: Sequence[int], room: int) -> int:
     return len(costs)
 
 
-def _take_rounds(rounds: Iterator[tuple[int, int]], room: int, most: int) -> tuple[int, int]:
-    """Return how many messages the next rounds that fit hold, at most ``most`` rounds, and the room left."""
+def _take_rounds(rounds: Iterator[tuple[int, int]], room: int) -> tuple[int, int]:
+    """Return how many messages the first rounds that fit hold, and the room left."""
     kept = 0
-    for _ in range(most):
-        size, cost = next(rounds, (0, 0))
-        if size == 0 or cost > room:
+    for size, cost in rounds:
+        if cost > room:
             break
         kept += size
         room -= cost

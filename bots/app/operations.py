@@ -32,7 +32,7 @@ from bots.requests import (
 from bots.settings import Settings
 from ragcore.answer import Answerer
 from ragcore.backup import backup
-from ragcore.context import HISTORY_SHARE
+from ragcore.context import HISTORY_SHARE, default_budget
 from ragcore.errors import CitebotError, ConfigError
 from ragcore.history import RECALLED_TOKENS
 from ragcore.models.openai_chat import OpenAIChatModel
@@ -161,7 +161,8 @@ class Operations:
         model = self._parts.chat_model
         if model is None:
             return await self._parts.history.recall(conversation)
-        tokens = min(RECALLED_TOKENS, int(model.context_window * HISTORY_SHARE))
+        room = default_budget(model.context_window) - model.max_tokens
+        tokens = min(RECALLED_TOKENS, max(0, int(room * HISTORY_SHARE)))
         return await self._parts.history.recall(conversation, tokens=tokens)
 
     async def _search(self, request: Search) -> Found:
