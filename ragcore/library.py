@@ -49,8 +49,7 @@ class Library:
             self.staging,
             self.vector_rows,
             self.entries,
-            embedder=embedder.name,
-            dimension=embedder.dimension,
+            embedder=embedder,
             health=self.health,
         )
 

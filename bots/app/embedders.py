@@ -1,8 +1,8 @@
-"""The embedder that the settings name, with the length of its vectors known before the stores are opened."""
+"""The embedder that the settings name; the length of an endpoint's vectors is asked once and remembered."""
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -20,11 +20,21 @@ FILE = "dimensions.json"
 
 
 class SizedEmbedder:
-    """An embedder of a known dimension, which its endpoint must keep."""
+    """An embedder whose endpoint must keep the dimension that it once gave."""
 
-    def __init__(self, embedder: OpenAIEmbedder, dimension: int) -> None:
+    def __init__(
+        self,
+        embedder: OpenAIEmbedder,
+        dimension: int = 0,
+        *,
+        host: str = "",
+        remember: Callable[[int], None] = lambda _: None,
+    ) -> None:
+        """Wrap an embedder; a dimension of 0 is learned from its first vectors, and ``remember`` called with it."""
         self._embedder = embedder
         self._dimension = dimension
+        self._host = host
+        self._remember = remember
 
     @property
     def name(self) -> str:
@@ -33,14 +43,25 @@ class SizedEmbedder:
 
     @property
     def dimension(self) -> int:
-        """Return the length of a vector."""
+        """Return the length of a vector; 0 while the endpoint has never been asked."""
         return self._dimension
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return float32 ``(len(texts), dimension)``; ModelBadOutput when the endpoint gives another length."""
+        """Return float32 ``(len(texts), dimension)``.
+
+        Raises:
+            ModelBadOutput: The endpoint gives another length than before.
+            ModelError: It cannot be asked.
+        """
         if not texts:
             return np.zeros((0, self._dimension), dtype=np.float32)
-        vectors = await self._embedder.embed(texts)
+        try:
+            vectors = await self._embedder.embed(texts)
+        except ModelUnreachable as error:
+            raise ModelUnreachable(f"[embedding] names {self._host}, and {error}") from error
+        if not self._dimension:
+            self._dimension = int(vectors.shape[1])
+            await asyncio.to_thread(self._remember, self._dimension)
         if vectors.shape[1] != self._dimension:
             told = f"{self.name} gives vectors of {vectors.shape[1]} numbers now, and gave {self._dimension} before"
             raise ModelBadOutput(
@@ -54,11 +75,7 @@ class SizedEmbedder:
 
 
 async def open_embedder(settings: Settings) -> Embedder:
-    """Return the embedder; one whose dimension only its endpoint knows is asked once, and that remembered.
-
-    Raises:
-        ModelError: The endpoint was never asked before and cannot be asked now.
-    """
+    """Return the embedder; an endpoint is not asked yet, so whatever needs no vector goes on without it."""
     embedding = settings.embedding
     if embedding.provider == "minilm":
         return MiniLMEmbedder()
@@ -76,15 +93,9 @@ async def open_embedder(settings: Settings) -> Embedder:
     place = urlsplit(embedding.base_url)
     host = place.netloc.rpartition("@")[2]
     name = f"{place._replace(netloc=host).geturl()} {embedder.name}"
-    if name not in known:
-        try:
-            known[name] = int((await embedder.embed(["dimension"])).shape[1])
-        except ModelUnreachable as error:
-            raise ModelUnreachable(f"[embedding] names {host}, and {error}") from error
-        finally:
-            await embedder.close()
-        await asyncio.to_thread(_write, file, known)
-    return SizedEmbedder(embedder, known[name])
+    return SizedEmbedder(
+        embedder, known.get(name, 0), host=host, remember=lambda dimension: _write(file, name, dimension)
+    )
 
 
 def _read(file: Path) -> dict[str, int]:
@@ -95,8 +106,8 @@ def _read(file: Path) -> dict[str, int]:
     return {str(name): size for name, size in known.items() if isinstance(size, int)} if isinstance(known, dict) else {}
 
 
-def _write(file: Path, known: dict[str, int]) -> None:
+def _write(file: Path, name: str, dimension: int) -> None:
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     fresh = file.with_suffix(".new")
-    fresh.write_text(json.dumps(known, indent=1), encoding="utf-8")
+    fresh.write_text(json.dumps({**_read(file), name: dimension}, indent=1), encoding="utf-8")
     fresh.replace(file)

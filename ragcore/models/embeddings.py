@@ -22,7 +22,7 @@ class Embedder(Protocol):
 
     @property
     def dimension(self) -> int:
-        """Return the length of a vector."""
+        """Return the length of a vector; 0 while only an endpoint knows it that has not been asked yet."""
         ...
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragcore.errors import EmbedderMismatch, IndexDamaged, StoreError
+from ragcore.models.embeddings import Embedder
 from ragcore.stores.chroma import LAYOUT, Chroma
 from ragcore.stores.database import PAGE
 from ragcore.stores.entries import Entries
@@ -57,18 +58,19 @@ class ChromaIndex:
         vectors: Vectors,
         entries: Entries,
         *,
-        embedder: str,
-        dimension: int,
+        embedder: Embedder,
         health: Health,
     ) -> None:
-        """Bundle the stores; ``embedder`` and ``dimension`` are of the vectors that are written and asked."""
+        """Bundle the stores; ``embedder`` made the vectors that are written and asked.
+
+        Where only its endpoint knows their length, it is asked when the first collection is made.
+        """
         self._chroma = chroma
         self._registry = registry
         self._staging = staging
         self._vectors = vectors
         self._entries = entries
         self._embedder = embedder
-        self._dimension = dimension
         self._health = health
         self._bases: dict[str, KnowledgeBase] = {}
         self._building: dict[str, str] = {}
@@ -116,10 +118,12 @@ class ChromaIndex:
 
         Raises:
             EmbedderMismatch: it is there, with vectors of another embedder.
+            ModelError: the length of the vectors is not known yet, and the endpoint cannot be asked.
         """
         base = await self._registry_base(knowledge_base)
         if base is None:
-            base = self._fresh(knowledge_base, await self._create(knowledge_base))
+            dimension = await self._dimension()
+            base = self._fresh(knowledge_base, await self._create(knowledge_base, dimension), dimension)
             await self._staging.save_knowledge_base(base)
             self._bases[knowledge_base] = base
         self._refuse_mismatch(base)
@@ -162,8 +166,8 @@ class ChromaIndex:
         base = await self._registry_base(knowledge_base)
         if base is None:
             return self._health.of(INDEX, knowledge_base)
-        if (base.embedder, base.dimension) != (self._embedder, self._dimension):
-            return self._note(knowledge_base, IndexState.MISMATCHED, _mismatch(base, self._embedder))
+        if not self._fits(base):
+            return self._note(knowledge_base, IndexState.MISMATCHED, _mismatch(base, self._embedder.name))
         try:
             reason = await self._fault(base)
         except IndexDamaged as error:
@@ -223,7 +227,9 @@ class ChromaIndex:
         base = await self._registry_base(knowledge_base)
         if base is None:
             return
-        fresh = await self._create(knowledge_base)
+        known = self._embedder.dimension or (base.dimension if self._fits(base) else 0)
+        dimension = known or await self._dimension()
+        fresh = await self._create(knowledge_base, dimension)
         self._building[knowledge_base] = fresh
         try:
             done, after = 0, ""
@@ -232,8 +238,8 @@ class ChromaIndex:
                 done, after = done + len(page), page[-1]
                 yield done
             await self._settle(knowledge_base, fresh)
-            switched = self._fresh(knowledge_base, fresh)
-            if base.embedder == self._embedder:
+            switched = self._fresh(knowledge_base, fresh, dimension)
+            if base.embedder == self._embedder.name:
                 await self._staging.save_knowledge_base(switched)
             else:
                 await self._staging.adopt_embedder(switched)
@@ -244,7 +250,7 @@ class ChromaIndex:
         self._note(knowledge_base, IndexState.WELL)
 
     async def _fill(self, collection: str, keys: Sequence[str]) -> None:
-        known = await self._vectors.get(self._embedder, keys)
+        known = await self._vectors.get(self._embedder.name, keys)
         lacking = sum(key not in known for key in keys)
         if lacking:
             raise StoreError(f"the database lacks the vectors of {lacking} texts: run `citebot sync --full`")
@@ -292,14 +298,14 @@ class ChromaIndex:
         self._health.report(health)
         return health
 
-    async def _create(self, knowledge_base: str) -> str:
+    async def _create(self, knowledge_base: str, dimension: int) -> str:
         return await self._chroma.create(
-            embedder=self._embedder, dimension=self._dimension, knowledge_base=knowledge_base
+            embedder=self._embedder.name, dimension=dimension, knowledge_base=knowledge_base
         )
 
-    def _fresh(self, knowledge_base: str, collection: str) -> KnowledgeBase:
+    def _fresh(self, knowledge_base: str, collection: str, dimension: int) -> KnowledgeBase:
         return KnowledgeBase(
-            name=knowledge_base, embedder=self._embedder, dimension=self._dimension, collection=collection
+            name=knowledge_base, embedder=self._embedder.name, dimension=dimension, collection=collection
         )
 
     async def _base(self, name: str) -> KnowledgeBase | None:
@@ -323,8 +329,18 @@ class ChromaIndex:
         return [*names, *filter(None, [self._building.get(knowledge_base)])]
 
     def _refuse_mismatch(self, base: KnowledgeBase) -> None:
-        if (base.embedder, base.dimension) != (self._embedder, self._dimension):
-            raise EmbedderMismatch(_mismatch(base, self._embedder))
+        if not self._fits(base):
+            raise EmbedderMismatch(_mismatch(base, self._embedder.name))
+
+    def _fits(self, base: KnowledgeBase) -> bool:
+        """Whether a knowledge base holds this embedder's vectors; of those of unknown length the name decides."""
+        return base.embedder == self._embedder.name and self._embedder.dimension in (0, base.dimension)
+
+    async def _dimension(self) -> int:
+        """Return the length of the vectors; ModelError when nobody knows it and the endpoint cannot be asked."""
+        if not self._embedder.dimension:
+            await self._embedder.embed(["dimension"])
+        return self._embedder.dimension
 
 
 def _mismatch(base: KnowledgeBase, embedder: str) -> str:

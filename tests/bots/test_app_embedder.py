@@ -2,13 +2,10 @@
 
 import pathlib
 
-import pytest
-
 from bots.app import Operations, open_operations
 from bots.app.embedders import SizedEmbedder, open_embedder
-from bots.requests import Ask, Check, Diagnose, Sync
+from bots.requests import Ask, Check, Diagnose, ListSources, SourceState, Sync
 from bots.settings import load_settings
-from ragcore.errors import ModelUnreachable
 from ragcore.reports import SyncReport
 from ragcore.types import Answer
 from tests.fakes.openai_server import DIMENSION, OpenAIServer
@@ -63,12 +60,27 @@ async def test_to_another_embedder_and_back(tmp_path: pathlib.Path) -> None:
         assert any(request.path.endswith("/embeddings") for request in server.requests)
 
 
-async def test_an_endpoint_out_of_reach_is_named(tmp_path: pathlib.Path) -> None:
+async def test_an_endpoint_that_was_never_up_stops_only_what_needs_it(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "handbook").mkdir()
+    (tmp_path / "handbook" / "leave.md").write_text("# Leave\n\nThere are 25 leave days a year.\n")
     file = tmp_path / "citebot.toml"
-    file.write_text('[embedding]\nprovider = "openai"\nbase_url = "http://me:secret@127.0.0.1:9/v1"\nmodel = "m"\n')
-    with pytest.raises(ModelUnreachable, match=r"\[embedding\] names 127\.0\.0\.1:9,"):
-        async with open_operations(load_settings(file)):
-            pass
+    down = '[embedding]\nprovider = "openai"\nbase_url = "http://me:secret@127.0.0.1:9/v1"\nmodel = "m"\n'
+    file.write_text(down + SOURCES)
+    async with open_operations(load_settings(file)) as operations:
+        (listed,) = [one async for one in operations.run(ListSources()) if isinstance(one, SourceState)]
+        assert listed.name == "handbook"
+        report = await synced(operations)
+        assert "[embedding] names 127.0.0.1:9," in report.error
+        assert "secret" not in report.error
+    async with OpenAIServer() as server:
+        file.write_text(down.replace("http://me:secret@127.0.0.1:9/v1", server.base_url) + SOURCES)
+        async with open_operations(load_settings(file)) as operations:
+            assert not (await synced(operations)).error
+    # The vectors are there, and nobody knows how long this endpoint's are: words find the document all the same.
+    file.write_text(down + SOURCES)
+    async with open_operations(load_settings(file)) as operations:
+        assert not await unwell(operations)
+        assert "25 leave days" in (await asked(operations)).raw_text
 
 
 async def test_shorter_vectors_and_windows_of_the_settings_reach_the_endpoint(tmp_path: pathlib.Path) -> None:

@@ -226,12 +226,14 @@ async def test_an_endpoint_s_dimension_is_asked_once(tmp_path: pathlib.Path, mon
         return np.ones((len(texts), 7), dtype=np.float32)
 
     monkeypatch.setattr(OpenAIEmbedder, "embed", embed)
-    with pytest.raises(ModelUnreachable):
-        await open_embedder(settings)
-    assert (await open_embedder(settings)).dimension == 7
+    first = await open_embedder(settings)
+    with pytest.raises(ModelUnreachable, match=r"\[embedding\] names localhost:1, and not up yet"):
+        await first.embed(["a"])
+    assert (first.dimension, asked) == (0, 1)
+    assert (await first.embed(["a", "b"])).shape == (2, 7)
+    assert first.dimension == 7
     assert (await open_embedder(settings)).dimension == 7
     assert asked == 2
     assert "hidden" not in (settings.data_dir / "dimensions.json").read_text()
     (settings.data_dir / "dimensions.json").write_text("[]")
-    assert (await open_embedder(settings)).dimension == 7
-    assert asked == 3
+    assert (await open_embedder(settings)).dimension == 0

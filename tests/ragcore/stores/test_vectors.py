@@ -35,7 +35,7 @@ class Stores:
         self.health = Health()
         self.index = ChromaIndex(
             chroma, self.registry, self.staging, self.rows, self.entries,
-            embedder=embedder.name, dimension=embedder.dimension, health=self.health,
+            embedder=embedder, health=self.health,
         )  # fmt: skip
 
     async def put(self, document_id: str, texts: list[str], *, base: str = "kb") -> list[str]:
@@ -155,6 +155,31 @@ async def test_more_than_a_batch(stores: Stores) -> None:
     assert all(np.allclose(kept[i], v, atol=1e-6) for i, v in zip(ids, data, strict=True))
     await stores.chroma.delete(name, [*ids[:-2], "never there"])
     assert await stores.chroma.ids(name) == set(ids[-2:])
+
+
+class Late(HashEmbedder):
+    """Its dimension is known as soon as it has embedded something, as an endpoint's is."""
+
+    @property
+    def dimension(self) -> int:
+        return super().dimension if self.texts else 0
+
+
+async def test_a_dimension_that_is_not_known_is_asked_when_a_collection_is_made(stores: Stores) -> None:
+    first, again, longer = Late(), Late(), Late(dimension=24)
+    await Stores(stores.database, stores.chroma, first).index.prepare("kb")
+    assert len(first.texts) == 1
+    await stores.put("s:a", ["one", "two"])
+    assert (await stores.index.probe("kb")).state is IndexState.WELL, "it was made for vectors of the right length"
+    later = Stores(stores.database, stores.chroma, again)
+    assert (await later.index.probe("kb")).state is IndexState.WELL
+    await later.index.prepare("kb")
+    await later.rebuild()
+    assert (await later.index.probe("kb")).state is IndexState.WELL
+    assert again.texts == [], "what is indexed tells it"
+    (vector,) = await longer.embed(["one"])
+    with pytest.raises(EmbedderMismatch):
+        await Stores(stores.database, stores.chroma, longer).index.query("kb", vector, 3)
 
 
 async def test_another_embedder_is_refused_and_then_adopted(stores: Stores) -> None:
