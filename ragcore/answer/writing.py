@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Protocol
@@ -144,18 +144,21 @@ class ModelWriter:
         rules = render_file(prompt, quote=quote) if prompt else render("answer_system", quote=quote)
         if quote and "[ID:" not in rules:
             rules = f"{rules}\n\n{render('citation_rules')}"  # a prompt of the user's own that leaves it to us
-        messages = [
-            Message(role="system", text=rules),
-            *question.history,
-            Message(role="user", text=question.text),
-        ]
-        return fit_prompt(
-            messages,
-            budget,
-            knowledge=[block(index, scored.chunk) for index, scored in enumerate(chunks)],
-            reserve=self._model.max_tokens,
-            tokenizer=self._tokenizer,
-        )
+        knowledge = [block(index, scored.chunk) for index, scored in enumerate(chunks)]
+
+        def fit(history: Sequence[Message]) -> Fitted:
+            messages = [Message(role="system", text=rules), *history, Message(role="user", text=question.text)]
+            return fit_prompt(
+                messages,
+                budget,
+                knowledge=knowledge,
+                reserve=self._model.max_tokens,
+                tokenizer=self._tokenizer,
+            )
+
+        fitted = fit(question.history)
+        # In a small window the past may leave no room for any passage, and without one nothing can be answered.
+        return fitted if fitted.blocks or not fitted.history else fit(())
 
 
 def _notes(finish: Finish, language: str) -> list[str]:

@@ -151,6 +151,17 @@ async def test_the_prompt_holds_rules_blocks_history_and_the_question_verbatim()
     assert "\n------\nID: 1\n" in prompt[0].text
 
 
+async def test_a_past_that_leaves_the_documents_no_room_is_left_out() -> None:
+    past = (Message(role="user", text="How many days?"), Message(role="assistant", text="Five, as I said. " * 25))
+    needed = offline_tokenizer().count(render("answer_system", quote=True))
+    model = FakeModel([say("Five days [ID:0].")], context_window=int((needed + 300) / 0.95), max_tokens=100)
+    question = Question(text="And until when?", knowledge_bases=("handbook",), history=past)
+    async for _ in answerer(model).answer(question):
+        pass
+    assert "ID: 0\n" in model.prompts[0][0].text
+    assert [message.role for message in model.prompts[0]] == ["system", "user"]
+
+
 @pytest.mark.parametrize("quote", [True, False])
 async def test_the_model_is_told_how_to_cite_when_citations_are_wanted(quote: bool) -> None:
     model = FakeModel([say("Five days [ID:0].")])
