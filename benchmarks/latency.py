@@ -112,7 +112,8 @@ async def fill(library: Library, chunks: int) -> None:
     started = time.perf_counter()
     for first in range(0, documents, DOCUMENTS_A_BATCH):
         batch = [prepared(number, draw) for number in range(first, min(first + DOCUMENTS_A_BATCH, documents))]
-        await write_batch(library, batch)
+        async for _ in write_batch(library, batch):
+            pass
         print(f"\r{first + len(batch)}/{documents} documents", end="", file=sys.stderr, flush=True)
     print(f"\nwritten in {time.perf_counter() - started:.0f} s", file=sys.stderr)
 
