@@ -11,9 +11,9 @@ from ragcore.parsing.options import Job
 from ragcore.parsing.titles import one_line
 
 R_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+R_STRICT_ID = "{http://purl.oclc.org/ooxml/officeDocument/relationships}id"
 SOFT_HYPHEN = "\xad"
 """Where a word may be cut at the end of a line; a reader of the text sees nothing."""
-R_STRICT_ID = "{http://purl.oclc.org/ooxml/officeDocument/relationships}id"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
