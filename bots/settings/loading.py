@@ -266,4 +266,6 @@ def _line(file: Path | None, table: Mapping[str, Any], place: Place, fault: str)
         return str(entry.get("name") or entry.get("id") or "") if isinstance(entry, dict) else ""
 
     where = show(place, name_of) if place else "the settings"
-    return f"{file or 'settings'}: {where}: {fault}"
+    line = f"{file or 'settings'}: {where}: {fault}"
+    # A key may hold anything; one that breaks lines must not break the report's.
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in line)

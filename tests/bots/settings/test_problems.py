@@ -3,7 +3,7 @@ import pathlib
 import unittest.mock
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, SecretStr
 
@@ -199,6 +199,7 @@ json_values = st.recursive(
 )
 
 
+@example({"data_dir": None, "llm": {"\r\r": None}})
 @given(
     st.dictionaries(
         st.sampled_from(["data_dir", "llm", "answer", "knowledge_bases", "sources", "channels", "slack", "x"]),
