@@ -9,9 +9,9 @@ from ragcore.chunking import ChunkOptions, chunk_sections
 from ragcore.errors import ParseError
 from ragcore.ingest import Failed, IngestOptions, ingest
 from ragcore.library import Library
+from ragcore.library.recovery import recover
 from ragcore.models.minilm import MiniLMEmbedder
 from ragcore.parsing.registry import parse
-from ragcore.recovery import recover
 from ragcore.retrieval import RetrievalOptions, Retriever
 from ragcore.tokens import offline_tokenizer
 from ragcore.types import Question, SourceDocument

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from ragcore.ingest import Indexed, Underway, ingest
 from ragcore.library import Library
+from ragcore.library.recovery import recover
 from ragcore.models.embeddings import Embedder
-from ragcore.recovery import recover
 from ragcore.types import SourceDocument
 from tests.fakes.embedding import HashEmbedder
 

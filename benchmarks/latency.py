@@ -25,7 +25,7 @@ from ragcore.evaluate.retrieval import percentile
 from ragcore.ingest.batch import write_batch
 from ragcore.ingest.prepare import Prepared
 from ragcore.library import Library
-from ragcore.recovery import mend, recover
+from ragcore.library.recovery import mend, recover
 from ragcore.retrieval import Retriever
 from ragcore.stores.rows import Document, StoredChunk, digest, generation
 from ragcore.types import Chunk, Question

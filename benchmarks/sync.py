@@ -16,7 +16,7 @@ from connectors.base import Origin
 from connectors.files import FilesConnector, FilesOptions
 from connectors.sync import SyncJob, SyncReport, sync
 from ragcore.library import Library
-from ragcore.recovery import recover
+from ragcore.library.recovery import recover
 from tests.fakes.embedding import HashEmbedder
 
 PARAGRAPH = "A sentence of a document that is long enough to be a paragraph of its own, number {number}.\n\n"

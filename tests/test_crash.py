@@ -18,7 +18,7 @@ import pytest
 from sqlalchemy import select
 
 from ragcore.library import CHROMA, Library
-from ragcore.recovery import check
+from ragcore.library.recovery import check
 from ragcore.stores.health import IndexState
 from ragcore.stores.schema import chunks, documents, staged, vector_sums, vectors
 from tests.fakes.crashing import Job, Workers, sync, workers

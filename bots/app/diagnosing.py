@@ -13,7 +13,7 @@ from connectors.base import Origin
 from connectors.registry import connect
 from ragcore.errors import CitebotError, StoreError
 from ragcore.library import Library
-from ragcore.recovery import check, mend
+from ragcore.library.recovery import check, mend
 from ragcore.stores.health import IndexHealth, IndexState
 from ragcore.stores.sources import SourceStates
 

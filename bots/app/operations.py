@@ -31,14 +31,14 @@ from bots.requests import (
 )
 from bots.settings import Settings
 from ragcore.answer import Answerer
-from ragcore.backup import backup
 from ragcore.context import HISTORY_SHARE, default_budget
 from ragcore.errors import CitebotError, ConfigError
 from ragcore.history import RECALLED_TOKENS
+from ragcore.library.backup import backup
+from ragcore.library.recovery import mend
+from ragcore.library.upkeep import keep_following
 from ragcore.models.openai_chat import OpenAIChatModel
-from ragcore.recovery import mend
 from ragcore.types import Answer, AnswerEvent, ConversationKey, Message, Question
-from ragcore.upkeep import keep_following
 
 _PATIENCE = 5.0
 """Seconds that a start waits for the mending of damaged indexes."""

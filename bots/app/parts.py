@@ -11,13 +11,13 @@ from bots.app.options import known_languages, retrieval_options, with_given
 from bots.settings import Settings
 from ragcore.history import History
 from ragcore.library import Library
+from ragcore.library.recovery import recover
+from ragcore.library.upkeep import followed
 from ragcore.models.embeddings import Embedder
 from ragcore.models.llm import ChatModel
 from ragcore.models.openai_chat import ChatLimits, ChatOptions, OpenAIChatModel
-from ragcore.recovery import recover
 from ragcore.retrieval import Retriever
 from ragcore.tokens import Tokenizer, offline_tokenizer, tokenizer_for
-from ragcore.upkeep import followed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

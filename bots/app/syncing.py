@@ -16,7 +16,7 @@ from connectors.registry import connect
 from connectors.sync import SyncJob, forget_source, orphans
 from ragcore.errors import CitebotError, ConfigError
 from ragcore.library import Library
-from ragcore.recovery import reembed
+from ragcore.library.recovery import reembed
 from ragcore.reports import SyncProgress, SyncReport
 from ragcore.stores.health import IndexState
 from ragcore.stores.sources import SourceStates

@@ -12,9 +12,9 @@ from bots.counting import counted
 from bots.rendering.clean import clean_line
 from bots.requests import BackedUp, Backup
 from bots.service import WAIT, socket_in
-from ragcore.backup import restore
 from ragcore.errors import BusyError
 from ragcore.library import DATABASE
+from ragcore.library.backup import restore
 from ragcore.stores.lock import hold, holder
 
 

@@ -8,13 +8,14 @@ from dataclasses import replace
 from typing import Protocol
 
 from ragcore.answer.options import AnswerOptions
+from ragcore.answer.small_talk import is_small_talk
 from ragcore.answer.stages import Stages
 from ragcore.answer.writing import Draft, ExtractiveWriter, ModelWriter
-from ragcore.blocks import block
 from ragcore.citations import markers
 from ragcore.citations.cite import CitedText, cite
 from ragcore.citations.scoring import CitationPolicy
 from ragcore.context import default_budget, fit_prompt
+from ragcore.context.blocks import block
 from ragcore.errors import (
     ContextTooSmall,
     ModelBadOutput,
@@ -31,7 +32,6 @@ from ragcore.models.embeddings import Embedder
 from ragcore.models.llm import ChatModel
 from ragcore.phrases import Phrase, phrase
 from ragcore.prompts import render
-from ragcore.small_talk import is_small_talk
 from ragcore.terms import language_of
 from ragcore.tokens import Tokenizer
 from ragcore.types import Answer, AnswerEvent, Delta, Message, Question, ScoredChunk, Status, Support, Usage

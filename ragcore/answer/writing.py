@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ragcore.answer.options import AnswerOptions
-from ragcore.blocks import block
 from ragcore.citations import markers
 from ragcore.citations.stream import HoldBack
 from ragcore.context import Fitted, default_budget, fit_prompt
+from ragcore.context.blocks import block
 from ragcore.errors import ContextTooSmall, ModelContextTooLong, ModelInterrupted
 from ragcore.extractive import ExtractOptions, extract
 from ragcore.models.embeddings import Embedder

@@ -11,8 +11,8 @@ from ragcore.errors import ParseError
 from ragcore.evaluate.judged import JudgedQuery, read_corpus, read_queries
 from ragcore.ingest import Failed, Indexed, IngestOptions, ingest
 from ragcore.library import Library
+from ragcore.library.recovery import mend, recover
 from ragcore.models.embeddings import Embedder
-from ragcore.recovery import mend, recover
 from ragcore.retrieval import RetrievalOptions, Retriever
 from ragcore.types import Question, ScoredChunk, SourceDocument
 

@@ -24,10 +24,10 @@ from ragcore.ingest.events import (
 from ragcore.ingest.prepare import Prepared
 from ragcore.ingest.reader import FATAL, End, Inbox, Item, Reader, failed
 from ragcore.library import Library
+from ragcore.library.upkeep import settle, sweep
 from ragcore.stores.waiting import uninterrupted
 from ragcore.tokens import offline_tokenizer
 from ragcore.types import SourceDocument
-from ragcore.upkeep import settle, sweep
 
 __all__ = [
     "Change",

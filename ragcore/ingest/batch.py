@@ -15,10 +15,10 @@ import numpy as np
 from ragcore.ingest.events import Change, Indexed, Stage, Underway
 from ragcore.ingest.prepare import Prepared
 from ragcore.library import Library
+from ragcore.library.upkeep import remove_vectors, write_keywords
 from ragcore.stores.rows import StoredChunk
 from ragcore.stores.staging import Staged
 from ragcore.stores.waiting import uninterrupted
-from ragcore.upkeep import remove_vectors, write_keywords
 
 SLICE = 256
 """Chunks that are embedded, or written, in one go: what bounds the memory that one large document takes."""

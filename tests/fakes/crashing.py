@@ -20,7 +20,7 @@ from typing import Any
 
 from ragcore.ingest import ingest, remove
 from ragcore.library import Library
-from ragcore.recovery import mend, recover, reembed
+from ragcore.library.recovery import mend, recover, reembed
 from ragcore.stores.chroma import Chroma
 from ragcore.stores.keywords import TantivyKeywords
 from ragcore.stores.staging import Staging

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 from ragcore.ingest import Failed, Indexed, IngestOptions, Outcome, Underway, ingest
 from ragcore.library import Library
-from ragcore.recovery import recover
+from ragcore.library.recovery import recover
 from ragcore.types import SourceDocument
 from tests.fakes.embedding import HashEmbedder
 

@@ -5,7 +5,7 @@ import sqlite3
 from sqlalchemy import Connection, create_engine, text
 
 from ragcore.library import DATABASE
-from ragcore.recovery import check, mend
+from ragcore.library.recovery import check, mend
 from ragcore.stores.database import SCHEMA_VERSION, Database
 from ragcore.stores.health import IndexState
 from ragcore.stores.migrations import upgrade

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from ragcore.blocks import SEPARATOR, join
-from ragcore.cutting import cut_middle
+from ragcore.context.blocks import SEPARATOR, join
+from ragcore.context.cutting import cut_middle
 from ragcore.errors import ContextTooSmall
 from ragcore.tokens import Tokenizer, offline_tokenizer
 from ragcore.types import Message

@@ -10,11 +10,11 @@ import pytest
 
 from ragcore.ingest import remove
 from ragcore.library import Library
-from ragcore.recovery import check, recover, reembed
+from ragcore.library.recovery import check, recover, reembed
+from ragcore.library.upkeep import followed
 from ragcore.retrieval import Retriever
 from ragcore.stores.health import IndexState
 from ragcore.types import Question
-from ragcore.upkeep import followed
 from tests.fakes.chroma_server import chroma_server
 from tests.fakes.embedding import HashEmbedder
 from tests.fakes.libraries import fill

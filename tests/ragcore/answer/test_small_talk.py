@@ -1,6 +1,6 @@
 import pytest
 
-from ragcore.small_talk import is_small_talk
+from ragcore.answer.small_talk import is_small_talk
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ class Library:
     ) -> "Library":
         """Open the stores of a data directory, creating what is missing.
 
-        Nothing is repaired here: ``ragcore.recovery.recover`` comes next wherever something may be written.
+        Nothing is repaired here: ``ragcore.library.recovery.recover`` comes next wherever something may be written.
 
         Args:
             data_dir: holds the SQLite file and the indexes.

@@ -8,10 +8,10 @@ import zipfile
 
 import pytest
 
-from ragcore.backup import backup, restore
 from ragcore.errors import ConfigError, StoreError
 from ragcore.library import DATABASE
-from ragcore.recovery import check, mend, recover
+from ragcore.library.backup import backup, restore
+from ragcore.library.recovery import check, mend, recover
 from ragcore.stores.database import Database
 from ragcore.stores.health import IndexState
 from tests.fakes.embedding import HashEmbedder
@@ -20,7 +20,7 @@ from tests.fakes.libraries import fill, opened
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 KILLED = """
 import asyncio, os, pathlib, shutil, signal, sys
-from ragcore.backup import restore
+from ragcore.library.backup import restore
 
 file, data, point = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), int(sys.argv[3])
 changes = 0

@@ -12,10 +12,10 @@ from datetime import UTC, datetime, timedelta
 from ragcore.chunking import embedding_text
 from ragcore.errors import IndexDamaged
 from ragcore.library import Library
+from ragcore.library.upkeep import KEYWORDS, follow, report_keywords, sweep
 from ragcore.stores.health import IndexHealth, IndexState
 from ragcore.stores.rows import StoredChunk, digest
 from ragcore.stores.vectors import INDEX as VECTORS
-from ragcore.upkeep import KEYWORDS, follow, report_keywords, sweep
 
 ABANDONED = timedelta(hours=6)
 """When another process of a shared database is taken for dead, and its unfinished work swept."""

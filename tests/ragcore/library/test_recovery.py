@@ -8,12 +8,12 @@ import pytest
 from ragcore.errors import IndexDamaged
 from ragcore.ingest import remove
 from ragcore.library import CHROMA, KEYWORDS, Library
-from ragcore.recovery import check, mend, recover, reembed
+from ragcore.library.recovery import check, mend, recover, reembed
+from ragcore.library.upkeep import follow, report_keywords, sweep
 from ragcore.stores.health import IndexState
 from ragcore.stores.hits import Alternative, KeywordQuery
 from ragcore.stores.registry import KnowledgeBase
 from ragcore.terms import terms
-from ragcore.upkeep import follow, report_keywords, sweep
 from tests.fakes.embedding import HashEmbedder
 from tests.fakes.libraries import fill, opened
 from tests.fakes.stored import made

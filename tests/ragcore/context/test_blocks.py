@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragcore.blocks import block, defang, join
+from ragcore.context.blocks import block, defang, join
 from ragcore.types import Chunk
 
 

@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ragcore.characters import is_edge
-from ragcore.cutting import GAP, cut_middle
+from ragcore.context.cutting import GAP, cut_middle
 from ragcore.tokens import offline_tokenizer
 from tests.ragcore.nasty import CLUSTERS, NASTY
 
