@@ -23,10 +23,13 @@ _LINK = rf"!?\[{_MARKER_TEXT}[^\[\]\n]{{0,{MAX_LINK_TEXT}}}+\]{TARGET_PATTERN}"
 
 _LINK_OR_URL = re.compile(rf"(?P<link>{_LINK})|(?<![A-Za-z0-9])(?P<url>{URL_PATTERN})")
 _FENCE_LINE = re.compile(
-    r"^(?P<prefix>[ \t>]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)*+)(?P<fence>`{3,}+|~{3,}+)(?P<info>[^\n]*+)$", re.MULTILINE
+    r"^(?P<prefix>[ \t>]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t][ \t>]*+)*+)(?P<fence>`{3,}+|~{3,}+)(?P<info>[^\n]*+)$",
+    re.MULTILINE,
 )
 # Models open a fence behind a sentence as well; it is one when a line of nothing but backticks closes it.
-_LATE_FENCE = re.compile(r"^[^`\n]*[^`\s][ \t]*+(?P<fence>`{3,}+)[\w+#.-]{0,20}+[ \t]*+$", re.MULTILINE)
+_LATE_FENCE = re.compile(
+    r"^(?P<prefix>[ \t>]*+)[^`\n]*[^`\s][ \t]*+(?P<fence>`{3,}+)[\w+#.-]{0,20}+[ \t]*+$", re.MULTILINE
+)
 _BACKTICKS = re.compile(r"`++")
 # A code span runs over a line end, but not out of its paragraph, list item, row or quote.
 _BLOCK_END = re.compile(r"\n(?=[ \t]*+(?:\n|\Z|[-+*|>#]|\d{1,9}[.)][ \t]))")
@@ -83,14 +86,18 @@ def mask(text: str, spans: Sequence[Literal], fill: str) -> str:
 
 
 def fences_apart(text: str) -> str:
-    """Return the text with a line end before each fence that opens behind a sentence: there Markdown sees none."""
+    """Return the text with a line end before each fence that opens behind a sentence: there Markdown sees none.
+
+    The new line begins as the one that closes the fence does, so that both stand in the same quote or list item.
+    """
     if "```" not in text:
         return text
     pieces: list[str] = []
     done = 0
     for span in Literals(text).spans:
         if span.kind is LiteralKind.FENCE and span.start and text[span.start - 1] != "\n":
-            pieces += (text[done : span.start], "\n")
+            closing = text[text.rfind("\n", 0, span.end) + 1 : span.end]
+            pieces += (text[done : span.start], "\n", closing[: closing.index("`")])
             done = span.start
     return "".join((*pieces, text[done:]))
 
@@ -115,21 +122,47 @@ def _outermost(spans: Sequence[Literal]) -> Sequence[Literal]:
 def _fences(text: str) -> Iterator[Literal]:
     opening: re.Match[str] | None = None
     late: re.Match[str] | None = None
-    lines = sorted([*_FENCE_LINE.finditer(text), *_LATE_FENCE.finditer(text)], key=re.Match.start)
-    for line in lines:
+    seen = 0
+    for line in _fence_lines(text):
+        if opening is not None and (end := _end_of_quote(text, opening, seen, line.end())) is not None:
+            yield Literal(start=opening.start(), end=end, kind=LiteralKind.FENCE)
+            opening = None
+        seen = line.end() + 1
         if line.re is _LATE_FENCE:
             late = line if opening is None and late is None else late
         elif opening is not None:
-            if _closes(line, opening["fence"]):
+            if _closes(line, opening["fence"]) and _depth(line) == _depth(opening):
                 yield Literal(start=opening.start(), end=line.end(), kind=LiteralKind.FENCE)
                 opening = None
-        elif late is not None and _closes(line, late["fence"]):
+        elif late is not None and _closes(line, late["fence"]) and _depth(line) <= _depth(late):
             yield Literal(start=late.start("fence"), end=line.end(), kind=LiteralKind.FENCE)
             late = None
         elif line["fence"][0] == "~" or "`" not in line["info"]:
             opening, late = line, None
     if opening is not None:
-        yield Literal(start=opening.start(), end=len(text), kind=LiteralKind.FENCE)
+        end = _end_of_quote(text, opening, seen, len(text))
+        yield Literal(start=opening.start(), end=len(text) if end is None else end, kind=LiteralKind.FENCE)
+
+
+def _fence_lines(text: str) -> list[re.Match[str]]:
+    lines = {line.start(): line for line in _LATE_FENCE.finditer(text)}
+    # A line that is both, a fence behind the sign of a list item, is a fence that opens in its place.
+    lines |= {line.start(): line for line in _FENCE_LINE.finditer(text)}
+    return [lines[start] for start in sorted(lines)]
+
+
+def _depth(line: re.Match[str]) -> int:
+    """Return in how many quotes a fence stands."""
+    return line["prefix"].count(">")
+
+
+def _end_of_quote(text: str, opening: re.Match[str], start: int, end: int) -> int | None:
+    """Return where, among the lines from start to end, the quote ends in which a fence was opened, and the fence with it."""
+    depth = _depth(opening)
+    if not depth or start >= end:
+        return None
+    outside = re.compile(rf"^(?!(?:[ \t]*+>){{{depth}}})", re.MULTILINE).search(text, start, end)
+    return outside.start() - 1 if outside else None
 
 
 def _closes(line: re.Match[str], fence: str) -> bool:

@@ -2,7 +2,7 @@ import io
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.console import Console
 
@@ -138,6 +138,15 @@ def test_a_fence_behind_a_sentence_ends_where_it_is_closed() -> None:
     document = parse_answer(answer("Set it so: ```py\nx[1]\n```\nThen it runs [ID:0].", *CITATIONS))
     assert [type(block) for block in document.blocks] == [Paragraph, Fence, Paragraph]
     assert any(isinstance(node, Cite) for node in walk(document.blocks[2]))
+
+
+def test_a_fence_behind_a_quoted_sentence_stays_in_the_quote() -> None:
+    (quote,) = parse_answer(answer("> Set it so: ```py\n> x[1]\n> ```\n> Then it runs [ID:0].", *CITATIONS)).blocks
+    assert isinstance(quote, Quote)
+    assert [type(block) for block in quote.blocks] == [Paragraph, Fence, Paragraph]
+    (items,) = parse_answer(answer("- Set it so: ```py\n  x[1]\n  ```\n- Then it runs [ID:0].", *CITATIONS)).blocks
+    assert isinstance(items, ItemList)
+    assert [type(block) for item in items.items for block in item.blocks] == [Paragraph, Fence, Paragraph]
 
 
 def test_a_citation_inside_a_link_stands_after_it() -> None:
@@ -292,6 +301,7 @@ def test_all_words_are_kept_and_every_citation_resolves(text: str) -> None:
 
 
 @given(MARKDOWN)
+@example(f"> - > ```py\n>   > w0\n>   > ```\n> - > ```py\n>   > w0\n>   > ```\n\n[w0 [ID:1]]({GOOD})")
 def test_markdown_read_again_says_the_same(text: str) -> None:
     first = Document(blocks=parse_answer(answer(text, *CITATIONS)).blocks)
     again = parse_markdown(document_markdown(first), allowed=frozenset({GOOD, CITATIONS[0].url}))

@@ -235,6 +235,21 @@ def test_find_reads_only_the_right_form_outside_literals() -> None:
     assert all(text[found.start : found.end] == markers.marker(found.id) for found in markers.find(text))
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "> - > ```py\n>   > [ID:4]\n>   > ```\na [ID:0]",
+        "> ```py\n> [ID:4]\n> ```\n> a [ID:0]",
+        "> ```py\n> [ID:4]\n\na [ID:0]",
+        "> ```py\n> > ```\n> [ID:4]\n> ```\n> a [ID:0]\n```\n[ID:4]",
+        "```\n> ```\n[ID:4]\n```\na [ID:0]",
+        "> so: ```py\n> [ID:4]\n> ```\n> a [ID:0]",
+    ],
+)
+def test_a_fence_ends_with_the_quote_that_it_stands_in(text: str) -> None:
+    assert [found.id for found in markers.find(text)] == [0]
+
+
 def _without_markers_and_space(text: str) -> str:
     """What no repair may touch, roughly: everything but brackets, ids, digits, list signs and white space."""
     text = re.sub(r"(?<=ID:\d)\.(?=\])", "", text)  # a stop inside a marker that has another behind it
