@@ -157,7 +157,7 @@ def _depth(line: re.Match[str]) -> int:
 
 
 def _end_of_quote(text: str, opening: re.Match[str], start: int, end: int) -> int | None:
-    """Return where, among the lines from start to end, the quote ends in which a fence was opened, and the fence with it."""
+    """Return where the quote ends in which a fence was opened, if between start and end: the fence ends with it."""
     depth = _depth(opening)
     if not depth or start >= end:
         return None
