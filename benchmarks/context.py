@@ -6,18 +6,26 @@ Each turn adds a question and an answer to the conversation and fits it into 8,1
 writing of what the description of RAGFlow's ``message_fit_in`` says it does (all of it, else system messages and the
 last message, else a cut), over the same encoding; RAGFlow encodes every text at every call, so its side is also given
 our remembered counts ("remembered"), which leaves the algorithms alone to be compared.
+
+"recalled and fitted" is the turn of the product: the newest rounds are read from a database that holds the whole
+conversation, and fitted. A turn there costs what is recalled, however long the conversation is.
 """
 
+import asyncio
+import pathlib
 import random
 import statistics
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import tiktoken
 
-from ragcore.context import default_budget, fit_prompt, message_fit_in
+from ragcore.context import HISTORY_SHARE, default_budget, fit_prompt, message_fit_in
+from ragcore.history import History
+from ragcore.stores.database import Database
 from ragcore.tokens import BpeTokenizer
-from ragcore.types import Message
+from ragcore.types import Answer, ConversationKey, Message, Support
 
 WINDOW = 8_192
 LENGTHS = (10, 100, 1_000, 10_000)
@@ -91,6 +99,40 @@ def per_turn(fit: Callable[[list[Message]], object], length: int) -> float:
     return statistics.median(times)
 
 
+async def recalled_turns(folder: str, lengths: Sequence[int], tokenizer: BpeTokenizer) -> list[float]:
+    """Return the median milliseconds of recalling and fitting a turn, by the length of the conversation."""
+    database = await Database.open(pathlib.Path(folder) / "history.sqlite")
+    history = History(database, tokenizer=tokenizer)
+    try:
+        return [await _recalled_turn(history, length, tokenizer) for length in lengths]
+    finally:
+        await database.close()
+
+
+async def _recalled_turn(history: History, length: int, tokenizer: BpeTokenizer) -> float:
+    source = random.Random(length)
+    key = ConversationKey(platform="terminal", workspace="", channel=str(length), thread="")
+    system = Message(role="system", text=words(source, 600))
+    budget = default_budget(WINDOW)
+
+    async def remember(number: int) -> None:
+        question, answer = f"{number} {words(source, 20)}", f"{number} {words(source, 120)}"
+        await history.append(key, Answer(question=question, raw_text=answer, support=Support.CITED))
+
+    async def turn(number: int) -> float:
+        await remember(length + number)
+        question = Message(role="user", text=f"question {number} {words(source, 20)}")
+        began = time.perf_counter()
+        past = await history.recall(key, tokens=int(budget * HISTORY_SHARE))
+        message_fit_in([system, *past, question], budget, tokenizer=tokenizer)
+        return (time.perf_counter() - began) * 1000
+
+    for number in range(length // 2):
+        await remember(number)
+    runs = [[await turn(number) for number in range(TURNS)] for _ in range(RUNS)]
+    return min(map(statistics.median, runs))
+
+
 def with_knowledge(tokenizer: BpeTokenizer) -> Callable[[list[Message]], object]:
     """Return a fit that brings eight new blocks of 300 words to every turn, as retrieval does."""
     source = random.Random(7)
@@ -117,6 +159,8 @@ def main() -> None:
         runs = [{name: per_turn(fit, length) for name, fit in sides.items()} for _ in range(RUNS)]
         for name in sides:
             results[name].append(min(run[name] for run in runs))
+    with tempfile.TemporaryDirectory() as folder:
+        results["recalled and fitted"] = asyncio.run(recalled_turns(folder, LENGTHS, tokenizer))
     print(f"{'ms a turn at messages:':28}" + "".join(f"{length:>10,}" for length in LENGTHS))
     for name, times in results.items():
         print(f"{name:28}" + "".join(f"{value:10.3f}" for value in times))
