@@ -11,6 +11,13 @@
     ├── StoreError               a database or index failed
     │   ├── IndexDamaged             a derived index is dead and must be refilled
     │   └── EmbedderMismatch         vectors of another embedder stand in the index
+    ├── PlatformError            a chat platform did not take a call
+    │   ├── PlatformUnreachable      no connection, or an error of its own
+    │   ├── PlatformAuthError        the token is wrong, or lacks a scope or an intent
+    │   ├── PlatformRateLimited      it told us to wait; carries the wait
+    │   ├── PlatformRefused          it does not take this content or this place
+    │   ├── MessageGone              the message, channel or token that was to be used is no longer there
+    │   └── StreamEnded              the stream takes no more; what it shows stands
     ├── ContextTooSmall          rules, reserve and question do not fit the model's window
     └── ModelError               a model did not do its work
         ├── ModelUnreachable         no connection, or no token in time
@@ -106,6 +113,43 @@ class IndexDamaged(StoreError):
 
 class EmbedderMismatch(StoreError):
     """The index holds vectors of another embedder."""
+
+
+class PlatformError(CitebotError):
+    """A chat platform did not take a call."""
+
+
+class PlatformUnreachable(PlatformError):
+    """There is no connection to the platform, or it answered with an error of its own."""
+
+    retryable = True
+
+
+class PlatformAuthError(PlatformError):
+    """The platform refused the token, or a scope or an intent is missing; the text says which."""
+
+
+class PlatformRateLimited(PlatformError):
+    """The platform told us to wait."""
+
+    retryable = True
+
+    def __init__(self, message: str, *, retry_after: float) -> None:
+        """Keep the wait in seconds."""
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class PlatformRefused(PlatformError):
+    """The platform does not take this content, or not in this place; the same call would be refused again."""
+
+
+class MessageGone(PlatformError):
+    """The message, channel or token that was to be used is no longer there."""
+
+
+class StreamEnded(PlatformError):
+    """The stream of a reply takes no more text; what it shows stands, and can be changed as a message."""
 
 
 class ContextTooSmall(CitebotError):

@@ -1,0 +1,273 @@
+"""What a chat platform gives and takes: the values of a turn, and the Protocols on both sides of it.
+
+    SDK event -> Incoming -> (bots.turn) -> View -> Rendered -> Sent
+
+A platform (``bots.slack``, ``bots.discord``, ``bots.telegram``) only translates: its events become ``Incoming`` and go
+to the ``Inbox``; what the turn has to show comes back as a ``View``, is rendered (``bots.rendering``, no I/O) and sent.
+Whether to answer, when, once, and in which order is the turn's business alone.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Literal, Protocol, TypeVar
+
+from bots.rendering.tree import Document
+from ragcore.types import ConversationKey, Message
+
+
+class Reach(StrEnum):
+    """How a message reached the bot; the gate decides by it."""
+
+    DIRECT = "direct"
+    """In a direct message."""
+    MENTION = "mention"
+    """In a channel, naming the bot."""
+    REPLY = "reply"
+    """In a channel, as a reply to a message of the bot."""
+    THREAD = "thread"
+    """In a thread in which the bot has spoken or was mentioned, without naming it."""
+    CHANNEL = "channel"
+    """In a channel, not addressed to the bot at all."""
+    COMMAND = "command"
+    """A slash command."""
+
+
+CommandName = Literal["ask", "search", "sources", "reset", "help"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asker:
+    """Who asks. ``language`` is what the platform tells of them (``de``, ``zh-TW``), else empty.
+
+    ``workspace`` is their own where it differs from the conversation's (Slack Connect).
+    """
+
+    id: str
+    name: str = ""
+    language: str = ""
+    workspace: str = ""
+    is_bot: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attachment:
+    """A file beside a question, not fetched yet; ``size`` in bytes, 0 when unknown."""
+
+    id: str
+    name: str
+    media_type: str = ""
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Incoming:
+    """One thing somebody wrote, as far as a turn needs to know it; can be written down as JSON and read again.
+
+    ``keys`` are all the names under which it may arrive again: the claim holds each of them once. ``message`` is its
+    id within the channel. ``text`` is what was written, without the mention of the bot, unescaped. ``private``: nobody
+    but the asker sees the reply. ``seen_by`` are the readers (settings, ``knowledge_bases.*.readers``) that see the
+    reply, as far as the event tells; for a private one the platform adds more (``Platform.readers``).
+    ``token`` lets the platform answer this event (an interaction's token, a response URL): never shown or logged.
+    """
+
+    keys: tuple[str, ...]
+    conversation: ConversationKey
+    message: str
+    asker: Asker
+    text: str
+    reach: Reach
+    sent_at: datetime
+    command: CommandName | None = None
+    knowledge_bases: tuple[str, ...] = ()
+    edited_at: datetime | None = None
+    private: bool = False
+    seen_by: frozenset[str] = frozenset()
+    attachments: tuple[Attachment, ...] = ()
+    token: str = field(default="", repr=False)
+    extra: Mapping[str, str] = field(default_factory=dict)
+    """What else the platform needs to answer, in its own words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """A message of ours that stands on the platform (or a stream or draft that has begun)."""
+
+    channel: str
+    id: str
+    extra: Mapping[str, str] = field(default_factory=dict)
+    """What else the platform needs to change it, such as that it is a stream."""
+
+
+class Button(StrEnum):
+    """What a reader can press under an answer; a platform shows those that it has."""
+
+    FEEDBACK = "feedback"
+    """Two: helpful, not helpful."""
+    QUOTES = "quotes"
+    """Show the cited passages, with the words that support each sentence."""
+    STOP = "stop"
+    SHARE = "share"
+    """Let the channel see what only the asker sees."""
+    DELETE = "delete"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """All that one reply shows, before any platform's markup.
+
+    ``reference`` names the turn in buttons, logs and plain reasons (8 hex digits). ``prompts`` are questions to go on
+    with. ``language`` is that of buttons and headings.
+    """
+
+    document: Document
+    reference: str
+    buttons: tuple[Button, ...] = ()
+    prompts: tuple[str, ...] = ()
+    language: str = "en"
+
+
+R = TypeVar("R")
+"""One message as a platform takes it, frozen and comparable; opaque to the turn."""
+
+
+Streaming = Literal["stream", "edit", "draft", "none"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manner:
+    """How a reply to one message can grow.
+
+    ``streaming``: ``stream`` appends to a message that must be ended (Slack), ``edit`` rewrites one, ``draft`` shows
+    what the final message replaces (Telegram, private chats), ``none`` waits for the whole answer. ``every`` is the
+    least number of seconds between two changes of one reply, ``finds_sent`` whether ``Platform.find`` can tell what
+    was taken (if not, an answer in doubt is repeated rather than lost).
+    """
+
+    streaming: Streaming
+    every: float
+    finds_sent: bool
+
+
+class Platform(Protocol[R]):
+    """One chat platform, connected by one token. Errors of its SDK leave as ``ragcore.errors`` (PlatformError tree).
+
+    Whoever implements it passes the conformance suite (tests/bots/platform_conformance.py).
+    """
+
+    @property
+    def name(self) -> str:
+        """Return ``slack``, ``discord`` or ``telegram``."""
+        ...
+
+    async def serve(self, inbox: "Inbox") -> None:
+        """Connect, and hand over every event, until cancelled or the platform fails for good (PlatformError)."""
+        ...
+
+    def manner(self, incoming: Incoming) -> Manner:
+        """Return how the reply to this message can grow."""
+        ...
+
+    def render(self, view: View) -> tuple[R, ...]:
+        """Return the whole reply as one message, or as its parts in order where the length forces a split. Pure."""
+        ...
+
+    def render_partial(self, view: View) -> R:
+        """Return what is written so far as one message, its end left out where it is too long. Pure."""
+        ...
+
+    async def status(self, incoming: Incoming, words: str) -> None:
+        """Show that something is under way (typing, a status line); nothing that stays. Never raises."""
+        ...
+
+    async def show(self, incoming: Incoming, part: R, *, begun: Sent | None, key: str) -> Sent:
+        """Show what is written so far: begin (``begun`` is None) or go on; return what stands now."""
+        ...
+
+    async def send(self, incoming: Incoming, part: R, *, begun: Sent | None, key: str, number: int) -> Sent:
+        """Send one final part: over what was begun, or as a message of its own; ends a stream.
+
+        ``key`` names this part across crashes (a nonce of at most 25 letters and digits); ``number`` counts from 0.
+        """
+        ...
+
+    async def find(self, incoming: Incoming, key: str) -> Sent | None:
+        """Return the message that was sent under the key, None when there is none or nobody can tell."""
+        ...
+
+    async def withdraw(self, incoming: Incoming, sent: Sent) -> None:
+        """Take a message of ours back; nothing happens when it is gone."""
+        ...
+
+    async def thread(self, incoming: Incoming, *, limit: int) -> tuple[Message, ...]:
+        """Return what was said in the thread before the message, oldest first, as far as the bot may read it."""
+        ...
+
+    async def readers(self, incoming: Incoming) -> frozenset[str]:
+        """Return the readers of a private reply that the platform confirms now; for others ``incoming.seen_by``."""
+        ...
+
+    async def fetch(self, incoming: Incoming, attachment: Attachment, *, limit: int) -> bytes:
+        """Return the content of an attachment of at most ``limit`` bytes."""
+        ...
+
+    async def tell(self, person: str, words: str) -> None:
+        """Write to an admin (``settings.admins`` entry of this platform) directly."""
+        ...
+
+    async def missed(self, conversations: tuple[ConversationKey, ...], since: datetime) -> tuple[Incoming, ...]:
+        """Return what was asked in these conversations since then, read back from the platform; empty if it can't."""
+        ...
+
+
+Side = Literal["up", "down"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vote:
+    """A reader's judgement of one answer; ``reason`` is one of the fixed reasons, empty at first."""
+
+    reference: str
+    voter: str
+    side: Side
+    reason: str = ""
+
+
+class Inbox(Protocol):
+    """Where a platform hands over what happened; implemented by the turn."""
+
+    async def receive(self, incoming: Incoming) -> bool:
+        """Claim the message and begin its turn; return False when it was claimed before.
+
+        The claim is committed when this returns, so the platform may then be told "received".
+        """
+        ...
+
+    async def deleted(self, conversation: ConversationKey, message: str) -> None:
+        """Withdraw the answer to a message that its asker deleted."""
+        ...
+
+    async def stop(self, reference: str, by: str) -> bool:
+        """Stop the turn that this asker pressed Stop for; False when there is nothing to stop, or it isn't theirs."""
+        ...
+
+    async def stop_in(self, conversation: ConversationKey, by: str) -> bool:
+        """Stop what is being written in the conversation, where the platform tells no more than that."""
+        ...
+
+    async def vote(self, vote: Vote) -> None:
+        """Keep a judgement; a later one of the same voter takes its place."""
+        ...
+
+    async def quotes(self, reference: str, readers: frozenset[str]) -> View | None:
+        """Return the cited passages of an answer, None when it is gone or these readers may not read them."""
+        ...
+
+    async def share(self, reference: str, by: str, readers: frozenset[str]) -> View | None:
+        """Return the answer to be shared with these readers, None when it may not be."""
+        ...
+
+    async def knowledge_bases(self, readers: frozenset[str]) -> tuple[str, ...]:
+        """Return the names of what these readers may ask, for autocompletion."""
+        ...
