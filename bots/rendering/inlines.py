@@ -10,10 +10,12 @@ from markdown_it.token import Token
 
 from bots.rendering.clean import clean_line, clean_url
 from bots.rendering.tree import Break, Cite, Code, Inline, Link, Styled, Text
+from ragcore.citations.markers import MARKER
 
 # Opening and closing punctuation outside, so that emphasis beside a citation ends as it would beside a bracket; private
 # characters inside, which no text holds after ``without_placeholders``.
 _PLACEHOLDER = re.compile("\u27e6\ue000(\\d+)\ue001\u27e7", re.ASCII)
+_CITED = re.compile(f"{_PLACEHOLDER.pattern}|{MARKER.pattern}", re.ASCII)
 _PRIVATE = re.compile("[\ue000\ue001]")
 
 # A URL as people type it: up to white space, brackets, quotes, back-ticks or East Asian punctuation.
@@ -31,11 +33,14 @@ _STYLES: dict[str, Literal["emphasis", "strong", "strike"]] = {"em": "emphasis",
 class Reading:
     """What a text may link to; ``seen`` gathers the numbers of the citations met.
 
-    In the text a citation stands as ``placeholder(number)``: no Markdown rule can read that as anything else.
+    In the text a citation stands as ``placeholder(number)``: no Markdown rule can read that as anything else. Where
+    that turned out to be no code after all, a marker is still one: ``ids`` has the number of each, and is None for a
+    text that has no citations.
     """
 
     cites: Mapping[int, Cite]
     allowed: frozenset[str]
+    ids: Mapping[int, int] | None = None
     seen: set[int] = field(default_factory=set)
 
 
@@ -164,13 +169,15 @@ class Reader:
 
     def _text(self, text: str) -> list[Inline]:
         """Return words, citations and whatever URL is left among them."""
+        ids = self._reading.ids
         found: list[Inline] = []
         at = 0
-        for match in _PLACEHOLDER.finditer(text):
+        for match in (_PLACEHOLDER if ids is None else _CITED).finditer(text):
             found += self._words(text[at : match.start()])
-            cite = self._reading.cites[int(match[1])]
-            self._reading.seen.add(cite.number)
-            found.append(cite)
+            number = int(match[1]) if match[1] or ids is None else ids.get(int(match[2]))
+            if number is not None:
+                self._reading.seen.add(number)
+                found.append(self._reading.cites[number])
             at = match.end()
         found += self._words(text[at:])
         return found

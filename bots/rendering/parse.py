@@ -42,8 +42,9 @@ def parse_answer(answer: Answer) -> Document:
     """
     cites = {c.number: Cite(number=c.number, url=clean_url(c.url)) for c in answer.citations}
     allowed = answer.allowed_urls | {c.url for c in answer.citations if c.url}
-    reading = Reading(cites=cites, allowed=frozenset(clean_url(url) for url in allowed))
-    blocks = _blocks_of(_numbered(answer.raw_text, {c.id: c.number for c in answer.citations}), reading)
+    numbers = {c.id: c.number for c in answer.citations}
+    reading = Reading(cites=cites, allowed=frozenset(clean_url(url) for url in allowed), ids=numbers)
+    blocks = _blocks_of(_numbered(answer.raw_text, numbers), reading)
     sources = {citation.number: _source(citation) for citation in answer.citations}
     return Document(
         blocks=blocks,
@@ -75,7 +76,7 @@ def parse_partial(text: str) -> Document:
     for marker in find(text):
         numbers.setdefault(marker.id, len(numbers) + 1)
     cites = {number: Cite(number=number, url="") for number in numbers.values()}
-    return Document(blocks=_blocks_of(_numbered(text, numbers), Reading(cites=cites, allowed=frozenset())))
+    return Document(blocks=_blocks_of(_numbered(text, numbers), Reading(cites=cites, allowed=frozenset(), ids=numbers)))
 
 
 def parse_markdown(text: str, allowed: frozenset[str] = frozenset()) -> Document:

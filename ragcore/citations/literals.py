@@ -86,20 +86,35 @@ def mask(text: str, spans: Sequence[Literal], fill: str) -> str:
 
 
 def fences_apart(text: str) -> str:
-    """Return the text with a line end before each fence that opens behind a sentence: there Markdown sees none.
+    """Return the text with a line end before each fence that Markdown would not see, or not see the end of.
 
-    The new line begins as the one that closes the fence does, so that both stand in the same quote or list item.
+    That is one that opens behind a sentence, or behind the sign of a list item while its lines are not indented as the
+    item. The new line begins as the least indented of those lines, so that all stand in the same quote or list item.
     """
-    if "```" not in text:
+    if "```" not in text and "~~~" not in text:
         return text
     pieces: list[str] = []
     done = 0
     for span in Literals(text).spans:
-        if span.kind is LiteralKind.FENCE and span.start and text[span.start - 1] != "\n":
-            closing = text[text.rfind("\n", 0, span.end) + 1 : span.end]
-            pieces += (text[done : span.start], "\n", closing[: closing.index("`")])
-            done = span.start
+        if span.kind is LiteralKind.FENCE and (apart := _apart(text, span)) is not None:
+            start, margin = apart
+            pieces += (text[done:start], "\n", margin)
+            done = start
     return "".join((*pieces, text[done:]))
+
+
+def _apart(text: str, fence: Literal) -> tuple[int, str] | None:
+    """Return where a line end is missing before a fence, and how the line after it begins; None where none is."""
+    first, *lines = text[fence.start : fence.end].split("\n")
+    margins = [line[: len(line) - len(line.lstrip(" \t>"))] for line in lines if line.strip(" \t>")]
+    margin = min(margins, key=len, default="")
+    if fence.start and text[fence.start - 1] != "\n":
+        return fence.start, margin
+    opening, closing = _FENCE_LINE.match(first), _FENCE_LINE.match(lines[-1]) if lines else None
+    if opening is None or closing is None or not _closes(closing, opening["fence"]):
+        return None
+    in_item = opening["prefix"].strip(" \t>")
+    return (fence.start + opening.start("fence"), margin) if in_item and len(margin) < opening.start("fence") else None
 
 
 def _find(text: str) -> Sequence[Literal]:

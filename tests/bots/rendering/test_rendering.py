@@ -149,6 +149,23 @@ def test_a_fence_behind_a_quoted_sentence_stays_in_the_quote() -> None:
     assert [type(block) for item in items.items for block in item.blocks] == [Paragraph, Fence, Paragraph]
 
 
+@pytest.mark.parametrize("code", ["```py\nx[1]\n```", "~~~\nx[1]\n   ~~~", "```py\n   x[1]\n```"])
+def test_a_fence_that_is_not_indented_as_its_list_item_ends_where_it_is_closed(code: str) -> None:
+    document = parse_answer(answer(f"1. {code}\n\nThen it runs [ID:0].", *CITATIONS))
+    assert [node.text.strip() for node in walk(document) if isinstance(node, Fence)] == ["x[1]"]
+    assert isinstance(document.blocks[-1], Paragraph)
+    assert isinstance(document.blocks[-1].children[1], Cite)
+
+
+@pytest.mark.parametrize(
+    "text", ["- ```py\n  x\n\nso [ID:0]", "- a\n  ```py\nso [ID:0]", "```\n[ID:0]\n```\n- so [ID:0]"]
+)
+def test_what_is_shown_as_prose_shows_its_markers_as_citations(text: str) -> None:
+    document = parse_answer(answer(text, *CITATIONS))
+    assert [node.number for node in walk(document) if isinstance(node, Cite)] == [1]
+    assert [source.number for source in document.sources] == [1]
+
+
 def test_a_citation_inside_a_link_stands_after_it() -> None:
     children = only_paragraph(f"[the page [ID:0]]({GOOD})", citation(1, 0))
     assert isinstance(children[0], Link)
@@ -294,6 +311,7 @@ def test_all_words_are_kept_and_every_citation_resolves(text: str) -> None:
     assert sorted(words(document)) == expected
     shown = on_paper(to_terminal(it), width=300)
     assert sorted(re.findall(r"w\d+", shown)) == expected
+    assert not [n for n in walk(document) if isinstance(n, Text) and "[ID:" in n.text]
     cited = {n.number for n in walk(document) if isinstance(n, Cite)}
     assert cited == {source.number for source in document.sources}
     for number in cited:
