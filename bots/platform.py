@@ -92,10 +92,14 @@ class Incoming:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:
-    """A message of ours that stands on the platform (or a stream or draft that has begun)."""
+    """A message of ours that stands on the platform (or a stream or draft that has begun).
+
+    ``ended``: its stream takes no more text; it is changed as a message from then on.
+    """
 
     channel: str
     id: str
+    ended: bool = False
     extra: Mapping[str, str] = field(default_factory=dict)
     """What else the platform needs to change it, such as that it is a stream."""
 
@@ -150,6 +154,33 @@ class Manner:
     finds_sent: bool
 
 
+class Call(StrEnum):
+    """What is about to be asked of a platform, as far as its limits tell one call from another."""
+
+    STATUS = "status"
+    BEGIN = "begin"
+    """``show`` without anything begun."""
+    CHANGE = "change"
+    """``show`` over what was begun."""
+    END = "end"
+    """``send`` over what was begun, or over a message that stands."""
+    SEND = "send"
+    """``send`` as a message of its own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limit:
+    """At most so many calls within any so many seconds, counted by ``bucket`` as the platform counts them.
+
+    ``kept`` of the calls are left to final messages: what only shows progress goes without them.
+    """
+
+    bucket: str
+    calls: int
+    seconds: float
+    kept: int = 0
+
+
 class Platform(Protocol[R]):
     """One chat platform, connected by one token. Errors of its SDK leave as ``ragcore.errors`` (PlatformError tree).
 
@@ -169,6 +200,13 @@ class Platform(Protocol[R]):
         """Return how the reply to this message can grow."""
         ...
 
+    def limits(self, incoming: Incoming, call: Call, begun: Sent | None = None) -> tuple[Limit, ...]:
+        """Return the limits that one such call counts against; the turn keeps to them. Pure.
+
+        A call that isn't possible at all right now (a stream in an ephemeral reply) is no matter of limits: ``manner``.
+        """
+        ...
+
     def render(self, view: View) -> tuple[R, ...]:
         """Return the whole reply as one message, or as its parts in order where the length forces a split. Pure."""
         ...
@@ -182,13 +220,21 @@ class Platform(Protocol[R]):
         ...
 
     async def show(self, incoming: Incoming, part: R, *, begun: Sent | None, key: str) -> Sent:
-        """Show what is written so far: begin (``begun`` is None) or go on; return what stands now."""
+        """Show what is written so far: begin (``begun`` is None) or go on; return what stands now.
+
+        Raises:
+            StreamEnded: The stream takes no more. Called again with ``begun.ended`` it goes on as a message's edits.
+            PlatformRateLimited: Try later; nothing has changed.
+            PlatformRefused: This reply can't grow here; its final message still can be sent.
+            MessageGone: What was begun is no longer there.
+        """
         ...
 
     async def send(self, incoming: Incoming, part: R, *, begun: Sent | None, key: str, number: int) -> Sent:
         """Send one final part: over what was begun, or as a message of its own; ends a stream.
 
         ``key`` names this part across crashes (a nonce of at most 25 letters and digits); ``number`` counts from 0.
+        Over a message that says the same already it does nothing. Raises as ``show`` does.
         """
         ...
 
@@ -248,6 +294,10 @@ class Inbox(Protocol):
         """Withdraw the answer to a message that its asker deleted."""
         ...
 
+    async def withdraw(self, reference: str, by: str) -> bool:
+        """Withdraw an answer that its asker wants away (a button); False when it isn't theirs, or is gone."""
+        ...
+
     async def stop(self, reference: str, by: str) -> bool:
         """Stop the turn that this asker pressed Stop for; False when there is nothing to stop, or it isn't theirs."""
         ...
@@ -270,4 +320,8 @@ class Inbox(Protocol):
 
     async def knowledge_bases(self, readers: frozenset[str]) -> tuple[str, ...]:
         """Return the names of what these readers may ask, for autocompletion."""
+        ...
+
+    async def welcome(self, language: str) -> View:
+        """Return what greets somebody who opens a conversation: what the bot does, and prompts to begin with."""
         ...
