@@ -55,7 +55,8 @@ class _Choice:
     def _take(self, i: int) -> None:
         """Choose a unit after those that it leans on, if there is room and it was not said already."""
         needed = [j for j in self._with_what_it_leans_on(i) if j not in self._chosen]
-        said = [j for j in self._chosen if self._repeats(i, j)]
+        # What it leans on may have been said as well, word for word, from another passage.
+        said = any(self._repeats(i, j) or self._same(k, j) for j in self._chosen for k in needed)
         sentences = sum(self._units[j].sentences for j in (*self._chosen, *needed))
         if not said and i in needed and sentences <= self._options.sentences:
             self._chosen += needed
@@ -113,14 +114,17 @@ class _Choice:
         needed = [i]
         while len(needed) < 3 and self._units[needed[0]].leans:
             before = [j for j in range(needed[0]) if follows(self._units[j], self._units[needed[0]])]
-            if not before:
+            if not before or any(self._same(before[0], k) for k in needed):
                 break
             needed.insert(0, before[0])
         return needed
 
+    def _same(self, i: int, j: int) -> bool:
+        return self._units[i].text == self._units[j].text and not self._units[i].items
+
     def _repeats(self, i: int, j: int) -> bool:
         unit, other = self._units[i], self._units[j]
-        if unit.text == other.text and not unit.items:
+        if self._same(i, j):
             return True
         if unit.row is not None and other.row is not None and unit.chunk == other.chunk:
             return False

@@ -3,7 +3,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -217,7 +217,11 @@ async def test_the_same_sentence_is_quoted_once() -> None:
     assert answer.count("unused days") == 1
 
 
+DOUBLED = "leave leave leave. days It five days days days days."
+
+
 @given(st.lists(TEXT, min_size=1, max_size=6), SENTENCE)
+@example([DOUBLED, *["leave leave leave."] * 3, f"{DOUBLED} It leave days."], "leave leave days.")
 async def test_every_quoted_sentence_stands_whole_in_the_chunk_it_cites(texts: list[str], question: str) -> None:
     chunks = [scored(text, score=1 - i / 10) for i, text in enumerate(texts)]
     answer = await extract(question, chunks, None)
