@@ -23,6 +23,11 @@ def audience_of(reader: str) -> frozenset[str]:
     return frozenset({reader, EVERYONE, workspace} if slash else {reader, EVERYONE})
 
 
+def narrowest(audience: frozenset[str]) -> str:
+    """Return the reader of an audience that means the fewest people: a person, else a channel, else a workspace."""
+    return min(audience, key=lambda one: (one == EVERYONE, "@" not in one, "/" not in one, one), default="")
+
+
 def readable(readers_of: Mapping[str, Sequence[str]], audience: Audience) -> tuple[str, ...]:
     """Return the knowledge bases whose readers meet the audience, in their order; no readers means the operator's."""
     if audience is None:

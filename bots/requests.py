@@ -10,32 +10,43 @@ from datetime import datetime
 from typing import Literal
 
 from ragcore.reports import SyncProgress, SyncReport
-from ragcore.types import Answer, ConversationKey, Delta, ScoredChunk, Status
+from ragcore.types import Answer, ConversationKey, Delta, Message, ScoredChunk, Status
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
     """Answer a question.
 
-    ``knowledge_bases`` narrows what is searched, empty means all that may be read; ``reader`` answers as that reader
-    would be answered, "" is the operator. With a ``conversation`` its history is recalled, and the turn remembered.
+    ``knowledge_bases`` narrows what is searched, empty means all that may be read. ``audience`` are the readers that
+    see the answer (bots.access); None is the operator. Who ``may_mend`` the settings is told what to change in them.
+
+    With a ``conversation`` its history is recalled, as far as it was said to the same audience, and the turn is
+    remembered under its ``reference``, in place of what that reference had. ``thread`` is what was said before, where
+    the platform could be asked: it takes the place of the history. ``attached`` are the texts of files beside the
+    question, and ``author`` is who asked.
     """
 
     question: str
     knowledge_bases: tuple[str, ...] = ()
     document_ids: tuple[str, ...] = ()
-    reader: str = ""
+    audience: frozenset[str] | None = None
+    may_mend: bool = False
     conversation: ConversationKey | None = None
+    reference: str = ""
+    author: str = ""
+    thread: tuple[Message, ...] = ()
+    attached: tuple[Message, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """Find chunks, without a model; ``limit`` chunks at most."""
+    """Find chunks that the audience may read (None: the operator), without a model; ``limit`` chunks at most."""
 
     query: str
     knowledge_bases: tuple[str, ...] = ()
     document_ids: tuple[str, ...] = ()
     limit: int = 10
+    audience: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +73,9 @@ class Decide:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListSources:
-    """Tell how each source stands."""
+    """Tell how each source stands whose documents the audience may read; None: the operator."""
+
+    audience: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,9 +94,10 @@ class Backup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forget:
-    """Forget a conversation."""
+    """Forget a conversation, or of it the turn with the reference alone."""
 
     conversation: ConversationKey
+    reference: str = ""
 
 
 Request = Ask | Search | Sync | Decide | ListSources | Diagnose | Backup | Forget

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from bots.access import OPERATOR, audience_of, line_to_add, readable
+from bots.access import Audience, line_to_add, narrowest, readable
 from bots.app.diagnosing import diagnose
 from bots.app.options import answer_options, retrieval_options
 from bots.app.parts import Parts
@@ -27,6 +27,7 @@ from bots.requests import (
     ListSources,
     Request,
     Search,
+    SourceState,
     Sync,
 )
 from bots.settings import Settings
@@ -120,7 +121,7 @@ class Operations:
             case Decide():
                 self._doubts.decide(request.doubt, agreed=request.agreed)
             case ListSources():
-                for state in await source_states(self._settings, self._parts.library):
+                for state in await self._sources(request.audience):
                     yield state
             case Forget():
                 yield Forgotten(turns=await self._parts.history.forget(request.conversation))
@@ -132,13 +133,16 @@ class Operations:
                 yield await self._backup(Path(request.path))
 
     async def _ask(self, request: Ask) -> AsyncGenerator[AnswerEvent]:
-        names = self._readable(request.knowledge_bases, request.reader)
+        names = self._readable(request.knowledge_bases, request.audience)
         await self._check_documents(request.document_ids)
-        history: tuple[Message, ...] = ()
-        if request.conversation is not None:
+        history = request.thread
+        if request.conversation is not None and not history:
             history = await self._recall(request.conversation)
         question = Question(
-            text=request.question, knowledge_bases=names, history=history, document_ids=request.document_ids
+            text=request.question,
+            knowledge_bases=names,
+            history=(*history, *request.attached),
+            document_ids=request.document_ids,
         )
         answerer = Answerer(
             retriever=self._parts.retriever,
@@ -166,7 +170,7 @@ class Operations:
         return await self._parts.history.recall(conversation, tokens=tokens)
 
     async def _search(self, request: Search) -> Found:
-        names = self._readable(request.knowledge_bases, "")
+        names = self._readable(request.knowledge_bases, request.audience)
         await self._check_documents(request.document_ids)
         # Whoever searches wants to see what there is, and its score: the gate is for answers.
         retriever = self._parts.retriever.with_options(
@@ -176,19 +180,24 @@ class Operations:
         found = await retriever.retrieve(question)
         return Found(chunks=tuple(scored for scored in found.chunks if scored.score > 0.0))
 
+    async def _sources(self, audience: Audience) -> list[SourceState]:
+        names = self._readable((), audience)
+        states = await source_states(self._settings, self._parts.library)
+        return [state for state in states if audience is None or state.knowledge_base in names]
+
     async def _backup(self, path: Path) -> BackedUp:
         manifest = await backup(self._parts.library.database, path)
         size = (await asyncio.to_thread(path.stat)).st_size
         return BackedUp(path=str(path), size=size, documents=manifest.documents, chunks=manifest.chunks)
 
-    def _readable(self, wanted: Sequence[str], reader: str) -> tuple[str, ...]:
-        """Return the knowledge bases to search: those asked for, of those that the reader may read."""
+    def _readable(self, wanted: Sequence[str], audience: Audience) -> tuple[str, ...]:
+        """Return the knowledge bases to search: those asked for, of those that the audience may read."""
         bases = self._settings.all_knowledge_bases
         unknown = [name for name in wanted if name not in bases]
         if unknown:
             raise ConfigError(f"there is no knowledge base {unknown[0]!r} (there is: {', '.join(bases) or 'none'})")
         readers_of = {name: base.readers for name, base in bases.items()}
-        allowed = readable(readers_of, audience_of(reader) if reader else OPERATOR)
+        allowed = readable(readers_of, audience)
         return tuple(name for name in allowed if not wanted or name in wanted)
 
     async def _check_documents(self, ids: Sequence[str]) -> None:
@@ -200,7 +209,7 @@ class Operations:
 
     async def _with_empty_index(self, answer: Answer, request: Ask, names: Sequence[str]) -> Answer:
         """Tell the operator that there is nothing to find anything in, not only that nothing was found."""
-        if not answer.abstained or request.reader:
+        if not answer.abstained or request.audience is not None:
             return answer
         if not self._settings.all_knowledge_bases:
             hint = "No source is set up yet: `citebot init` writes a citebot.toml to name one in."
@@ -211,11 +220,11 @@ class Operations:
         return replace(answer, notes=(*answer.notes, "Nothing is indexed yet: `citebot sync` reads the sources."))
 
     def _with_refusal(self, answer: Answer, request: Ask, names: Sequence[str]) -> Answer:
-        """Tell the operator, who asked as somebody else, the very line that is missing."""
+        """Tell whoever can mend it, and asked as or among others, the very line that is missing."""
         bases = list(request.knowledge_bases or self._settings.all_knowledge_bases)
-        if names or not request.reader or not bases:
+        if names or not request.audience or not request.may_mend or not bases:
             return answer
-        readers = self._settings.all_knowledge_bases[bases[0]].readers
-        line = line_to_add(bases[0], readers, request.reader)
-        note = f"{request.reader} may read none of: {', '.join(bases)}. To change that, write {line}"
+        readers, reader = self._settings.all_knowledge_bases[bases[0]].readers, narrowest(request.audience)
+        line = line_to_add(bases[0], readers, reader)
+        note = f"{reader} may read none of: {', '.join(bases)}. To change that, write {line}"
         return replace(answer, notes=(*answer.notes, note))

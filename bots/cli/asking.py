@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from bots.access import audience_of
 from bots.cli.forms import answer_form, chunk_forms
 from bots.cli.output import opening, print_json, results, say
 from bots.cli.reach import reach, read_settings
@@ -26,13 +27,13 @@ from ragcore.types import Answer, ScoredChunk
 _MATCHED = "bold reverse"
 
 
-async def run_ask(config: Path | None, request: Ask, *, as_json: bool) -> int:
-    """Answer one question; 0 also when nothing relevant is found, for that is an answer."""
+async def run_ask(config: Path | None, request: Ask, *, reader: str = "", as_json: bool) -> int:
+    """Answer one question, as this reader would be answered; 0 also when nothing is found: that is an answer."""
     settings = read_settings(config)
     check_names(settings, request.knowledge_bases)
     _check_text(request.question, "QUESTION")
-    if request.reader:
-        request = replace(request, reader=_reader(request.reader))
+    if reader:
+        request = replace(request, audience=audience_of(_reader(reader)), may_mend=True)
     async with reach(settings, command="ask") as gateway:
         if not as_json:
             answer = await show_answer(gateway.run(request), results())

@@ -167,10 +167,8 @@ def ask(
     from bots.cli.asking import run_ask
     from bots.requests import Ask
 
-    request = Ask(
-        question=" ".join(question), knowledge_bases=tuple(kb or ()), document_ids=tuple(doc or ()), reader=reader
-    )
-    _run(run_ask(config or context.obj, request, as_json=json))
+    request = Ask(question=" ".join(question), knowledge_bases=tuple(kb or ()), document_ids=tuple(doc or ()))
+    _run(run_ask(config or context.obj, request, reader=reader, as_json=json))
 
 
 @app.command()

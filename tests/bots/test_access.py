@@ -2,7 +2,7 @@ import tomllib
 
 import pytest
 
-from bots.access import OPERATOR, audience_of, line_to_add, readable, unread
+from bots.access import OPERATOR, audience_of, line_to_add, narrowest, readable, unread
 
 BASES = {
     "all": ("*",),
@@ -41,3 +41,17 @@ def test_the_line_to_add_is_toml() -> None:
         where, _, line = line_to_add(name, ("*",), "slack:T1").removeprefix("under ").partition(": ")
         read = tomllib.loads(f"{where}\n{line}")
         assert read == {"knowledge_bases": {name: {"readers": ["*", "slack:T1"]}}}
+
+
+@pytest.mark.parametrize(
+    ("audience", "one"),
+    [
+        ({"*", "slack:T1", "slack:T1/C1"}, "slack:T1/C1"),
+        ({"*", "slack:T1", "slack:T1/C1", "slack:T1/@U1"}, "slack:T1/@U1"),
+        ({"*", "discord:5"}, "discord:5"),
+        ({"*"}, "*"),
+        (set(), ""),
+    ],
+)
+def test_the_narrowest_reader_of_an_audience(audience: set[str], one: str) -> None:
+    assert narrowest(frozenset(audience)) == one

@@ -9,9 +9,11 @@ import signal
 import subprocess
 import sys
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 
 import pytest
 
+from bots.access import audience_of
 from bots.app import Operations, open_operations
 from bots.requests import (
     Ask,
@@ -168,16 +170,30 @@ async def test_readers_are_answered_from_what_they_may_read(home: pathlib.Path) 
     async with opened(home) as (operations, _):
         await told(operations, Sync())
         assert (await answered(operations, Ask(question=question))).citations[0].document_id == "secret:merger.txt"
-        member = await answered(operations, Ask(question=question, reader="slack:T1/@U1"))
+        member = await answered(operations, Ask(question=question, audience=audience_of("slack:T1/@U1")))
         assert not [scored for scored in member.chunks if scored.chunk.document_id.startswith("secret:")]
-        stranger = await answered(operations, Ask(question=question, reader="slack:T2"))
+        outside = Ask(question=question, audience=audience_of("slack:T2"), may_mend=True)
+        stranger = await answered(operations, outside)
         assert stranger.chunks == ()
         assert stranger.abstained
         assert 'under [knowledge_bases.handbook]: readers = ["slack:T1", "slack:T2"]' in stranger.notes[-1]
-        narrowed = Ask(question=question, reader="slack:T1", knowledge_bases=("secret",))
+        assert not (await answered(operations, replace(outside, may_mend=False))).notes
+        narrowed = Ask(question=question, audience=audience_of("slack:T1"), knowledge_bases=("secret",))
         assert (await answered(operations, narrowed)).chunks == ()
         with pytest.raises(ConfigError, match="no knowledge base"):
             await told(operations, Ask(question=question, knowledge_bases=("nonsense",)))
+
+
+async def test_searches_and_sources_keep_to_the_audience(home: pathlib.Path) -> None:
+    member, stranger = audience_of("slack:T1/@U1"), audience_of("slack:T2")
+    async with opened(home) as (operations, _):
+        await told(operations, Sync())
+        for audience, bases in ((None, {"handbook", "secret"}), (member, {"handbook"}), (stranger, set())):
+            (found,) = await told(operations, Search(query="merger leave Brightwater days", audience=audience))
+            assert isinstance(found, Found)
+            assert {scored.chunk.knowledge_base for scored in found.chunks} == bases
+            states = await told(operations, ListSources(audience=audience))
+            assert {state.knowledge_base for state in states if isinstance(state, SourceState)} == bases
 
 
 async def test_a_conversation_is_remembered_and_forgotten(home: pathlib.Path) -> None:

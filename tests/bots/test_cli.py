@@ -77,7 +77,8 @@ def test_ask_prints_the_answer_and_its_sources(cli: Cli, scripted: Scripted) -> 
             question="How many?",
             knowledge_bases=("handbook",),
             document_ids=("handbook:a.md",),
-            reader="slack:T1/@U1",
+            audience=frozenset({"slack:T1/@U1", "slack:T1", "*"}),
+            may_mend=True,
         )
     ]
 
