@@ -37,7 +37,11 @@ _ARCHIVES = (
 )
 _MEDIA = (b"ID3", b"OggS", b"fLaC", b"\x1aE\xdf\xa3", b"FLV\x01", b"\xff\xfb", b"MThd")
 _DATABASES = (b"SQLite format 3", b"PAR1", b"\x89HDF", b"ARROW1")
-_HTML = re.compile(r"^\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)[\s>]", re.I | re.S)
+_HTML = re.compile(
+    # Possessive: forty comments in a row have 2^39 other divisions into comments.
+    r"^\s*+(?:<\?xml[^>]*+>\s*+)?+(?:<!--.*?-->\s*+)*+<(?:!doctype\s+html|html|head|body)[\s>]",
+    re.IGNORECASE | re.DOTALL,
+)
 _HTML_TAGS = re.compile(r"<(?:p|div|h[1-6]|table|ul|ol|span|a|br|td|li)[\s/>]", re.IGNORECASE)
 _MAIL_FIELD = re.compile(
     r"^(?:From|To|Cc|Subject|Date|Received|Return-Path|Delivered-To|MIME-Version|Message-ID|Reply-To|X-[\w-]+|ARC-[\w-]+|"
@@ -140,9 +144,7 @@ def _sniffed_text(content: bytes) -> str:
 
 def _textual(head: str, content: bytes, hint: Media | None) -> Media:
     """Tell the text formats apart; a hint holds unless the structure contradicts it."""
-    if hint not in (Media.MARKDOWN, Media.CODE, Media.RST, Media.JSON, Media.JSONL, Media.NOTEBOOK) and _HTML.match(
-        head
-    ):
+    if hint is not Media.CODE and _HTML.match(head):
         return Media.HTML
     if hint in (None, Media.JSON, Media.JSONL, Media.NOTEBOOK) or hint not in TEXTUAL:
         found = _json_kind(head, content, hint)

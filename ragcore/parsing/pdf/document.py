@@ -4,6 +4,7 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 from itertools import islice
@@ -73,7 +74,8 @@ def _open(content: bytes) -> Any:
         raise ParseError("it is damaged or cut off", mend="copy it again, or print it to a new PDF") from None
 
 
-def _parse(document: Any, job: Job) -> ParsedDocument:
+def _parse(document: Any, job: Job, *, running: bool = True) -> ParsedDocument:
+    """Parse an open document; without ``running`` no line is taken for one that runs through it, but a bare number."""
     with _PDFIUM:
         total = len(document)
         facts = {key: _fact(document, key) for key in ("Title", "Author", "ModDate", "CreationDate")}
@@ -81,7 +83,7 @@ def _parse(document: Any, job: Job) -> ParsedDocument:
         raise ParseError(
             "it is damaged or cut off: no page can be read", mend="copy it again, or print it to a new PDF"
         )
-    writer, furniture = SectionWriter(), Furniture(total)
+    writer, furniture = SectionWriter(), Furniture(total if running else None)
     sizes: Counter[float] = Counter()
     scanned: list[int] = []
     broken: list[int] = []
@@ -105,10 +107,14 @@ def _parse(document: Any, job: Job) -> ParsedDocument:
     if len(scanned) == total:
         raise ParseError("its pages are images without text", mend=OCR_MEND)
     title = _title(facts.get("Title", "")) or big
+    sections = writer.sections(title)
+    if running and not sections and _has_plain_page(document, broken):
+        # Tickets, forms, slides of one line: what comes back on each page, its number aside, is all that they say.
+        return _parse(document, job, running=False)
     return ParsedDocument(
         title=title,
         media_type=Media.PDF,
-        sections=writer.sections(title),
+        sections=sections,
         warnings=_warnings("pages without text, only images", scanned, f"; {OCR_MEND}")
         + _warnings("pages that are damaged", broken),
         author=one_line(facts.get("Author", "")),
@@ -162,6 +168,15 @@ def _page(document: Any, index: int, job: Job) -> _Page:
         if textpage is not None:
             textpage.close()
         page.close()
+
+
+def _has_plain_page(document: Any, broken: Sequence[int]) -> bool:
+    for index in range(len(document)):
+        if index + 1 not in broken:
+            with _PDFIUM, closing(document[index]) as page:
+                if not _has_picture(page):
+                    return True
+    return False
 
 
 def _has_picture(page: Any) -> bool:

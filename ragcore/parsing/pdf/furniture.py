@@ -19,13 +19,19 @@ _GRID = 6.0
 
 Pattern = tuple[str, int]
 """What a running line reads, its numbers masked, and its height on the page in steps of ``_GRID``."""
+_PAGE_NUMBER: Pattern = ("#", 0)
 
 
 class Furniture:
-    """Counts edge lines over the pages seen so far, and tells which of them run through the document."""
+    """Counts edge lines over the pages seen so far, and tells which of them run through the document.
 
-    def __init__(self, pages: int) -> None:
-        self._needed = 2 if pages <= 5 else 3
+    Args:
+        pages: How many the document has; None lets nothing but bare numbers run.
+    """
+
+    def __init__(self, pages: int | None) -> None:
+        self._numbers_only = pages is None
+        self._needed = 2 if pages is None or pages <= 5 else 3
         self._seen: Counter[Pattern] = Counter()
 
     def learn(self, lines: Sequence[Line], height: float) -> None:
@@ -39,6 +45,8 @@ class Furniture:
 
     def _count(self, pattern: Pattern) -> int:
         text, step = pattern
+        if self._numbers_only and pattern != _PAGE_NUMBER:
+            return 0
         return sum(self._seen[(text, near)] for near in (step - 1, step, step + 1))
 
 
@@ -83,7 +91,7 @@ def _patterns(lines: Sequence[Line], height: float) -> dict[int, Pattern]:
 
 def _pattern(line: Line, usual: float) -> Pattern:
     if _is_bare_number(line):
-        return "#", 0  # page numbers move with the length of the page's text
+        return _PAGE_NUMBER  # they move with the length of the page's text
     text = "".join(line.text.lower().split())
     # In large type "Part 1", "Part 2" are headlines of their own; only what stays the same runs through.
     return text if line.size >= _HEADLINE * usual else _NUMBER.sub("#", text), round(line.top / _GRID)

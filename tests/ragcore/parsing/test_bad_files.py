@@ -114,6 +114,9 @@ def test_a_nested_entity_bomb_in_a_package_is_not_expanded() -> None:
     ("content", "name", "media_type"),
     [
         (b"<!doctype html><html><body><p>Hello there</p></body></html>", "x.pdf", "text/html"),
+        (b"<!doctype html><html><body><h1>Hello</h1><p>there</p></body></html>", "x.md", "text/html"),
+        (b"<!-- A --><!-- B --><html><body><p>Hello there</p></body></html>", "x.rst", "text/html"),
+        (b"<div>\n\n# Hello\n\n</div>\n\nThere.\n", "x.md", "text/markdown"),
         (pdf([lines(["Hello there, page."])]), "x.docx", "application/pdf"),
         (b"a,b,c\n1,2,3\n4,5,6\n", "x.xlsx", "text/csv"),
         (b"a\tb\n1\t2\n3\t4\n", "x.pdf", "text/tab-separated-values"),
@@ -145,6 +148,9 @@ def test_a_zip_inside_a_zip_is_not_followed() -> None:
     ("name", "unit", "end"),
     [
         ("x.md", "<!--\n", ""),
+        ("x.md", "<!-- -->\n", "<p>text"),
+        ("x.html", "<!-- -->\n", "<p>text"),
+        ("x.txt", "<!-- -->\n", "<p>text"),
         ("x.md", "<!--\n\n", "-->"),
         ("x.md", "<table>\n\n", "</table>"),
         ("x.rst", "== ==\na  b\n", ""),

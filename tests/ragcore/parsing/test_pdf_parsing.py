@@ -61,6 +61,19 @@ def test_headlines_in_large_type_that_differ_by_their_number_stay() -> None:
     assert all(f"Part {number}" in text for number in range(1, 7))
 
 
+def test_pages_of_one_line_that_differ_by_their_numbers_keep_it() -> None:
+    pages = [[Words(text=f"Ticket {n}0{n} seat {n}"), Words(text=str(n), x=300, y=30)] for n in range(1, 7)]
+    parsed = parse(pdf(pages), name="tickets.pdf")
+    assert [section.text for section in parsed.sections] == [f"Ticket {n}0{n} seat {n}" for n in range(1, 7)]
+
+
+def test_a_number_on_each_page_is_no_text_nor_a_stamp_on_scanned_pages() -> None:
+    for pages, image in (([[Words(text=str(n), y=30)] for n in range(1, 7)], False),
+                         ([[Words(text="Scanned by the archive", y=765)]] * 6, True)):  # fmt: skip
+        with pytest.raises(EmptyDocument):
+            parse(pdf(pages, image=image), name="x.pdf")
+
+
 def test_a_line_that_stands_on_one_page_only_is_no_running_line() -> None:
     pages = [[Words(text=f"{word} notice", y=765, size=9), *lines(BODY)] for word in ("First", "Second", "Third")]
     text = whole_text(parse(pdf(pages), name="x.pdf"))
