@@ -3,6 +3,7 @@
     CitebotError
     ├── ConfigError              a setting or a file is wrong; names it and the mend
     ├── BusyError                another process holds the data directory
+    ├── ClaimLost                another process answers this message now
     ├── SourceError              a source system could not be read
     │   ├── SourceAuthError          the credential is wrong or has expired
     │   ├── SourceRateLimited        it told us to wait
@@ -53,6 +54,10 @@ class BusyError(CitebotError):
 
     retryable = True
     user_message = "Another process is working on the index."
+
+
+class ClaimLost(CitebotError):
+    """Another process answers this message now, or nobody shall: whoever worked on it sends nothing more."""
 
 
 class SourceError(CitebotError):

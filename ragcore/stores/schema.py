@@ -1,4 +1,4 @@
-"""The tables of the one database: documents, chunks, their vectors, sources, history.
+"""The tables of the one database: documents, chunks, their vectors, sources, history, and what chat platforms sent.
 
 Which chunks are live is the registry's word: a chunk is live when its ``generation`` is its document's. A generation
 is derived from the document's hash, so doing the same work twice after a crash writes the same rows.
@@ -200,4 +200,73 @@ turn_citations = Table(
     Column("location", Text, nullable=False),
     Column("quote", Text, nullable=False),
     Column("score", Float, nullable=False, default=0.0),
+)
+
+# What arrived from a chat platform and who answers it: one row a message (bots.turn.claims). ``owner`` and ``attempts``
+# name the one who may still write to it; ``lease_until`` is in seconds since 1970 by the database's own clock.
+claims = Table(
+    "claims",
+    metadata,
+    Column("reference", String(8), primary_key=True),
+    Column("platform", String(50), nullable=False),
+    Column("workspace", String(200), nullable=False, default=""),
+    Column("channel", String(200), nullable=False, default=""),
+    Column("thread", String(200), nullable=False, default=""),
+    Column("message", Text, nullable=False),
+    Column("asker", Text, nullable=False),
+    Column("incoming", Text, nullable=False),  # JSON
+    Column("state", String(10), nullable=False),
+    Column("outcome", String(20), nullable=False, default=""),
+    Column("turn_id", Integer, nullable=False, default=0),  # of turns, which may forget it first; 0: none
+    Column("chunks", Text, nullable=False, default="[]"),  # JSON list: what the prompt held
+    Column("merged_into", String(8), nullable=False, default=""),
+    Column("owner", String(32), nullable=False),
+    Column("lease_until", Float, nullable=False),
+    Column("attempts", Integer, nullable=False, default=1),
+    Column("begun", Text, nullable=False, default=""),  # JSON
+    Column("created_at", DateTime(timezone=True), nullable=False),
+    Column("finished_at", DateTime(timezone=True)),
+    Index("claims_by_state", "state", "platform", "lease_until"),
+    Index("claims_by_message", "platform", "workspace", "channel", "message"),
+    Index("claims_by_merge", "merged_into"),
+    Index("claims_by_time", "created_at"),
+)
+
+# Every name under which a message may arrive again. A key goes with its claim, and may stand a moment before it.
+claim_keys = Table(
+    "claim_keys",
+    metadata,
+    Column("platform", String(50), primary_key=True),
+    Column("workspace", String(200), primary_key=True),
+    Column("key", Text, primary_key=True),
+    Column("reference", String(8), nullable=False),
+    Index("claim_keys_by_claim", "reference"),
+)
+
+# The parts of an answer: a row is written before a part is sent, and again when the platform has taken it.
+sends = Table(
+    "sends",
+    metadata,
+    Column("reference", String(8), ForeignKey("claims.reference", ondelete="CASCADE"), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("key", Text, nullable=False),
+    Column("sent", Text, nullable=False, default=""),  # JSON: what is known to stand
+    Column("intended_at", DateTime(timezone=True), nullable=False),
+    Column("done_at", DateTime(timezone=True)),  # null: intended, and perhaps taken
+)
+
+# A vote keeps a copy of what was voted on: it outlives the turn.
+feedback = Table(
+    "feedback",
+    metadata,
+    Column("reference", String(8), primary_key=True),
+    Column("voter", Text, primary_key=True),
+    Column("side", String(10), nullable=False),
+    Column("reason", Text, nullable=False, default=""),
+    Column("platform", String(50), nullable=False, default=""),
+    Column("question", Text, nullable=False, default=""),
+    Column("answer", Text, nullable=False, default=""),
+    Column("chunks", Text, nullable=False, default="[]"),  # JSON list, as in claims
+    Column("voted_at", DateTime(timezone=True), nullable=False),
+    Index("feedback_by_time", "voted_at"),
 )

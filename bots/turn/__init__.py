@@ -1,0 +1,1 @@
+"""One turn of a conversation, the same on every platform: claim, gate, recall, answer, render, send, remember."""

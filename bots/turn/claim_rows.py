@@ -1,0 +1,125 @@
+"""Claims as rows and rows as claims; the only place that knows how one lies in its tables."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Float, Row, Table, and_, cast, extract, func, select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bots.platform import Incoming
+from bots.turn.claim import Claim, Outcome, Send, State
+from bots.turn.record import incoming_from_json, incoming_to_json, sent_from_json
+from ragcore.stores.rows import storable, utc
+from ragcore.stores.schema import claims, sends
+from ragcore.types import Answer, ConversationKey
+
+_SHORT = 200
+"""Characters of the columns that hold a platform's ids of places."""
+
+
+def database_clock(connection: AsyncConnection) -> ColumnElement[float]:
+    """Return an expression for the seconds since 1970 by the database's clock, the same in all of a transaction."""
+    if connection.dialect.name == "sqlite":
+        return (func.julianday("now") - 2440587.5) * 86400.0
+    return cast(extract("epoch", func.now()), Float)
+
+
+def place(conversation: ConversationKey) -> dict[str, str]:
+    """Return the columns of a conversation."""
+    return {
+        "platform": conversation.platform,
+        "workspace": storable(conversation.workspace)[:_SHORT],
+        "channel": storable(conversation.channel)[:_SHORT],
+        "thread": storable(conversation.thread)[:_SHORT],
+    }
+
+
+def matches(table: Table, values: Mapping[str, str]) -> ColumnElement[bool]:
+    """Return the condition that all these columns have these values."""
+    return and_(*(table.c[name] == value for name, value in values.items()))
+
+
+def new_row(reference: str, incoming: Incoming, owner: str, now: datetime) -> dict[str, Any]:
+    """Return the row of a new claim, its lease aside."""
+    return {
+        **place(incoming.conversation),
+        "reference": reference,
+        "message": storable(incoming.message),
+        "asker": storable(incoming.asker.id),
+        "incoming": incoming_to_json(incoming),
+        "state": State.RUNNING.value,
+        "owner": owner,
+        "attempts": 1,
+        "created_at": now,
+    }
+
+
+def inserting(connection: AsyncConnection, table: Table) -> Any:
+    """Return an INSERT that can look at what is there already, in the database's own dialect."""
+    return (sqlite if connection.dialect.name == "sqlite" else postgresql).insert(table)
+
+
+def chunks_to_json(answer: Answer | None) -> str:
+    """Return what the prompt of an answer held, in its order: ``[ID:n]`` names the n-th, ``number`` is 0 if uncited."""
+    if answer is None:
+        return "[]"
+    numbers = {citation.id: (citation.number, citation.url) for citation in answer.citations}
+    held = []
+    for index, scored in enumerate(answer.chunks):
+        number, url = numbers.get(index, (0, ""))
+        held.append(
+            {
+                "id": index,
+                "number": number,
+                "chunk_id": scored.chunk.id,
+                "document_id": scored.chunk.document_id,
+                "title": scored.chunk.title,
+                "url": url or scored.chunk.url,
+                "score": round(scored.score, 6),
+            }
+        )
+    return json.dumps(held, separators=(",", ":"))
+
+
+async def load(connection: AsyncConnection, rows: Sequence[Row[Any]]) -> tuple[Claim, ...]:
+    """Return the claims of whole rows, in their order, with what was sent and what was merged into them."""
+    references = [row.reference for row in rows]
+    if not references:
+        return ()
+    sent = select(sends).where(sends.c.reference.in_(references)).order_by(sends.c.number)
+    parts = (await connection.execute(sent)).all()
+    columns = (claims.c.merged_into, claims.c.incoming)
+    joined = select(*columns).where(claims.c.merged_into.in_(references))
+    others = (await connection.execute(joined.order_by(claims.c.created_at, claims.c.reference))).all()
+    return tuple(
+        _claim(
+            row,
+            (part for part in parts if part.reference == row.reference),
+            (other.incoming for other in others if other.merged_into == row.reference),
+        )
+        for row in rows
+    )
+
+
+def _claim(row: Row[Any], parts: Iterable[Row[Any]], others: Iterable[str]) -> Claim:
+    created_at = utc(row.created_at)
+    assert created_at is not None
+    return Claim(
+        reference=row.reference,
+        incoming=incoming_from_json(row.incoming),
+        created_at=created_at,
+        state=State(row.state),
+        outcome=Outcome(row.outcome) if row.outcome else None,
+        attempts=row.attempts,
+        turn_id=row.turn_id,
+        begun=sent_from_json(row.begun),
+        sends=tuple(_send(part) for part in parts),
+        also=tuple(incoming_from_json(other) for other in others),
+    )
+
+
+def _send(part: Row[Any]) -> Send:
+    return Send(number=part.number, key=part.key, done=part.done_at is not None, sent=sent_from_json(part.sent))

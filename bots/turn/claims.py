@@ -1,0 +1,319 @@
+"""Each message is answered once: who answers it, how far that came, and who takes over after a crash.
+
+A claim is a row under all the names by which its message may arrive again; the database's primary key decides between
+two that come at once. Whoever holds it renews a lease. Leases run by the database's own clock, so the clocks of the
+processes don't matter; and as also that one may jump, no safety rests on it: each take-over counts ``attempts`` up,
+and whoever held the claim before is refused at its next write (``ClaimLost``), which comes before anything is sent.
+"""
+
+import secrets
+from collections.abc import Callable, Collection, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, Update, and_, bindparam, delete, func, or_, select, tuple_, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bots.platform import Incoming, Sent
+from bots.turn.claim import Claim, Outcome, State
+from bots.turn.claim_rows import chunks_to_json, database_clock, inserting, load, matches, new_row, place
+from bots.turn.record import incoming_from_json, incoming_to_json, sent_to_json, without_words
+from ragcore.errors import ClaimLost
+from ragcore.history import REMEMBERED_DAYS, Transactions
+from ragcore.stores.rows import storable
+from ragcore.stores.schema import claim_keys, claims, sends
+from ragcore.types import Answer, ConversationKey
+
+LEASE_SECONDS = 30.0
+"""How long a claim stays with whoever holds it; renewed every third of it by ``heartbeat``."""
+KEPT = timedelta(hours=48)
+"""How long a claim and its keys stay at least: Telegram, the most patient, keeps what it could not deliver for 24 h."""
+TAKEN_AT_ONCE = 100
+SWEPT_AT_ONCE = 500
+
+Clock = Callable[[AsyncConnection], ColumnElement[float]]
+
+
+class _Again(Exception):
+    """The transaction is to be begun anew: the reference is taken, or the other claim has just been swept."""
+
+
+class Claims:
+    """The claims of one database, as one process sees them; safe to use from many tasks."""
+
+    def __init__(
+        self,
+        database: Transactions,
+        *,
+        days: float = REMEMBERED_DAYS,
+        lease: float = LEASE_SECONDS,
+        clock: Clock = database_clock,
+    ) -> None:
+        """Hold claims for ``lease`` seconds at a time.
+
+        Args:
+            database: Where the claims stand.
+            days: How long what was said is kept (``answer.history_days``); 0 drops it when the turn ends.
+            lease: Seconds that a claim of ours is left alone after its last sign of life.
+            clock: Gives the expression for the seconds since 1970 by which leases run.
+        """
+        self._database = database
+        self._days = days
+        self._lease = lease
+        self._clock = clock
+        self._owner = secrets.token_hex(16)
+
+    async def claim(self, incoming: Incoming) -> Claim | None:
+        """Claim a message, committed on return; None when one of its keys was claimed before.
+
+        Then its further keys belong to that claim from now on.
+
+        Raises:
+            ValueError: the message has no key.
+            StoreError: the database failed; nothing is claimed.
+        """
+        if not incoming.keys:
+            raise ValueError("a message without a key cannot be claimed")
+        while True:
+            try:
+                async with self._database.begin() as connection:
+                    return await self._claim(connection, incoming, secrets.token_hex(4))
+            except _Again:
+                continue
+
+    async def _claim(self, connection: AsyncConnection, incoming: Incoming, reference: str) -> Claim | None:
+        where = {name: place(incoming.conversation)[name] for name in ("platform", "workspace")}
+        # In order: of two transactions with keys in common none then waits for the other while that waits for it.
+        keys = sorted({storable(key) for key in incoming.keys})
+        rows = [{**where, "key": key, "reference": reference} for key in keys]
+        insert_keys = inserting(connection, claim_keys).on_conflict_do_nothing().values(rows)
+        new = set((await connection.execute(insert_keys.returning(claim_keys.c.key))).scalars())
+        if len(new) < len(keys):
+            await self._point_to_first(connection, where, known=set(keys) - new, new=new)
+            return None
+        now = datetime.now(UTC)
+        row = new_row(reference, incoming, self._owner, now)
+        insert_claim = inserting(connection, claims).on_conflict_do_nothing()
+        values = {**row, "lease_until": self._clock(connection) + self._lease}
+        if (await connection.execute(insert_claim.values(values).returning(claims.c.reference))).first() is None:
+            raise _Again
+        return Claim(reference=reference, incoming=incoming, created_at=now)
+
+    async def _point_to_first(
+        self, connection: AsyncConnection, where: dict[str, str], *, known: set[str], new: set[str]
+    ) -> None:
+        here = matches(claim_keys, where)
+        found = select(claim_keys.c.reference).where(here, claim_keys.c.key.in_(known)).order_by(claim_keys.c.key)
+        first = (await connection.execute(found.limit(1))).scalar()
+        if first is None:
+            raise _Again
+        if new:
+            owned = update(claim_keys).where(here, claim_keys.c.key.in_(new))
+            await connection.execute(owned.values(reference=first))
+
+    async def heartbeat(self, held: Collection[Claim]) -> frozenset[str]:
+        """Renew the leases of claims that are being worked on; return the references of those still held."""
+        alive: set[str] = set()
+        pairs = [(claim.reference, claim.attempts) for claim in held]
+        for start in range(0, len(pairs), TAKEN_AT_ONCE):
+            which = tuple_(claims.c.reference, claims.c.attempts).in_(pairs[start : start + TAKEN_AT_ONCE])
+            async with self._database.begin() as connection:
+                renewed = update(claims).where(which, self._ours()).returning(claims.c.reference)
+                until = self._clock(connection) + self._lease
+                alive.update((await connection.execute(renewed.values(lease_until=until))).scalars())
+        return frozenset(alive)
+
+    async def release(self, claim: Claim) -> None:
+        """Hand the claim over: whoever asks for abandoned ones next takes it, without waiting for the lease."""
+        async with self._database.begin() as connection:
+            await connection.execute(update(claims).where(self._held(claim)).values(lease_until=0.0))
+
+    async def merge(self, claim: Claim, into: Claim) -> bool:
+        """Let another running claim of ours answer this message too; False when it no longer can."""
+        both = select(claims.c.reference).where(or_(self._held(claim), self._held(into)))
+        async with self._database.begin() as connection:
+            rows = (await connection.execute(both.order_by(claims.c.reference).with_for_update())).scalars().all()
+            if claim.reference not in rows:
+                raise ClaimLost(f"another process answers {claim.reference}")
+            if into.reference not in rows or into.reference == claim.reference:
+                return False
+            for which in (claims.c.merged_into == claim.reference, claims.c.reference == claim.reference):
+                ended = {"state": State.MERGED.value, "merged_into": into.reference, "finished_at": datetime.now(UTC)}
+                await connection.execute(update(claims).where(which).values(ended))
+        return True
+
+    async def begun(self, claim: Claim, sent: Sent | None) -> None:
+        """Record the message in which the answer grows.
+
+        Raises:
+            ClaimLost: somebody else has the claim: what was sent and not recorded is to be taken back.
+        """
+        async with self._database.begin() as connection:
+            await self._write(connection, claim, update(claims).values(begun=sent_to_json(sent) if sent else ""))
+
+    async def intend(self, claim: Claim, number: int, key: str) -> None:
+        """Record, before it is sent, that part ``number`` (from 0) goes out under this key; ClaimLost: don't send.
+
+        What is known to stand under the number already stays known.
+        """
+        row = {"reference": claim.reference, "number": number, "key": storable(key), "intended_at": datetime.now(UTC)}
+        async with self._database.begin() as connection:
+            await self._write(connection, claim, update(claims))
+            insert = inserting(connection, sends).values(row)
+            again = {"key": row["key"], "intended_at": row["intended_at"], "done_at": None}
+            await connection.execute(insert.on_conflict_do_update(index_elements=["reference", "number"], set_=again))
+
+    async def done(self, claim: Claim, number: int, sent: Sent) -> None:
+        """Record that the platform took an intended part; ClaimLost as in ``begun``."""
+        which = and_(sends.c.reference == claim.reference, sends.c.number == number)
+        async with self._database.begin() as connection:
+            await self._write(connection, claim, update(claims))
+            taken = update(sends).where(which).values(sent=sent_to_json(sent), done_at=datetime.now(UTC))
+            await connection.execute(taken)
+
+    async def finish(self, claim: Claim, outcome: Outcome, *, turn_id: int = 0, answer: Answer | None = None) -> None:
+        """End the turn: its outcome, its turn in the history (0: none), and which passages it had.
+
+        Raises:
+            ClaimLost: somebody else has the claim, or it ended already.
+        """
+        values: dict[str, Any] = {"state": State.DONE.value, "outcome": outcome.value, "turn_id": turn_id}
+        values |= {"chunks": chunks_to_json(answer), "finished_at": datetime.now(UTC)}
+        if outcome is Outcome.IGNORED or self._days <= 0:
+            values |= {"incoming": incoming_to_json(without_words(claim.incoming)), "chunks": "[]"}
+        async with self._database.begin() as connection:
+            await self._write(connection, claim, update(claims).values(values))
+
+    async def abandoned(self, platforms: Collection[str], *, alone: bool = False) -> tuple[Claim, ...]:
+        """Take over what nobody works on any more, oldest first: with what was begun, sent and merged.
+
+        Call ``heartbeat`` before: a claim of ours that had no sign of life for too long is taken over as well.
+
+        Args:
+            platforms: Those that this process serves.
+            alone: No other process works on this database (the lock of a ``data_dir`` with SQLite says so): then what
+                another one holds is left behind by a process that is gone, and no lease need run out.
+        """
+        async with self._database.begin() as connection:
+            now = self._clock(connection)
+            free = claims.c.lease_until <= now
+            if alone:
+                free = or_(free, claims.c.owner != self._owner)
+            running = and_(claims.c.state == State.RUNNING.value, claims.c.platform.in_(list(platforms)))
+            chosen = select(claims.c.reference).where(running, free).order_by(claims.c.created_at).limit(TAKEN_AT_ONCE)
+            # Two statements: within one, the database may evaluate the choice more than once.
+            ids = (await connection.execute(chosen.with_for_update(skip_locked=True))).scalars().all()
+            taken = update(claims).where(claims.c.reference.in_(ids))
+            await connection.execute(
+                taken.values(owner=self._owner, attempts=claims.c.attempts + 1, lease_until=now + self._lease)
+            )
+            return await _select(connection, claims.c.reference.in_(ids))
+
+    async def withdraw(self, reference: str) -> Claim | None:
+        """End a claim because its question is gone, whoever holds it, and drop its words; return it as it stood.
+
+        The one who held it meets ClaimLost at its next write. None when there is no such claim.
+        """
+        async with self._database.begin() as connection:
+            lock = select(claims.c.reference).where(claims.c.reference == reference).with_for_update()
+            if (await connection.execute(lock)).first() is None:
+                return None
+            (claim,) = await _select(connection, claims.c.reference == reference)
+            values = {"state": State.DONE.value, "outcome": Outcome.WITHDRAWN.value, "finished_at": datetime.now(UTC)}
+            bare = incoming_to_json(without_words(claim.incoming))
+            ended = update(claims).where(claims.c.reference == reference).values(values)
+            await connection.execute(ended.values(incoming=bare, chunks="[]"))
+        return claim
+
+    async def by_reference(self, reference: str) -> Claim | None:
+        """Return the claim of a reference, or the one that it was merged into; None when it is gone."""
+        async with self._database.connect() as connection:
+            into = select(claims.c.merged_into).where(claims.c.reference == reference)
+            wanted = (await connection.execute(into)).scalar() or reference
+            found = await _select(connection, claims.c.reference == wanted)
+        return found[0] if found else None
+
+    async def by_message(self, conversation: ConversationKey, message: str) -> tuple[Claim, ...]:
+        """Return the claims that answer a message of the channel, in whatever thread, newest first.
+
+        More than one when it was edited and answered again. One that was merged is given as the claim that answers it.
+        """
+        columns = place(conversation)
+        del columns["thread"]
+        found = select(claims.c.reference, claims.c.merged_into).where(
+            matches(claims, columns), claims.c.message == storable(message)
+        )
+        async with self._database.connect() as connection:
+            ids = {row.merged_into or row.reference for row in await connection.execute(found)}
+            return tuple(reversed(await _select(connection, claims.c.reference.in_(ids))))
+
+    async def answers_of(self, reference: str) -> tuple[Sent, ...]:
+        """Return the messages on the platform that make up an answer, in order; empty when it is gone."""
+        claim = await self.by_reference(reference)
+        return tuple(part.sent for part in claim.sends if part.sent is not None) if claim else ()
+
+    async def active_conversations(self, platform: str, since: datetime) -> tuple[ConversationKey, ...]:
+        """Return the conversations with a turn since then, the one with the newest first."""
+        columns = (claims.c.platform, claims.c.workspace, claims.c.channel, claims.c.thread)
+        turn = and_(claims.c.platform == platform, claims.c.outcome != Outcome.IGNORED.value)
+        recent = select(*columns).where(turn, claims.c.created_at >= since.astimezone(UTC)).group_by(*columns)
+        async with self._database.connect() as connection:
+            rows = (await connection.execute(recent.order_by(func.max(claims.c.created_at).desc(), *columns))).all()
+        return tuple(ConversationKey(**row._mapping) for row in rows)
+
+    async def forget(self, conversation: ConversationKey) -> int:
+        """Drop the words of what was answered in a conversation, and return of how many messages."""
+        ended = select(claims.c.reference).where(claims.c.state == State.DONE.value)
+        over = or_(claims.c.state == State.DONE.value, claims.c.merged_into.in_(ended))
+        which = and_(matches(claims, place(conversation)), over)
+        async with self._database.begin() as connection:
+            rows = (await connection.execute(select(claims.c.reference, claims.c.incoming).where(which))).all()
+            read = [(row.reference, incoming_from_json(row.incoming)) for row in rows]
+            bare = [
+                {"which": reference, "bare": incoming_to_json(without_words(incoming))}
+                for reference, incoming in read
+                if without_words(incoming) != incoming
+            ]
+            if bare:
+                forgotten = update(claims).where(claims.c.reference == bindparam("which"))
+                values = {"incoming": bindparam("bare"), "chunks": "[]", "turn_id": 0}
+                await connection.execute(forgotten.values(values), bare)
+        return len(bare)
+
+    async def sweep(self, *, now: datetime | None = None) -> int:
+        """Delete claims older than what is remembered, those of ignored messages after 48 h; return how many."""
+        total = 0
+        while True:
+            async with self._database.begin() as connection:
+                swept = await self._sweep(connection, (now or datetime.now(UTC)).astimezone(UTC))
+            total += swept
+            if swept < SWEPT_AT_ONCE:
+                return total
+
+    async def _sweep(self, connection: AsyncConnection, now: datetime) -> int:
+        oldest = now - max(KEPT, timedelta(days=self._days))
+        ignored = and_(claims.c.outcome == Outcome.IGNORED.value, claims.c.created_at < now - KEPT)
+        old = select(claims.c.reference).where(or_(claims.c.created_at < oldest, ignored)).limit(SWEPT_AT_ONCE)
+        ids: Sequence[str] = (await connection.execute(old.with_for_update(skip_locked=True))).scalars().all()
+        for table in (claim_keys, sends, claims):
+            await connection.execute(delete(table).where(table.c.reference.in_(ids)))
+        return len(ids)
+
+    async def _write(self, connection: AsyncConnection, claim: Claim, statement: Update) -> None:
+        """Write to a claim that we hold, and renew its lease; ClaimLost when we don't."""
+        until = self._clock(connection) + self._lease
+        written = statement.where(self._held(claim)).values(lease_until=until).returning(claims.c.reference)
+        if (await connection.execute(written)).first() is None:
+            raise ClaimLost(f"another process answers {claim.reference}, or it was withdrawn")
+
+    def _held(self, claim: Claim) -> ColumnElement[bool]:
+        same = and_(claims.c.reference == claim.reference, claims.c.attempts == claim.attempts)
+        return and_(same, self._ours())
+
+    def _ours(self) -> ColumnElement[bool]:
+        return and_(claims.c.state == State.RUNNING.value, claims.c.owner == self._owner)
+
+
+async def _select(connection: AsyncConnection, which: ColumnElement[bool]) -> tuple[Claim, ...]:
+    rows = select(claims).where(which).order_by(claims.c.created_at, claims.c.reference)
+    return await load(connection, (await connection.execute(rows)).all())
