@@ -182,7 +182,15 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
 LANGUAGES = tuple(_SENTENCES)
 
 
+def is_spoken(language: str) -> bool:
+    """Tell whether there are sentences in a language, however its name is written (``zh``, ``zh-TW``, ``de_AT``)."""
+    return _code(language) in _SENTENCES
+
+
+def _code(language: str) -> str:
+    return language.replace("_", "-").partition("-")[0].lower()
+
+
 def phrase(key: Phrase, language: str = "en", *, seconds: int = 0) -> str:
     """Return the sentence in the language (``zh``, ``zh-TW``, ``de_AT``), or in English when we do not have it."""
-    code = language.replace("_", "-").partition("-")[0].lower()
-    return _SENTENCES.get(code, _SENTENCES["en"])[key].replace("{seconds}", str(seconds))
+    return _SENTENCES.get(_code(language), _SENTENCES["en"])[key].replace("{seconds}", str(seconds))

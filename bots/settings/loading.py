@@ -23,6 +23,7 @@ from pydantic_settings import EnvSettingsSource
 from bots.settings.model import Settings, SourceSettings
 from bots.settings.problems import Place, describe, nearest, show, unknown_key
 from ragcore.errors import ConfigError
+from ragcore.phrases import LANGUAGES, is_spoken
 
 FILE_NAME = "citebot.toml"
 
@@ -245,6 +246,9 @@ def _contradictions(settings: Settings) -> Iterator[tuple[Place, str]]:
         for number, name in enumerate(names):
             if name in names[:number]:
                 yield (table, number, "name" if table == "sources" else "id"), "stands twice; each must be there once"
+    language = settings.answer.language
+    if language and not is_spoken(language):
+        yield ("answer", "language"), f'"{language}" is none of those there are: {", ".join(sorted(LANGUAGES))}'
     known = list(settings.all_knowledge_bases)
     for number, channel in enumerate(settings.channels):
         for entry, name in enumerate(channel.knowledge_bases or ()):

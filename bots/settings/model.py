@@ -224,7 +224,7 @@ class KnowledgeBaseSettings(Section):
     """One knowledge base: documents that are searched, and read, together."""
 
     description: str = Field(default="", description="what is in it, in one sentence")
-    chunking: str = Field(default="naive", min_length=1, description="the chunk method")
+    chunking: Literal["naive"] = Field(default="naive", description="the chunk method")
     chunk_tokens: int | None = Field(default=None, ge=16, le=8192, description="the largest chunk, in tokens")
     chunk_overlap: float | None = Field(
         default=None, ge=0, le=0.5, description="how much of a chunk the next one repeats, as a share of it"

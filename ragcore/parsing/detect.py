@@ -48,7 +48,7 @@ _MAIL_FIELD = re.compile(
     r"DKIM-Signature|Content-Type|Sender|List-[\w-]+):",
     re.IGNORECASE,
 )
-_MARKDOWN = re.compile(r"^(?:#{1,6} \S|```|\s*[-*] \[[ x]\] |\|.+\|$|\[[^\]]+\]: \S)|\]\(\S+\)|\*\*\w", re.MULTILINE)
+_MARKDOWN = re.compile(r"^(?:#{1,6} \S|```|[ \t]*[-*] \[[ x]\] |\|.+\|$|\[[^\]]+\]: \S)|\]\(\S+\)|\*\*\w", re.MULTILINE)
 _RST = re.compile(r"^(?:\.\. [\w-]+::|\S[^\n]*\n(={3,}|-{3,}|~{3,})$)", re.MULTILINE)
 _OLD_OFFICE = (
     ("WordDocument", "an old Word file (.doc)", "save it as docx"),

@@ -1,6 +1,7 @@
 import json
 import pathlib
 import unittest.mock
+from typing import get_args
 
 import pytest
 from hypothesis import example, given
@@ -24,6 +25,7 @@ from bots.settings import (
     TelegramSettings,
     load_settings,
 )
+from ragcore.chunking import METHODS
 from ragcore.errors import ConfigError
 from tests.fakes.settings import refusal, write
 
@@ -46,6 +48,11 @@ def test_a_missing_variable_is_named_with_its_setting():
         ("[answer]\ntop_n = 0\n", "citebot.toml: [answer] top_n: must be more than 0"),
         ('[answer]\nquote = "perhaps"\n', "citebot.toml: [answer] quote: must be true or false, without quotes"),
         ('[answer]\nunsupported = "hide"\n', 'citebot.toml: [answer] unsupported: must be "mark" or "withhold"'),
+        (
+            '[answer]\nlanguage = "klingon"\n',
+            'citebot.toml: [answer] language: "klingon" is none of those there are: de,',
+        ),
+        ('[knowledge_bases.a]\nchunking = "nave"\n', 'citebot.toml: [knowledge_bases.a] chunking: must be "naive"'),
         (
             "[answer]\nempty_response = 5\n",
             'citebot.toml: [answer] empty_response: must be text in quotes, such as "text"',
@@ -84,6 +91,10 @@ def test_a_fault_is_one_line_with_place_and_mend(text, line):
     message = refusal(text)
     assert message.startswith(line)
     assert len(message.splitlines()) == 1
+
+
+def test_every_chunk_method_can_be_chosen():
+    assert get_args(KnowledgeBaseSettings.model_fields["chunking"].annotation) == tuple(METHODS)
 
 
 def test_all_problems_are_told_at_once():

@@ -151,6 +151,7 @@ def test_a_zip_inside_a_zip_is_not_followed() -> None:
         ("x.md", "<!-- -->\n", "<p>text"),
         ("x.html", "<!-- -->\n", "<p>text"),
         ("x.txt", "<!-- -->\n", "<p>text"),
+        ("x.html", "\n", "text"),
         ("x.md", "<!--\n\n", "-->"),
         ("x.md", "<table>\n\n", "</table>"),
         ("x.rst", "== ==\na  b\n", ""),
