@@ -121,7 +121,7 @@ async def test_what_is_set_for_a_task_reaches_the_endpoint(tmp_path: pathlib.Pat
 
 @pytest.mark.parametrize(
     ("limit", "behaviour"),
-    [("first_token_timeout = 0.3", Hang()), ("total_timeout = 0.3", Reply(pieces=["a"] * 100, delay=0.05))],
+    [("first_token_timeout = 0.3", Hang()), ("total_timeout = 0.3", Reply(pieces=["a"] * 2000, delay=0.05))],
 )
 async def test_limits_of_time_are_a_matter_of_settings(
     tmp_path: pathlib.Path, limit: str, behaviour: Hang | Reply
@@ -136,7 +136,7 @@ async def test_limits_of_time_are_a_matter_of_settings(
         with pytest.raises((ModelUnreachable, ModelInterrupted)):
             async for _ in model.stream([Message(role="user", text="What is it?")]):
                 pass
-        assert time.monotonic() - began < 4
+        assert time.monotonic() - began < 30
         await model.close()
 
 
@@ -149,7 +149,7 @@ async def test_the_limit_of_connecting_is_a_matter_of_settings(tmp_path: pathlib
         began = time.monotonic()
         with pytest.raises(ModelUnreachable, match=r"takes no connection.*llm\.base_url"):
             await model.complete([Message(role="user", text="What is it?")], task="answer")
-        assert 0.6 <= time.monotonic() - began < 4, "two tries of 0.3 s"
+        assert 0.6 <= time.monotonic() - began < 9, "two tries of 0.3 s"
         await model.close()
 
 

@@ -8,7 +8,7 @@ from ragcore.types import Message
 from tests.fakes.openai_server import OpenAIServer
 
 QUESTION = [Message(role="system", text="Be brief."), Message(role="user", text="What is it?")]
-FAST = ChatLimits(first_backoff=0.01, connect=2, first_token=5, total=20)
+FAST = ChatLimits(first_backoff=0.01, connect=2, first_token=30, total=120)
 KEY = "sk-secret-0123456789abcdef"
 
 

@@ -1,7 +1,7 @@
 """What the chat client makes of failures, against a scripted endpoint on loopback."""
 
+import asyncio
 import logging
-import time
 from dataclasses import replace
 
 import pytest
@@ -38,14 +38,23 @@ class TestErrors:
             await collect(model)
         assert len(server.requests) == 3 + FAST.attempts
 
-    async def test_nobody_listens(self) -> None:
+    async def test_nobody_listens(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Whoever asked is kept waiting for one more try, whatever the limits allow, and no longer."""
         model = OpenAIChatModel(base_url="http://127.0.0.1:9/v1", model="fake")
+        waits: list[float] = []
+        real = asyncio.sleep
+
+        async def sleep(seconds: float) -> None:
+            waits.append(seconds)
+            await real(0)
+
         await model.warm_up()
-        began = time.monotonic()
+        monkeypatch.setattr("ragcore.models.openai_chat.asyncio.sleep", sleep)
         with pytest.raises(ModelUnreachable, match="no connection"):
             await collect(model)
-        assert time.monotonic() - began < 2
+        monkeypatch.undo()
+        (wait,) = [wait for wait in waits if wait]
+        assert wait <= 1
         await model.close()
 
     async def test_errors_within_a_stream(self, server: OpenAIServer, model: OpenAIChatModel) -> None:

@@ -24,7 +24,7 @@ class TestWaits:
         server.queue(Failure(status=429, headers={"Retry-After": "1"}))
         began = time.monotonic()
         assert text_of(await collect(model)) == "Fine."
-        assert 1.0 <= time.monotonic() - began < 15
+        assert time.monotonic() - began >= 1.0
 
     async def test_without_a_header_tries_end(self, server: OpenAIServer, model: OpenAIChatModel) -> None:
         server.queue(*[Failure(status=429)] * FAST.attempts)
@@ -56,11 +56,11 @@ class TestWaits:
 
     async def test_first_token_timeout(self, server: OpenAIServer) -> None:
         model = make(server, replace(FAST, first_token=0.2, attempts=2))
-        server.queue(Hang(), Reply(text="late", first_delay=5))
+        server.queue(Hang(), Reply(text="late", first_delay=600))
         began = time.monotonic()
         with pytest.raises(ModelUnreachable, match="in time"):
             await collect(model)
-        assert time.monotonic() - began < 4.5
+        assert time.monotonic() - began < 30
         assert len(server.requests) == 2
         await model.close()
 
@@ -122,6 +122,6 @@ class TestLeaving:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while not condition():  # noqa: ASYNC110
             await asyncio.sleep(0.01)
