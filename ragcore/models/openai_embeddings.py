@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragcore.errors import ModelBadOutput
+from ragcore.errors import ModelBadOutput, ModelContextTooLong, ModelError
 from ragcore.models.endpoint import ATTEMPTS, with_retries
 from ragcore.models.openai_errors import CONNECT_SECONDS
 from ragcore.models.windows import pool, unit
@@ -26,6 +26,8 @@ OVERLAP = 64
 """Tokens that the windows of a long text share."""
 CONCURRENT = 4
 """Requests of one call under way at a time."""
+_PERHAPS_TOO_MUCH = (ModelError, ModelContextTooLong)
+"""What a refused batch ends as (400, 413, 422): these very types, not those below them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +66,7 @@ class OpenAIEmbedder:
             model: The model's name at the endpoint.
             base_url: The endpoint, up to and without ``/embeddings``.
             api_key: The key; empty for an endpoint that asks for none.
-            batch_size: Most texts in a request.
+            batch_size: Most texts in a request; fewer where the endpoint turns out to take fewer.
             dimension: Asked of the endpoint when not 0, else learned from the first answer.
             max_tokens: Most tokens of one text in one piece.
             request_tokens: Most tokens of all texts of a request.
@@ -153,6 +155,19 @@ class OpenAIEmbedder:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _request(self, client: "openai.AsyncOpenAI", texts: list[str]) -> NDArray[np.float32]:
+        """Ask for the vectors of a batch; one that is refused goes in halves, for many endpoints take fewer texts."""
+        if len(texts) <= self._batch_size:
+            try:
+                return await self._ask(client, texts)
+            except ModelError as error:
+                if len(texts) == 1 or type(error) not in _PERHAPS_TOO_MUCH:
+                    raise
+        half = (len(texts) + 1) // 2
+        parts = [await self._request(client, part) for part in (texts[:half], texts[half:])]
+        self._batch_size = min(self._batch_size, half)
+        return np.concatenate(parts)
+
+    async def _ask(self, client: "openai.AsyncOpenAI", texts: list[str]) -> NDArray[np.float32]:
         asked: dict[str, Any] = {"dimensions": self._asked_dimension} if self._asked_dimension else {}
 
         async def post() -> bytes:

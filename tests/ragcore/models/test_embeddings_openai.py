@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragcore.errors import ModelAuthError, ModelBadOutput, ModelUnreachable
+from ragcore.errors import ModelAuthError, ModelBadOutput, ModelError, ModelUnreachable
 from ragcore.models.openai_embeddings import OpenAIEmbedder, _spans
 from ragcore.tokens import offline_tokenizer
 
@@ -131,6 +131,27 @@ async def test_requests_stay_within_texts_and_tokens(endpoint: Endpoint) -> None
     assert sum(sizes) == 29
     assert max(sizes) <= 8
     assert not any(endpoint.refusal(request["input"]) for request in endpoint.requests)
+
+
+async def test_an_endpoint_that_takes_fewer_texts_is_given_fewer(endpoint: Endpoint) -> None:
+    embedder = embedder_at(endpoint, batch_size=40, request_tokens=1000)
+    texts = [f"text number {n}" for n in range(60)]
+    vectors = await embedder.embed(texts)
+    np.testing.assert_allclose(vectors, await embed(endpoint, texts), atol=1e-5)
+    endpoint.requests.clear()
+    await embedder.embed(texts)
+    assert not any(endpoint.refusal(request["input"]) for request in endpoint.requests)
+    await embedder.close()
+
+
+async def test_a_text_that_is_refused_by_itself_is_told_and_the_next_go_together(endpoint: Endpoint) -> None:
+    embedder = embedder_at(endpoint)
+    endpoint.refusal = lambda texts: "invalid input" if "bad" in texts else ""  # type: ignore[method-assign]
+    with pytest.raises(ModelError, match="invalid input"):
+        await embedder.embed(["a", "b", "c", "bad"])
+    await embedder.embed([f"t{n}" for n in range(8)])
+    assert len(endpoint.requests[-1]["input"]) == 8
+    await embedder.close()
 
 
 async def test_a_long_text_goes_in_windows_and_its_end_counts(endpoint: Endpoint) -> None:
