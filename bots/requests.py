@@ -2,7 +2,8 @@
 
 Each request is answered by a stream of events. ``Ask`` gives ``Status``, ``Delta`` and one ``Answer``; ``Search`` one
 ``Found``; ``Sync`` gives ``SyncProgress`` and one ``SyncReport`` a source; ``ListSources`` one ``SourceState`` a
-source; ``Diagnose`` one ``Check`` each; ``Backup`` one ``BackedUp``; ``Forget`` one ``Forgotten``.
+source; ``ListFeedback`` one ``Judgement`` a vote and one ``Unanswered`` a question; ``Diagnose`` one ``Check`` each;
+``Backup`` one ``BackedUp``; ``Forget`` one ``Forgotten``.
 """
 
 from dataclasses import dataclass
@@ -79,6 +80,11 @@ class ListSources:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ListFeedback:
+    """Tell how readers judged answers, and which questions were left without one, each newest first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnose:
     """Check everything; ``repair`` mends what can be mended."""
 
@@ -100,7 +106,7 @@ class Forget:
     reference: str = ""
 
 
-Request = Ask | Search | Sync | Decide | ListSources | Diagnose | Backup | Forget
+Request = Ask | Search | Sync | Decide | ListSources | ListFeedback | Diagnose | Backup | Forget
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +139,49 @@ class SourceState:
     next_run: datetime | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadChunk:
+    """A passage that the prompt of an answer held: ``[ID:id]`` names it; ``number`` is what readers saw, 0: uncited."""
+
+    id: int
+    number: int
+    chunk_id: str
+    document_id: str
+    title: str
+    url: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """A reader's vote on one answer, with what was asked and answered as it was then, ``[ID:n]`` markers included.
+
+    Question, answer and chunks are empty when they had been forgotten before the vote.
+    """
+
+    reference: str
+    platform: str
+    voter: str
+    side: Literal["up", "down"]
+    reason: str
+    question: str
+    answer: str
+    chunks: tuple[ReadChunk, ...]
+    voted_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unanswered:
+    """A question that got no answer; ``outcome`` says why (``bots.turn.claim.Outcome``)."""
+
+    reference: str
+    platform: str
+    asker: str
+    question: str
+    outcome: str
+    asked_at: datetime
+
+
 CheckState = Literal["ok", "warn", "fail"]
 
 
@@ -163,4 +212,18 @@ class Forgotten:
     turns: int
 
 
-Event = Status | Delta | Answer | Found | SyncProgress | Doubt | SyncReport | SourceState | Check | BackedUp | Forgotten
+Event = (
+    Status
+    | Delta
+    | Answer
+    | Found
+    | SyncProgress
+    | Doubt
+    | SyncReport
+    | SourceState
+    | Judgement
+    | Unanswered
+    | Check
+    | BackedUp
+    | Forgotten
+)

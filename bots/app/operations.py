@@ -24,6 +24,7 @@ from bots.requests import (
     Forget,
     Forgotten,
     Found,
+    ListFeedback,
     ListSources,
     Request,
     Search,
@@ -31,6 +32,7 @@ from bots.requests import (
     Sync,
 )
 from bots.settings import Settings
+from bots.turn.feedback import listed
 from ragcore.answer import Answerer
 from ragcore.context import HISTORY_SHARE, default_budget
 from ragcore.errors import CitebotError, ConfigError
@@ -120,9 +122,9 @@ class Operations:
                             yield told
             case Decide():
                 self._doubts.decide(request.doubt, agreed=request.agreed)
-            case ListSources():
-                for state in await self._sources(request.audience):
-                    yield state
+            case ListSources() | ListFeedback():
+                for listing in await self._listed(request):
+                    yield listing
             case Forget():
                 yield Forgotten(turns=await self._parts.history.forget(request.conversation))
             case Diagnose():
@@ -179,6 +181,11 @@ class Operations:
         question = Question(text=request.query, knowledge_bases=names, document_ids=request.document_ids)
         found = await retriever.retrieve(question)
         return Found(chunks=tuple(scored for scored in found.chunks if scored.score > 0.0))
+
+    async def _listed(self, request: ListSources | ListFeedback) -> Sequence[Event]:
+        if isinstance(request, ListFeedback):
+            return await listed(self._parts.library.database)
+        return await self._sources(request.audience)
 
     async def _sources(self, audience: Audience) -> list[SourceState]:
         names = self._readable((), audience)

@@ -211,6 +211,14 @@ def list_sources(context: typer.Context, json: Json = False, config: Config = No
 
 
 @app.command()
+def feedback(context: typer.Context, json: Json = False, config: Config = None) -> None:
+    """Show how readers judged answers, and which questions were left without one."""
+    from bots.cli.judging import run_feedback
+
+    _run(run_feedback(config or context.obj, as_json=json))
+
+
+@app.command()
 def doctor(
     context: typer.Context,
     json: Json = False,

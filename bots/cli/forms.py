@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from bots.rendering.markdown import to_markdown
-from bots.requests import Check, SourceState
+from bots.requests import Check, Judgement, SourceState, Unanswered
 from ragcore.links import deep_link
 from ragcore.reports import SyncReport
 from ragcore.types import Answer, ScoredChunk
@@ -95,6 +95,44 @@ def state_form(state: SourceState) -> Form:
         "last_success": _time(state.last_success),
         "last_error": state.last_error or None,
         "next_run": _time(state.next_run),
+    }
+
+
+def judgement_form(vote: Judgement) -> Form:
+    """Return one entry of ``votes`` in ``feedback --json``; ``[ID:n]`` in the answer names a chunk's ``id``."""
+    return {
+        "reference": vote.reference,
+        "side": vote.side,
+        "reason": vote.reason or None,
+        "platform": vote.platform,
+        "voter": vote.voter,
+        "voted_at": _time(vote.voted_at),
+        "question": vote.question,
+        "answer": vote.answer,
+        "chunks": [
+            {
+                "id": chunk.id,
+                "number": chunk.number or None,
+                "chunk_id": chunk.chunk_id,
+                "document_id": chunk.document_id,
+                "title": chunk.title,
+                "url": chunk.url,
+                "score": chunk.score,
+            }
+            for chunk in vote.chunks
+        ],
+    }
+
+
+def unanswered_form(question: Unanswered) -> Form:
+    """Return one entry of ``unanswered`` in ``feedback --json``."""
+    return {
+        "reference": question.reference,
+        "outcome": question.outcome,
+        "platform": question.platform,
+        "asker": question.asker,
+        "asked_at": _time(question.asked_at),
+        "question": question.question,
     }
 
 

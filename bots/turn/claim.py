@@ -79,7 +79,7 @@ class Claim:
 
     ``reference`` is 8 hex digits. ``also`` are the messages merged into it, in the order in which they came: the turn
     answers them all. ``attempts`` counts the processes that took it up, from 1; above that, ``begun`` and ``sends``
-    tell what the earlier ones left on the platform. ``turn_id`` is the turn of the history, 0 for none.
+    tell what the earlier ones left on the platform.
     """
 
     reference: str
@@ -88,7 +88,6 @@ class Claim:
     state: State = State.RUNNING
     outcome: Outcome | None = None
     attempts: int = 1
-    turn_id: int = 0
     begun: Sent | None = None
     sends: tuple[Send, ...] = ()
     also: tuple[Incoming, ...] = ()

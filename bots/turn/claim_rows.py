@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -10,8 +11,10 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bots.platform import Incoming
+from bots.requests import ReadChunk
 from bots.turn.claim import Claim, Outcome, Send, State
 from bots.turn.record import incoming_from_json, incoming_to_json, sent_from_json
+from ragcore.links import deep_link
 from ragcore.stores.rows import storable, utc
 from ragcore.stores.schema import claims, sends
 from ragcore.types import Answer, ConversationKey
@@ -66,22 +69,20 @@ def chunks_to_json(answer: Answer | None) -> str:
     """Return what the prompt of an answer held, in its order: ``[ID:n]`` names the n-th, ``number`` is 0 if uncited."""
     if answer is None:
         return "[]"
-    numbers = {citation.id: (citation.number, citation.url) for citation in answer.citations}
-    held = []
-    for index, scored in enumerate(answer.chunks):
-        number, url = numbers.get(index, (0, ""))
-        held.append(
-            {
-                "id": index,
-                "number": number,
-                "chunk_id": scored.chunk.id,
-                "document_id": scored.chunk.document_id,
-                "title": scored.chunk.title,
-                "url": url or scored.chunk.url,
-                "score": round(scored.score, 6),
-            }
+    numbers = {citation.id: citation.number for citation in answer.citations}
+    held = [
+        ReadChunk(
+            id=index,
+            number=numbers.get(index, 0),
+            chunk_id=scored.chunk.id,
+            document_id=scored.chunk.document_id,
+            title=scored.chunk.title,
+            url=deep_link(scored.chunk),
+            score=round(scored.score, 6),
         )
-    return json.dumps(held, separators=(",", ":"))
+        for index, scored in enumerate(answer.chunks)
+    ]
+    return json.dumps([asdict(chunk) for chunk in held], separators=(",", ":"))
 
 
 async def load(connection: AsyncConnection, rows: Sequence[Row[Any]]) -> tuple[Claim, ...]:
@@ -114,7 +115,6 @@ def _claim(row: Row[Any], parts: Iterable[Row[Any]], others: Iterable[str]) -> C
         state=State(row.state),
         outcome=Outcome(row.outcome) if row.outcome else None,
         attempts=row.attempts,
-        turn_id=row.turn_id,
         begun=sent_from_json(row.begun),
         sends=tuple(_send(part) for part in parts),
         also=tuple(incoming_from_json(other) for other in others),

@@ -9,7 +9,6 @@ and whoever held the claim before is refused at its next write (``ClaimLost``), 
 import secrets
 from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from sqlalchemy import ColumnElement, Update, and_, bindparam, delete, func, or_, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -171,16 +170,17 @@ class Claims:
             taken = update(sends).where(which).values(sent=sent_to_json(sent), done_at=datetime.now(UTC))
             await connection.execute(taken)
 
-    async def finish(self, claim: Claim, outcome: Outcome, *, turn_id: int = 0, answer: Answer | None = None) -> None:
-        """End the turn: its outcome, its turn in the history (0: none), and which passages it had.
+    async def finish(self, claim: Claim, outcome: Outcome, *, answer: Answer | None = None) -> None:
+        """End the turn; the answer and the passages that it had are kept for those who judge it (bots.turn.feedback).
 
         Raises:
             ClaimLost: somebody else has the claim, or it ended already.
         """
-        values: dict[str, Any] = {"state": State.DONE.value, "outcome": outcome.value, "turn_id": turn_id}
-        values |= {"chunks": chunks_to_json(answer), "finished_at": datetime.now(UTC)}
+        values = {"state": State.DONE.value, "outcome": outcome.value, "finished_at": datetime.now(UTC)}
         if outcome is Outcome.IGNORED or self._days <= 0:
-            values |= {"incoming": incoming_to_json(without_words(claim.incoming)), "chunks": "[]"}
+            values |= _without_words(claim.incoming)
+        elif answer is not None:
+            values |= {"answer": storable(answer.raw_text), "chunks": chunks_to_json(answer)}
         async with self._database.begin() as connection:
             await self._write(connection, claim, update(claims).values(values))
 
@@ -220,9 +220,8 @@ class Claims:
                 return None
             (claim,) = await _select(connection, claims.c.reference == reference)
             values = {"state": State.DONE.value, "outcome": Outcome.WITHDRAWN.value, "finished_at": datetime.now(UTC)}
-            bare = incoming_to_json(without_words(claim.incoming))
-            ended = update(claims).where(claims.c.reference == reference).values(values)
-            await connection.execute(ended.values(incoming=bare, chunks="[]"))
+            ended = update(claims).where(claims.c.reference == reference)
+            await connection.execute(ended.values(values | _without_words(claim.incoming)))
         return claim
 
     async def by_reference(self, reference: str) -> Claim | None:
@@ -270,14 +269,13 @@ class Claims:
             rows = (await connection.execute(select(claims.c.reference, claims.c.incoming).where(which))).all()
             read = [(row.reference, incoming_from_json(row.incoming)) for row in rows]
             bare = [
-                {"which": reference, "bare": incoming_to_json(without_words(incoming))}
+                {"which": reference, **_without_words(incoming)}
                 for reference, incoming in read
                 if without_words(incoming) != incoming
             ]
             if bare:
                 forgotten = update(claims).where(claims.c.reference == bindparam("which"))
-                values = {"incoming": bindparam("bare"), "chunks": "[]", "turn_id": 0}
-                await connection.execute(forgotten.values(values), bare)
+                await connection.execute(forgotten, bare)
         return len(bare)
 
     async def sweep(self, *, now: datetime | None = None) -> int:
@@ -312,6 +310,11 @@ class Claims:
 
     def _ours(self) -> ColumnElement[bool]:
         return and_(claims.c.state == State.RUNNING.value, claims.c.owner == self._owner)
+
+
+def _without_words(incoming: Incoming) -> dict[str, str]:
+    """Return the columns of a claim that hold what was said, without it."""
+    return {"incoming": incoming_to_json(without_words(incoming)), "answer": "", "chunks": "[]"}
 
 
 async def _select(connection: AsyncConnection, which: ColumnElement[bool]) -> tuple[Claim, ...]:

@@ -217,8 +217,9 @@ claims = Table(
     Column("incoming", Text, nullable=False),  # JSON
     Column("state", String(10), nullable=False),
     Column("outcome", String(20), nullable=False, default=""),
-    Column("turn_id", Integer, nullable=False, default=0),  # of turns, which may forget it first; 0: none
-    Column("chunks", Text, nullable=False, default="[]"),  # JSON list: what the prompt held
+    # For whoever judges the answer: what it was, with its markers, and as a JSON list what its prompt held.
+    Column("answer", Text, nullable=False, default=""),
+    Column("chunks", Text, nullable=False, default="[]"),
     Column("merged_into", String(8), nullable=False, default=""),
     Column("owner", String(32), nullable=False),
     Column("lease_until", Float, nullable=False),

@@ -168,6 +168,20 @@ def test_a_full_sync_tells_the_count_and_asks_on_a_terminal(
     assert scripted.asked[1:] == [Decide(doubt="d", agreed=agreed)]
 
 
+def test_feedback(cli: Cli) -> None:
+    told = cli("feedback").out
+    assert told.startswith("1 vote: 0 👍, 1 👎\n\n👎 outdated  2026-01-0")
+    assert "  How many days?\n  Five days. [1] Or so. [2]\n    [1] Leave, handbook:leave-1.md (0.50)\n" in told
+    assert "    not cited: Leave, handbook:leave-2.md (0.50)\n" in told
+    assert "\n1 question without an answer from the documents\nabstained  2026-01-0" in told
+    assert "  telegram 7  0a1b2c3e\n  什么是年假？\n" in told
+    form = json.loads(cli("feedback", "--json").out)
+    (vote,), (question,) = form["votes"], form["unanswered"]
+    assert (vote["side"], vote["reason"], vote["answer"]) == ("down", "outdated", "Five days. [ID:1] Or so. [ID:0]")
+    assert [(chunk["id"], chunk["number"]) for chunk in vote["chunks"]] == [(0, 2), (1, 1), (2, None)]
+    assert (question["outcome"], question["question"]) == ("abstained", "什么是年假？")
+
+
 def test_sources(cli: Cli) -> None:
     assert "handbook" in cli("sources").out
     (form,) = json.loads(cli("sources", "--json").out)

@@ -17,11 +17,15 @@ from bots.requests import (
     Forget,
     Forgotten,
     Found,
+    Judgement,
+    ListFeedback,
     ListSources,
+    ReadChunk,
     Request,
     Search,
     SourceState,
     Sync,
+    Unanswered,
 )
 from ragcore.errors import ModelUnreachable
 from ragcore.phrases import phrase
@@ -69,6 +73,38 @@ def cited(number: int, identifier: int) -> Citation:
     )
 
 
+VOTE = Judgement(
+    reference="0a1b2c3d",
+    platform="slack",
+    voter="U1",
+    side="down",
+    reason="outdated",
+    question="How many days?",
+    answer="Five days. [ID:1] Or so. [ID:0]",
+    chunks=tuple(
+        ReadChunk(
+            id=index,
+            number=number,
+            chunk_id=f"g-{index}",
+            document_id=f"handbook:leave-{index}.md",
+            title="Leave",
+            url="",
+            score=0.5,
+        )
+        for index, number in enumerate((2, 1, 0))
+    ),
+    voted_at=datetime(2026, 1, 2, 3, 4, tzinfo=UTC),
+)
+UNANSWERED = Unanswered(
+    reference="0a1b2c3e",
+    platform="telegram",
+    asker="7",
+    question="什么是年假？",
+    outcome="abstained",
+    asked_at=datetime(2026, 1, 2, 3, 5, tzinfo=UTC),
+)
+
+
 class Scripted:
     """Answers every request from the script; ``asked`` keeps the requests."""
 
@@ -100,6 +136,9 @@ class Scripted:
                         chunks=7,
                         last_success=datetime(2026, 1, 2, 3, 4, tzinfo=UTC),
                     )
+            case ListFeedback():
+                yield VOTE
+                yield UNANSWERED
             case Diagnose():
                 yield Check(name="database", state="ok", found="3 documents")
                 yield Check(name="model", state="fail", found="the key was refused", mend="set another key")

@@ -254,12 +254,12 @@ async def test_a_question_is_found_by_its_message_whatever_its_thread(
     here: Claims, databases: tuple[Database, ...]
 ) -> None:
     first = await claimed(here, "a", number="7")
-    await here.finish(first, Outcome.ANSWERED, turn_id=5)
+    await here.finish(first, Outcome.ANSWERED)
     await aged(databases[0], first, timedelta(seconds=30))
     edited = await claimed(here, "a:edited", number="7")
     found = await here.by_message(THERE, "7")
     assert [claim.reference for claim in found] == [edited.reference, first.reference]
-    assert (found[1].state, found[1].outcome, found[1].turn_id) == (State.DONE, Outcome.ANSWERED, 5)
+    assert (found[1].state, found[1].outcome) == (State.DONE, Outcome.ANSWERED)
     assert await here.by_message(replace(HERE, channel="C2"), "7") == ()
 
 
@@ -327,7 +327,7 @@ async def test_forgetting_a_conversation(here: Claims) -> None:
     )
     assert elsewhere is not None
     assert await here.merge(joined, ended)
-    await here.finish(ended, Outcome.ABSTAINED, turn_id=3)
+    await here.finish(ended, Outcome.ABSTAINED)
     await here.finish(elsewhere, Outcome.ABSTAINED)
     assert await here.forget(HERE) == 2
     assert await here.forget(HERE) == 0
@@ -335,8 +335,8 @@ async def test_forgetting_a_conversation(here: Claims) -> None:
     for claim in (ended, running, elsewhere):
         found = await here.by_reference(claim.reference)
         assert found is not None
-        words.append((found.incoming.text, [other.text for other in found.also], found.turn_id))
-    assert words == [("", [""], 0), ("three", [], 0), ("four", [], 0)]
+        words.append((found.incoming.text, [other.text for other in found.also]))
+    assert words == [("", [""]), ("three", []), ("four", [])]
 
 
 async def test_what_is_old_goes_with_its_keys(

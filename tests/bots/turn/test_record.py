@@ -51,7 +51,7 @@ def test_a_message_comes_back_as_it_was(incoming: Incoming) -> None:
     assert back.sent_at.utcoffset() == incoming.sent_at.utcoffset()
 
 
-@given(st.builds(Sent, channel=WORDS, id=WORDS, extra=MAPS))
+@given(st.builds(Sent, channel=WORDS, id=WORDS, ended=st.booleans(), extra=MAPS))
 def test_what_was_sent_comes_back_as_it_was(sent: Sent) -> None:
     assert sent_from_json(sent_to_json(sent)) == sent
 

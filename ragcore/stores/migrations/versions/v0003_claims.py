@@ -31,7 +31,7 @@ def _create_claims() -> None:
         sa.Column("incoming", sa.Text(), nullable=False),
         sa.Column("state", sa.String(length=10), nullable=False),
         sa.Column("outcome", sa.String(length=20), nullable=False),
-        sa.Column("turn_id", sa.Integer(), nullable=False),
+        sa.Column("answer", sa.Text(), nullable=False),
         sa.Column("chunks", sa.Text(), nullable=False),
         sa.Column("merged_into", sa.String(length=8), nullable=False),
         sa.Column("owner", sa.String(length=32), nullable=False),
