@@ -5,6 +5,7 @@ a platform needs (splitting, escaping, its own length) is decided on this tree, 
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal
 
 
@@ -128,6 +129,7 @@ class SourceLine:
     """One line of the source list: what ``[number]`` refers to; all but the number may be empty.
 
     ``file`` names the document at its source where the link alone would not tell: there is none, or it is a local one.
+    ``updated_at`` is when the document last changed, None when its source doesn't tell.
     """
 
     number: int
@@ -135,6 +137,7 @@ class SourceLine:
     place: str
     url: str
     file: str = ""
+    updated_at: datetime | None = None
 
     @property
     def label(self) -> str:

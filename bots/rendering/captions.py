@@ -1,0 +1,79 @@
+"""The words on buttons and in short headings, by language; the sentences of an answer are ``ragcore.phrases``."""
+
+from typing import Literal, get_args
+
+Caption = Literal[
+    "quotes",
+    "stop",
+    "share",
+    "delete",
+    "more",
+    "helpful",
+    "not_helpful",
+    "sources",
+    "ask_next",
+    "why",
+    "wrong",
+    "incomplete",
+    "outdated",
+    "wrong_source",
+    "goes_on",
+]
+
+CAPTIONS: tuple[Caption, ...] = get_args(Caption)
+
+Reason = Literal["wrong", "incomplete", "outdated", "wrong_source"]
+REASONS: tuple[Reason, ...] = get_args(Reason)
+"""What a reader can say of an answer that did not help, in one tap."""
+
+_WORDS: dict[str, tuple[str, ...]] = {
+    # In the order of Caption; at most 24 characters each where a platform's title takes no more.
+    "en": (
+        "Show quotes", "Stop", "Share", "Delete", "More", "Helpful", "Not helpful", "Sources", "Ask next",
+        "What was wrong?", "It is wrong", "Something is missing", "It is out of date", "The source does not fit",
+        "(continued)",
+    ),
+    "zh": (
+        "查看引文", "停止", "分享", "删除", "更多", "有帮助", "没有帮助", "来源", "接着问", "哪里不对？", "内容有误",
+        "内容不全", "内容过时", "来源不符", "（续）",
+    ),
+    "de": (
+        "Zitate zeigen", "Stopp", "Teilen", "Löschen", "Mehr", "Hilfreich", "Nicht hilfreich", "Quellen",
+        "Weiterfragen", "Was war falsch?",
+        "Es ist falsch", "Etwas fehlt", "Es ist veraltet", "Die Quelle passt nicht", "(Fortsetzung)",
+    ),
+    "fr": (
+        "Voir les citations", "Arrêter", "Partager", "Supprimer", "Plus", "Utile", "Pas utile", "Sources", "Et ensuite",
+        "Qu’est-ce qui cloche ?", "C’est faux", "Il manque quelque chose", "C’est dépassé", "La source ne va pas",
+        "(suite)",
+    ),
+    "es": (
+        "Ver citas", "Detener", "Compartir", "Borrar", "Más", "Útil", "Poco útil", "Fuentes", "Seguir preguntando",
+        "¿Qué estaba mal?", "Es incorrecto", "Falta algo", "Está anticuado", "La fuente no encaja", "(continuación)",
+    ),
+    "ja": (
+        "引用を表示", "停止", "共有", "削除", "その他", "役に立った", "役に立たない", "出典", "次の質問",
+        "何が問題でしたか", "内容が誤り", "内容が不足", "内容が古い", "出典が合わない", "（続き）",
+    ),
+    "ko": (
+        "인용 보기", "중지", "공유", "삭제", "더 보기", "도움이 됨", "도움 안 됨", "출처", "이어서 묻기",
+        "무엇이 문제였나요?", "내용이 틀림", "내용이 부족함", "오래된 내용", "출처가 맞지 않음", "(계속)",
+    ),
+    "pt": (
+        "Ver citações", "Parar", "Partilhar", "Apagar", "Mais", "Útil", "Pouco útil", "Fontes", "Perguntar a seguir",
+        "O que estava mal?", "Está errado", "Falta algo", "Está desatualizado", "A fonte não serve", "(continuação)",
+    ),
+    "ru": (
+        "Показать цитаты", "Стоп", "Поделиться", "Удалить", "Ещё", "Полезно", "Не помогло", "Источники", "Спросить ещё",
+        "Что было не так?", "Это неверно", "Чего-то не хватает", "Это устарело", "Источник не подходит",
+        "(продолжение)",
+    ),
+}  # fmt: skip
+
+LANGUAGES = tuple(_WORDS)
+
+
+def caption(key: Caption, language: str = "en") -> str:
+    """Return the words in the language (``zh``, ``zh-TW``, ``de_AT``), or in English when we do not have it."""
+    code = language.replace("_", "-").partition("-")[0].lower()
+    return _WORDS.get(code, _WORDS["en"])[CAPTIONS.index(key)]

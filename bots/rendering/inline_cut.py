@@ -1,0 +1,177 @@
+"""Cuts the inlines of one paragraph in two: behind a sentence, else a word, else a visible character."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from bots.rendering.tree import Break, Cite, Code, Inline, Link, Styled, Text
+from ragcore.characters import edge_after, edge_before
+from ragcore.citations.sentences import split_sentences
+
+_Inlines = tuple[Inline, ...]
+_LONG = 200
+"""A code span or a link's label beyond this may be cut, in characters."""
+_WORD_END = re.compile(r"\s")
+
+
+class Cutter:
+    """The first ``most`` characters of a paragraph's text, to be cut once.
+
+    Places are counted in its plain text, where a citation is ``[ID:n]``, so that a sentence ends behind it.
+    """
+
+    def __init__(self, children: Sequence[Inline], most: int) -> None:
+        """Look at no more of the children than can be needed."""
+        self._children = tuple(children)
+        self._text = _start_of(self._children, most + 80)
+        self._most = min(most, len(self._text))
+
+    def cut(self, fits: Callable[[_Inlines], bool]) -> tuple[_Inlines, _Inlines]:
+        """Return the longest good start that fits, possibly empty, and the rest."""
+        low, high = 0, self._most + 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if fits(_head(self._children, middle)) else (low, middle)
+        return self._at(self._good(low))
+
+    def least(self) -> tuple[_Inlines, _Inlines]:
+        """Return the first visible character or piece, and the rest."""
+        first = self._children[0]
+        if isinstance(first, Text) and len(first.text) > 1:
+            return self._at(edge_after(first.text, 1))
+        return self._children[:1], _trimmed(self._children[1:])
+
+    def _at(self, place: int) -> tuple[_Inlines, _Inlines]:
+        if place <= 0:
+            return (), self._children
+        head = _trimmed_end(_head(self._children, place))
+        return (head, _trimmed(_tail(self._children, place))) if head else ((), self._children)
+
+    def _good(self, place: int) -> int:
+        """Return the best place to cut at or before this one."""
+        if place >= len(self._text):
+            return place
+        return self._behind_sentence(place) or self._behind_word(place) or self._behind_character(place)
+
+    def _behind_sentence(self, place: int) -> int:
+        ends = (sentence.end for sentence in split_sentences(self._text))
+        return max((end for end in ends if place // 2 < end <= place and self._whole(end)), default=0)
+
+    def _behind_word(self, place: int) -> int:
+        for end in range(place, place // 2, -1):
+            if _WORD_END.match(self._text[end - 1]) and self._whole(end):
+                return end
+        return 0
+
+    def _behind_character(self, place: int) -> int:
+        end = edge_before(self._text, place)
+        while end > place // 2:
+            if self._whole(end) and not self._text.startswith("[ID:", end):
+                return end
+            end = edge_before(self._text, end - 1)
+        return edge_before(self._text, place)
+
+    def _whole(self, place: int) -> bool:
+        """Return whether nothing that stands as one is cut here: the head's text ends exactly at the place."""
+        return sum(_length(child) for child in _head(self._children, place)) == place
+
+
+def _length(child: Inline) -> int:
+    match child:
+        case Text() | Code():
+            return len(child.text)
+        case Cite():
+            return len(f"[ID:{child.number}]")
+        case Break():
+            return 1
+        case Styled() | Link():
+            return sum(map(_length, child.children))
+
+
+def _start_of(children: Sequence[Inline], most: int) -> str:
+    text = ""
+    for child in children:
+        if len(text) > most:
+            break
+        match child:
+            case Text() | Code():
+                text += child.text
+            case Cite():
+                text += f"[ID:{child.number}]"
+            case Break():
+                text += "\n" if child.hard else " "
+            case Styled() | Link():
+                text += _start_of(child.children, most - len(text))
+    return text
+
+
+def _can_cut(child: Inline) -> bool:
+    match child:
+        case Text() | Styled():
+            return True
+        case Code() | Link():
+            return _length(child) > _LONG
+        case _:
+            return False
+
+
+def _head(children: Sequence[Inline], place: int) -> _Inlines:
+    """Return what stands whole before the place."""
+    found: list[Inline] = []
+    for child in children:
+        if place <= 0:
+            break
+        length = _length(child)
+        if length <= place:
+            found.append(child)
+        elif isinstance(child, Text | Code) and _can_cut(child):
+            found.append(replace(child, text=child.text[:place]))
+        elif isinstance(child, Styled | Link) and _can_cut(child):
+            inside = _head(child.children, place)
+            found += [replace(child, children=inside)] if inside else []
+        place -= length
+    return tuple(found)
+
+
+def _tail(children: Sequence[Inline], place: int) -> _Inlines:
+    """Return what ``_head`` leaves."""
+    for index, child in enumerate(children):
+        length = _length(child)
+        if place <= 0:
+            return tuple(children[index:])
+        if length > place:
+            first: Inline = child
+            if isinstance(child, Text | Code) and _can_cut(child):
+                first = replace(child, text=child.text[place:])
+            elif isinstance(child, Styled | Link) and _can_cut(child):
+                first = replace(child, children=_tail(child.children, place))
+            return (first, *children[index + 1 :])
+        place -= length
+    return ()
+
+
+def _trimmed(children: _Inlines) -> _Inlines:
+    """Return the inlines without white space and line ends at their start."""
+    while children:
+        first = children[0]
+        if isinstance(first, Text):
+            text = first.text.lstrip()
+            if text:
+                return (replace(first, text=text), *children[1:])
+        elif not isinstance(first, Break):
+            return children
+        children = children[1:]
+    return children
+
+
+def _trimmed_end(children: _Inlines) -> _Inlines:
+    while children:
+        last = children[-1]
+        if isinstance(last, Text):
+            text = last.text.rstrip()
+            if text:
+                return (*children[:-1], replace(last, text=text))
+        elif not isinstance(last, Break):
+            return children
+        children = children[:-1]
+    return children

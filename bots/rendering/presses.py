@@ -1,0 +1,59 @@
+"""The buttons of a view in the reader's language, in the order in which every platform shows them."""
+
+from collections.abc import Sequence
+
+from bots.platform import Button, View
+from bots.rendering.actions import Act, Action, Press
+from bots.rendering.captions import REASONS, caption
+
+
+def presses(view: View) -> tuple[Press, ...]:
+    """Return the buttons: the two of feedback first, then the others in the order of the view."""
+    found: list[Press] = []
+    if Button.FEEDBACK in view.buttons:
+        found += [
+            _press(view, Act.UP, caption("helpful", view.language), "👍"),
+            _press(view, Act.DOWN, caption("not_helpful", view.language), "👎"),
+        ]
+    for button in dict.fromkeys(view.buttons):
+        match button:
+            case Button.QUOTES:
+                found.append(_press(view, Act.QUOTES, caption("quotes", view.language)))
+            case Button.STOP:
+                found.append(_press(view, Act.STOP, caption("stop", view.language), "⏹"))
+            case Button.SHARE:
+                found.append(_press(view, Act.SHARE, caption("share", view.language)))
+            case Button.DELETE:
+                found.append(_press(view, Act.DELETE, caption("delete", view.language), "🗑"))
+            case Button.FEEDBACK:
+                pass
+    return tuple(found)
+
+
+def prompts(view: View, longest: int, most: int) -> tuple[Press, ...]:
+    """Return the questions to go on with, as buttons that show them whole: none longer than ``longest``."""
+    short = [(index, text) for index, text in enumerate(view.prompts) if 0 < len(text.strip()) <= longest]
+    return tuple(_press(view, Act.ASK, text.strip(), value=str(index)) for index, text in short[:most])
+
+
+def reasons(reference: str, language: str) -> tuple[Press, ...]:
+    """Return the buttons that ask why an answer did not help."""
+    return tuple(
+        Press(caption=caption(reason, language), action=Action(act=Act.REASON, reference=reference, value=reason))
+        for reason in REASONS
+    )
+
+
+def one_row(found: Sequence[Press], width: int, view: View, *, opened: bool) -> tuple[tuple[Press, ...], ...]:
+    """Return the buttons as one row of at most ``width``, the rest behind "…"; all of them in rows when opened."""
+    if not found:
+        return ()
+    if len(found) <= width:
+        return (tuple(found),)
+    if opened:
+        return tuple(tuple(found[start : start + width]) for start in range(0, len(found), width))
+    return ((*found[: width - 1], _press(view, Act.MORE, "…")),)
+
+
+def _press(view: View, act: Act, words: str, emoji: str = "", value: str = "") -> Press:
+    return Press(caption=words, action=Action(act=act, reference=view.reference, value=value), emoji=emoji)

@@ -1,0 +1,182 @@
+"""A view as blocks: the answer in a ``markdown`` block, its sources in context lines, and the buttons.
+
+Limits are those of Slack's block reference; what only users report (a whole payload near 13,200) is kept too. Lengths
+are the stricter of code points and UTF-16 units.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bots.platform import View
+from bots.rendering.actions import Act, Press
+from bots.rendering.captions import caption
+from bots.rendering.markup import safe_url
+from bots.rendering.measure import units
+from bots.rendering.plain import plain_pieces
+from bots.rendering.presses import presses, prompts, reasons
+from bots.rendering.slack.markdown import SlackMarkdown, escaped
+from bots.rendering.slack.mrkdwn import Mrkdwn, mrkdwn_words
+from bots.rendering.sources import reachable, shortened, source_inlines
+from bots.rendering.split import first_part, split
+from bots.rendering.tree import Document, SourceLine
+
+MAX_MESSAGE = 12_000
+"""All text of one message: what a ``markdown`` block takes, and below what a payload does."""
+MAX_SECTION = 3_000
+MAX_MODAL_BLOCKS = 100
+MAX_URL = 1_500
+MAX_CAPTION = 75
+MAX_TITLE = 24
+_FALLBACK = 3_000
+_CONTEXT_BLOCKS = 20
+
+SlackBlock = dict[str, Any]
+"""One block as JSON, as Slack's API takes it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlackMessage:
+    """One message; ``text`` is for notifications and screen readers. Sent with ``unfurl_*`` and ``link_names`` off."""
+
+    text: str
+    blocks: tuple[SlackBlock, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlackModal:
+    """A modal view to read: a title of at most 24 characters and sections."""
+
+    title: str
+    blocks: tuple[SlackBlock, ...]
+
+
+def render_slack(view: View) -> tuple[SlackMessage, ...]:
+    """Return the whole reply as one message, or as parts in order; sources, notes and buttons are on the last."""
+    *first, last = split(_document(view), _fits, MAX_MESSAGE)
+    messages = [_message(part, ()) for part in first]
+    return (*messages, _message(last, _button_blocks(view)))
+
+
+def render_slack_partial(view: View) -> SlackMessage:
+    """Return what is written so far as one message, its end left out where it is too long."""
+    part, whole = first_part(_document(view), lambda some: _length(some) <= MAX_MESSAGE - 2, MAX_MESSAGE)
+    return _message(part, _button_blocks(view), "" if whole else " …")
+
+
+def render_slack_quotes(view: View) -> SlackModal:
+    """Return the cited passages (``bots.rendering.passages``) as a modal."""
+    parts = split(_document(view), lambda some: units(_mrkdwn(some)) <= MAX_SECTION, MAX_SECTION)
+    sections = [_section(_mrkdwn(part)) for part in parts]
+    if len(sections) > MAX_MODAL_BLOCKS:
+        sections = [*sections[: MAX_MODAL_BLOCKS - 1], _context("…")]
+    return SlackModal(title=shortened(caption("sources", view.language), MAX_TITLE), blocks=tuple(sections))
+
+
+def slack_reasons(reference: str, language: str) -> tuple[SlackBlock, ...]:
+    """Return the blocks that ask why an answer did not help."""
+    buttons = [_button(press) for press in reasons(reference, language)]
+    return (_section(mrkdwn_words(caption("why", language))), {"type": "actions", "elements": buttons})
+
+
+def _document(view: View) -> Document:
+    return reachable(view.document, lambda url: units(escaped(safe_url(url))) <= MAX_URL)
+
+
+def _message(document: Document, buttons: Iterable[SlackBlock], more: str = "") -> SlackMessage:
+    body = SlackMarkdown().write(document.blocks) + more
+    blocks: list[SlackBlock] = [{"type": "markdown", "text": body}] if body.strip() else []
+    blocks += [_context(text) for text in _context_texts(document)]
+    blocks += buttons
+    return SlackMessage(text=_fallback(document), blocks=tuple(blocks or [{"type": "markdown", "text": "…"}]))
+
+
+def _fallback(document: Document) -> str:
+    words = "\n".join(piece for piece in plain_pieces(document.blocks) if piece.strip())
+    if not words:
+        words = "\n".join(source.label for source in document.sources) or "\n".join(document.notes) or "…"
+    text = mrkdwn_words(shortened(words, _FALLBACK))
+    # Entities and joiners may make it five times as long.
+    return text if units(text) <= _FALLBACK else mrkdwn_words(shortened(words, _FALLBACK // 6))
+
+
+def _fits(document: Document) -> bool:
+    return _length(document) <= MAX_MESSAGE and len(_context_texts(document)) <= _CONTEXT_BLOCKS
+
+
+def _length(document: Document) -> int:
+    return units(SlackMarkdown().write(document.blocks)) + sum(map(units, _context_texts(document)))
+
+
+def _context_texts(document: Document) -> list[str]:
+    """Return the source list and the notes in pieces that a text object takes."""
+    texts: list[str] = []
+    for line in (*map(_source, document.sources), *(f"_{mrkdwn_words(note)}_" for note in document.notes)):
+        if texts and units(texts[-1]) + 1 + units(line) <= MAX_SECTION:
+            texts[-1] += "\n" + line
+        else:
+            texts.append(line)
+    return texts
+
+
+def _source(source: SourceLine) -> str:
+    """Return one line of the source list; its age is told by the client, in the reader's words and time."""
+    line = Mrkdwn().inlines(source_inlines(source))
+    if source.updated_at is None:
+        return line
+    day = source.updated_at.date().isoformat()
+    return f"{line} · <!date^{int(source.updated_at.timestamp())}^{{date_short_pretty}}|{day}>"
+
+
+def _mrkdwn(document: Document) -> str:
+    return "\n\n".join(text for text in (Mrkdwn().write(document.blocks), *_context_texts(document)) if text)
+
+
+def _section(text: str) -> SlackBlock:
+    return {"type": "section", "expand": True, "text": {"type": "mrkdwn", "text": text or "…", "verbatim": True}}
+
+
+def _context(text: str) -> SlackBlock:
+    return {"type": "context", "elements": [{"type": "mrkdwn", "text": text, "verbatim": True}]}
+
+
+def _button_blocks(view: View) -> Iterator[SlackBlock]:
+    found = presses(view)
+    sides = {press.action.act: press for press in found if press.action.act in (Act.UP, Act.DOWN)}
+    others = [press for press in found if press.action.act not in sides]
+    if sides:
+        yield {"type": "context_actions", "elements": [_feedback(sides[Act.UP], sides[Act.DOWN])]}
+    if others:
+        first, *rest = others
+        yield {"type": "actions", "elements": [_button(first), *_overflow(rest)]}
+    asked = prompts(view, MAX_CAPTION, 5)
+    if asked:
+        yield {"type": "actions", "elements": [_button(press) for press in asked]}
+
+
+def _feedback(up: Press, down: Press) -> SlackBlock:
+    return {
+        "type": "feedback_buttons",
+        "action_id": "cb:feedback",
+        "positive_button": {"text": _plain(up.caption), "value": str(up.action)},
+        "negative_button": {"text": _plain(down.caption), "value": str(down.action)},
+    }
+
+
+def _button(press: Press) -> SlackBlock:
+    action = press.action
+    return {
+        "type": "button",
+        "action_id": f"cb:{action.act}:{action.value}",
+        "text": _plain(press.caption),
+        "value": str(action),
+    }
+
+
+def _overflow(rest: Sequence[Press]) -> list[SlackBlock]:
+    options = [{"text": _plain(press.caption), "value": str(press.action)} for press in rest[:5]]
+    return [{"type": "overflow", "action_id": "cb:more", "options": options}] if options else []
+
+
+def _plain(text: str) -> SlackBlock:
+    return {"type": "plain_text", "text": text, "emoji": False}

@@ -1,0 +1,129 @@
+"""A view as Telegram's messages: HTML of at most 4,096 characters once its tags are read, with an inline keyboard."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bots.platform import View
+from bots.rendering.actions import Press
+from bots.rendering.markup import safe_url
+from bots.rendering.measure import units
+from bots.rendering.presses import one_row, presses, prompts, reasons
+from bots.rendering.quiet import quiet_text
+from bots.rendering.sources import reachable, source_inlines
+from bots.rendering.split import first_part, split
+from bots.rendering.telegram.html import TelegramHtml, address_bytes, entities, shown
+from bots.rendering.telegram.rich import TelegramRich, has_table, rich_of
+from bots.rendering.tree import Document, SourceLine
+
+MAX_TEXT = 4096
+"""Characters after tags and entities are read, the stricter of code points and UTF-16 units."""
+MAX_BYTES = 32_768
+"""Of the HTML."""
+MAX_ENTITIES = 100
+"""Formatting beyond this is lost without a word, and a lost link is a lost citation."""
+MAX_WITH_ADDRESSES = 9_500
+"""Characters and addresses together: beyond, messages are refused as too long, as users report."""
+MAX_URL = 1_000
+MAX_PROMPT = 60
+_OPEN_SOURCES = 3
+"""With more sources than this, their list is folded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TelegramButton:
+    """One button of an inline keyboard; ``data`` comes back when it is pressed, at most 64 bytes."""
+
+    text: str
+    data: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TelegramMessage:
+    """One message in parse mode HTML, always sent with previews off.
+
+    With ``rich`` it can be sent as a rich message instead, and ``html`` is empty: whoever can't send it renders again
+    without.
+    """
+
+    html: str
+    keyboard: tuple[tuple[TelegramButton, ...], ...] = ()
+    rich: TelegramRich | None = None
+
+
+def render_telegram(view: View, *, rich: bool = False) -> tuple[TelegramMessage, ...]:
+    """Return the whole reply as one message, or as parts in order; sources, notes and buttons are on the last.
+
+    ``rich``: what has a table, or is too long for one message, becomes one rich message where it can.
+    """
+    document = _document(view)
+    keyboard = telegram_keyboard(view)
+    if rich and (has_table(document.blocks) or not _fits_short(document)):
+        content = rich_of(document)
+        if content is not None:
+            return (TelegramMessage(html="", keyboard=keyboard, rich=content),)
+    *first, last = split(document, _fits, MAX_TEXT)
+    messages = [TelegramMessage(html=html_of(part)) for part in first]
+    return (*messages, TelegramMessage(html=html_of(last), keyboard=keyboard))
+
+
+def render_telegram_partial(view: View) -> TelegramMessage:
+    """Return what is written so far as one message, its end left out where it is too long."""
+    part, whole = first_part(_document(view), lambda some: _fits(some, spare=2), MAX_TEXT)
+    return TelegramMessage(html=html_of(part) + ("" if whole else " …"), keyboard=telegram_keyboard(view))
+
+
+def render_telegram_quotes(view: View) -> tuple[TelegramMessage, ...]:
+    """Return the cited passages (``bots.rendering.passages``) as messages."""
+    return render_telegram(view)
+
+
+def telegram_keyboard(view: View, *, opened: bool = False) -> tuple[tuple[TelegramButton, ...], ...]:
+    """Return one row of buttons, the rest behind "…" unless ``opened``, and each prompt in a row of its own."""
+    rows = one_row(presses(view), 4, view, opened=opened)
+    asked = prompts(view, MAX_PROMPT, 4)
+    return (*(_row(row) for row in rows), *(_row((press,)) for press in asked))
+
+
+def telegram_reasons(reference: str, language: str) -> tuple[tuple[TelegramButton, ...], ...]:
+    """Return the keyboard that asks why an answer did not help."""
+    return tuple(_row((press,)) for press in reasons(reference, language))
+
+
+def html_of(document: Document) -> str:
+    """Return a document as Telegram's HTML; never nothing, which Telegram refuses."""
+    markup = TelegramHtml()
+    parts = [markup.write(document.blocks)]
+    if document.sources:
+        lines = "\n".join(_source(markup, source) for source in document.sources)
+        folded = len(document.sources) > _OPEN_SOURCES
+        parts.append(f"<blockquote expandable>{lines}</blockquote>" if folded else lines)
+    parts += [f"<i>{markup.words(quiet_text(note))}</i>" for note in document.notes]
+    return "\n\n".join(part for part in parts if part.strip()).strip() or "…"
+
+
+def _source(markup: TelegramHtml, source: SourceLine) -> str:
+    age = f" · {source.updated_at.date().isoformat()}" if source.updated_at else ""
+    return markup.inlines(source_inlines(source)) + age
+
+
+def _document(view: View) -> Document:
+    return reachable(view.document, lambda url: len(safe_url(url).encode()) <= MAX_URL)
+
+
+def _fits_short(document: Document) -> bool:
+    return len(document.blocks) <= MAX_TEXT and _fits(document)
+
+
+def _fits(document: Document, *, spare: int = 0) -> bool:
+    markup = html_of(document)
+    length = units(shown(markup)) + spare
+    return (
+        length <= MAX_TEXT
+        and len(markup.encode("utf-8", "surrogatepass")) + spare <= MAX_BYTES
+        and entities(markup) <= MAX_ENTITIES
+        and length + address_bytes(markup) <= MAX_WITH_ADDRESSES
+    )
+
+
+def _row(row: Sequence[Press]) -> tuple[TelegramButton, ...]:
+    return tuple(TelegramButton(text=press.emoji or press.caption, data=str(press.action)) for press in row)

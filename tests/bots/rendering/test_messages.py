@@ -1,0 +1,115 @@
+"""What one reply is on each platform: one message while it is short, buttons and sources on the last part."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from bots.platform import Button, View
+from bots.rendering.actions import Act, Action, read_action
+from bots.rendering.captions import CAPTIONS, LANGUAGES, caption
+from bots.rendering.discord import discord_reasons, render_discord, render_discord_partial
+from bots.rendering.slack import render_slack, render_slack_partial, slack_reasons
+from bots.rendering.telegram import render_telegram, render_telegram_partial, telegram_keyboard, telegram_reasons
+from bots.rendering.tree import Cite, Document, Paragraph, SourceLine, Text
+
+URL = "https://wiki.example/leave#carry"
+ALL = (Button.FEEDBACK, Button.QUOTES, Button.SHARE, Button.DELETE)
+
+
+def view(words: str = "Five days.", *, buttons: tuple[Button, ...] = ALL, prompts: tuple[str, ...] = ()) -> View:
+    paragraphs = tuple(Paragraph(children=(Text(text=words), Cite(number=1, url=URL))) for _ in range(1))
+    sources = (
+        SourceLine(number=1, title="Leave", place="page 2", url=URL, updated_at=datetime(2026, 3, 14, tzinfo=UTC)),
+        SourceLine(number=2, title="Handbook", place="rows 3–4", url="", file="handbook.csv"),
+        SourceLine(number=3, title="Local", place="", url="file:///srv/local.md"),
+    )
+    document = Document(blocks=paragraphs, sources=sources, notes=("No model is set up.",))
+    return View(document=document, reference="89abcdef", buttons=buttons, prompts=prompts)
+
+
+def test_a_short_answer_is_one_message_with_everything_in_it() -> None:
+    shown = view(prompts=("And then?",))
+    (slack,) = render_slack(shown)
+    assert [block["type"] for block in slack.blocks] == ["markdown", "context", "context_actions", "actions", "actions"]
+    assert slack.blocks[0]["text"] == f"Five days.[\\[1\\]]({URL})"
+    context = slack.blocks[1]["elements"][0]["text"]
+    assert context.split("\n") == [
+        f"[1] <{URL}|Leave>, page 2 · <!date^1773446400^{{date_short_pretty}}|2026-03-14>",
+        "[2] Handbook, rows 3–4",
+        "[3] Local",
+        "_No model is set up._",
+    ]
+    assert slack.text == "Five days.[1]"
+    (discord,) = render_discord(shown)
+    assert discord.content == (
+        f"Five days.[[1]](<{URL}>)\n\n-# \\[1] [Leave](<{URL}>), page 2 · <t:1773446400:R>\n"
+        "-# \\[2] Handbook, rows 3–4\n-# \\[3] Local\n\n-# No model is set up."
+    )
+    assert [len(row) for row in discord.rows] == [5, 1]
+    (telegram,) = render_telegram(shown)
+    assert telegram.html == (
+        f'Five days.<a href="{URL}">[1]</a>\n\n[1] <a href="{URL}">Leave</a>, page 2 · 2026-03-14\n'
+        "[2] Handbook, rows 3–4\n[3] Local\n\n<i>No model is set up.</i>"
+    )
+    assert [[button.text for button in row] for row in telegram.keyboard] == [
+        ["👍", "👎", "Show quotes", "…"],
+        ["And then?"],
+    ]
+    assert telegram_keyboard(shown, opened=True)[0][-1].text == "Share"
+
+
+@pytest.mark.parametrize("render", [render_slack, render_discord, render_telegram])
+def test_sources_and_buttons_are_on_the_last_part_alone(render: object) -> None:
+    parts = render(view("Ten words that stand for a much longer answer. " * 700))  # type: ignore[operator]
+    assert len(parts) > 1
+    for part in parts[:-1]:
+        assert "Handbook" not in str(part)
+        assert "cb:" not in str(part)
+    assert "Handbook" in str(parts[-1])
+    assert "cb:quotes:89abcdef:" in str(parts[-1])
+
+
+@pytest.mark.parametrize("render", [render_slack_partial, render_discord_partial, render_telegram_partial])
+def test_what_is_written_so_far_is_one_message_its_end_left_out(render: object) -> None:
+    stop = View(document=view("word " * 9000).document, reference="1", buttons=(Button.STOP,))
+    message = render(stop)  # type: ignore[operator]
+    assert "word" in str(message)
+    assert "…" in str(message)
+    assert "cb:stop:1:" in str(message)
+    assert "Five days." in str(render(view()))  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("render", [render_slack, render_discord, render_telegram])
+def test_nothing_to_show_is_still_a_message(render: object) -> None:
+    empty = View(document=Document(blocks=()), reference="")
+    (message,) = render(empty)  # type: ignore[operator]
+    assert "…" in str(message)
+
+
+def test_a_button_says_what_it_said() -> None:
+    for act in Act:
+        action = Action(act=act, reference="89abcdef", value="wrong_source")
+        assert read_action(str(action)) == action
+        assert len(str(action).encode()) <= 64
+    assert read_action("cb:nothing:89abcdef:") is None
+    assert read_action("up") is None
+
+
+def test_every_caption_has_words_in_every_language() -> None:
+    for language in LANGUAGES:
+        assert all(caption(key, language) for key in CAPTIONS)
+        assert all(len(caption(key, language)) <= 24 for key in CAPTIONS)
+    assert caption("stop", "zh-TW") == "停止"
+    assert caption("stop", "xx") == "Stop"
+
+
+def test_the_reasons_are_one_tap_away() -> None:
+    assert discord_reasons("1", "en")[0][0].label == "It is wrong"
+    assert telegram_reasons("1", "zh")[0][0].text == "内容有误"
+    assert slack_reasons("1", "de")[1]["elements"][0]["text"]["text"] == "Es ist falsch"
+
+
+def test_a_prompt_that_its_button_could_not_show_whole_is_left_out() -> None:
+    shown = view(buttons=(), prompts=("short", "x" * 90))
+    assert len(render_discord(shown)[-1].rows[0]) == 1
+    assert len(render_telegram(shown)[-1].keyboard) == 1
