@@ -26,7 +26,8 @@ class Candidates:
     ``cosines`` and ``bm25`` have every candidate that the leg can score; a leg that could not be asked is None.
     ``backgrounds`` is by the language of the chunks: those of all candidates, where there are cosines. ``languages``
     names that of each candidate, unless all are of one. ``exact`` holds, for chunks with rare identifiers of the
-    question, the share of them. ``ranks`` is by leg.
+    question, the share of them; ``named`` those that may hold what the question names to the letter. ``ranks`` is by
+    leg.
     """
 
     knowledge_base: str
@@ -36,6 +37,7 @@ class Candidates:
     backgrounds: Mapping[str, Background] = field(default_factory=dict)
     languages: Mapping[str, str] = field(default_factory=dict)
     exact: Mapping[str, float] = field(default_factory=dict)
+    named: frozenset[str] = frozenset()
     dense_ranks: Mapping[str, int] = field(default_factory=dict)
     keyword_ranks: Mapping[str, int] = field(default_factory=dict)
 
@@ -51,11 +53,15 @@ class Candidates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Words:
-    """The weighed question, the best chunks by words, and for chunks with its rare identifiers the share of them."""
+    """The weighed question, the best chunks by words, and for chunks with its rare identifiers the share of them.
+
+    ``named`` are chunks that may hold what the question names to the letter; they are among those found.
+    """
 
     weighed: WeighedQuery
     found: Sequence[Hit]
     exact: Mapping[str, float]
+    named: frozenset[str]
 
 
 class CandidateSearch:
@@ -116,6 +122,7 @@ class CandidateSearch:
             backgrounds=backgrounds,
             languages=languages,
             exact=words.exact if words else {},
+            named=words.named if words else frozenset(),
             dense_ranks={hit.chunk_id: rank for rank, hit in enumerate(dense or (), start=1)},
             keyword_ranks={hit.chunk_id: rank for rank, hit in enumerate(words.found if words else (), start=1)},
         )
@@ -142,7 +149,16 @@ class CandidateSearch:
         def work(reader: KeywordReader) -> _Words:
             weighed = weigh(query, reader.statistics(knowledge_base, query.vocabulary))
             found = reader.search(knowledge_base, weighed.keywords, k, document_ids)
-            return _Words(weighed=weighed, found=found, exact=_exact(reader, knowledge_base, weighed, document_ids))
+            named = _named(reader, knowledge_base, weighed, document_ids)
+            missing = sorted(named - {hit.chunk_id for hit in found})
+            scored = reader.scores(knowledge_base, weighed.keywords, missing)
+            unscored = sorted({*missing} - {hit.chunk_id for hit in scored})
+            return _Words(
+                weighed=weighed,
+                found=[*found, *scored, *(Hit(chunk_id=chunk_id, score=0.0) for chunk_id in unscored)],
+                exact=_exact(reader, knowledge_base, weighed, document_ids),
+                named=named,
+            )
 
         try:
             return await self._keywords.read(work)
@@ -215,3 +231,12 @@ def _exact(
         for hit in reader.search(knowledge_base, asked, COMMON, document_ids):
             shares[hit.chunk_id] = shares.get(hit.chunk_id, 0.0) + rarity / total
     return shares
+
+
+def _named(
+    reader: KeywordReader, knowledge_base: str, weighed: WeighedQuery, document_ids: tuple[str, ...]
+) -> frozenset[str]:
+    """Return the chunks, at most ``COMMON`` for each name, that have all its terms."""
+    asked = [KeywordQuery(clauses=((Alternative(terms=name),),)) for name in weighed.named]
+    hits = (reader.search(knowledge_base, query, COMMON, document_ids) for query in asked)
+    return frozenset(hit.chunk_id for found in hits for hit in found)

@@ -1,12 +1,17 @@
 """What of a question stands in a chunk, to the letter: matched words for highlighting, and quoted phrases."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from ragcore.retrieval.query import PARTICLES, SearchQuery
+from ragcore.retrieval.references import NO_AGREEMENT, Reference, agreement_with
 from ragcore.terms import Kind, Term, spelt_out, spotted, terms
 from ragcore.types import Chunk
 
 Span = tuple[int, int]
+
+STEEPNESS = 4
+"""How fast a chunk that agrees with a reference less far than another loses: two thirds of it count a fifth."""
 
 
 def matched_words(query: SearchQuery, text: str) -> tuple[str, ...]:
@@ -76,3 +81,36 @@ def _holds(found: Sequence[Term], phrase: Sequence[str]) -> bool:
     texts = [term.text for term in found if term.kind not in dropped]
     width = len(phrase)
     return any(texts[place : place + width] == list(phrase) for place, text in enumerate(texts) if text == phrase[0])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedShares:
+    """Which share of what a question names to the letter each chunk holds, 0..1.
+
+    ``sure`` is of what surely names something, ``likely`` of what may be a year or an amount.
+    """
+
+    sure: list[float]
+    likely: list[float]
+
+
+def named_shares(references: Sequence[Reference], chunks: Sequence[Chunk], most: int) -> NamedShares:
+    """Look for a question's references in chunks.
+
+    Among the chunks with the core of a reference those that agree furthest count in full, others by how far they do. A
+    reference that no chunk holds is left out of account, and so is one that more than ``most`` chunks hold equally: it
+    tells them apart no more.
+    """
+    texts = ["\n".join((chunk.title, *chunk.heading_path, chunk.document_id, chunk.text)) for chunk in chunks]
+    shares: dict[bool, list[list[float]]] = {True: [], False: []}
+    for reference in references:
+        found = [agreement_with(reference, text) for text in texts]
+        best = max(found, default=NO_AGREEMENT)
+        if best.is_enough(reference) and found.count(best) <= most:
+            shares[best.is_sure(reference)].append([(own.size / best.size) ** STEEPNESS for own in found])
+    return NamedShares(sure=_means(shares[True], len(texts)), likely=_means(shares[False], len(texts)))
+
+
+def _means(rows: Sequence[Sequence[float]], width: int) -> list[float]:
+    """Return the mean of each column, 0 where there is no row."""
+    return [sum(column) / len(rows) for column in zip(*rows, strict=True)] if rows else [0.0] * width

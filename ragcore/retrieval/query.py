@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from ragcore.retrieval.references import Reference, references
 from ragcore.retrieval.synonyms import Synonyms, member_key
 from ragcore.terms import Kind, Term, gap_of, is_stop_word, language_of, may_be_abbreviated, terms
 
@@ -54,7 +55,7 @@ class SearchQuery:
     """An analysed question.
 
     ``phrases`` holds what stood in quotation marks, as term texts in order; ``expansions`` what else its words are
-    called, by the synonym file.
+    called, by the synonym file; ``references`` what it names to the letter.
     """
 
     text: str
@@ -62,6 +63,7 @@ class SearchQuery:
     clauses: tuple[Clause, ...]
     phrases: tuple[tuple[str, ...], ...] = ()
     expansions: tuple[str, ...] = ()
+    references: tuple[Reference, ...] = ()
 
     @property
     def text_to_embed(self) -> str:
@@ -77,7 +79,13 @@ class SearchQuery:
             for clause in self.clauses
             for term in (clause.term, clause.stand_in, *(word for member in clause.synonyms for word in member))
         )
-        return tuple(dict.fromkeys(term for term in wanted if term))
+        names = (term for reference in self.references for name in reference.names for term in name)
+        return tuple(dict.fromkeys(term for term in (*wanted, *names, *self.wholes) if term))
+
+    @property
+    def wholes(self) -> tuple[str, ...]:
+        """Return the references that are one term each."""
+        return tuple(reference.whole for reference in self.references if reference.whole)
 
 
 def analyse(text: str, synonyms: Synonyms | None = None, *, earlier: Sequence[str] = ()) -> SearchQuery:
@@ -107,6 +115,7 @@ def analyse(text: str, synonyms: Synonyms | None = None, *, earlier: Sequence[st
         clauses=own + context,
         phrases=tuple(_phrases(text)),
         expansions=tuple(table.written[member] for member in members)[:MAX_EXPANSIONS],
+        references=references(text, found),
     )
 
 

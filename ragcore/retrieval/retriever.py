@@ -14,12 +14,13 @@ from ragcore.models.embeddings import Embedder
 from ragcore.phrases import Phrase
 from ragcore.retrieval.background import Backgrounds
 from ragcore.retrieval.candidates import Candidates, CandidateSearch
-from ragcore.retrieval.matching import matched_words, phrase_share
+from ragcore.retrieval.matching import matched_words, named_shares, phrase_share
 from ragcore.retrieval.options import RetrievalOptions
 from ragcore.retrieval.query import SearchQuery, analyse
 from ragcore.retrieval.ranking import RankedCandidate, Ranking, rank
-from ragcore.retrieval.scoring import lifted
+from ragcore.retrieval.scoring import NAMED_SHARE, lifted
 from ragcore.retrieval.synonyms import Synonyms
+from ragcore.retrieval.weighing import COMMON
 from ragcore.stores.chunk_vectors import ChunkVectors
 from ragcore.stores.hits import KeywordSearch, VectorIndex
 from ragcore.stores.registry import Registry
@@ -78,8 +79,10 @@ class _Searched:
 
     @property
     def best(self) -> tuple[RankedCandidate, ...]:
-        """Return the candidates that are worth reading."""
-        return self.ranking.candidates[: self.read]
+        """Return the candidates that are worth reading: the best, and those that may hold what was named."""
+        candidates = self.ranking.candidates
+        named = (one for one in candidates[self.read :] if one.chunk_id in one.found_by.named)
+        return (*candidates[: self.read], *named)
 
 
 class Retriever:
@@ -168,7 +171,7 @@ class Retriever:
         """Search every knowledge base at once, and read the best, seeing each document in one version."""
         vector = await self._vector(query.text_to_embed)
         options = self._options
-        read = max(2 * options.top_n, READ_FOR_PHRASES if query.phrases else READ)
+        read = max(2 * options.top_n, READ_FOR_PHRASES if query.phrases or query.references else READ)
 
         async def search(extra: int) -> _Searched:
             asked = [
@@ -191,6 +194,7 @@ class Retriever:
         scores = np.array([candidate.relevance for candidate in read])
         if query.phrases:
             scores = lifted(scores, np.array([phrase_share(query, live[one.chunk_id]) for one in read]))
+        scores = self._named_first(query, searched, scores, [live[one.chunk_id] for one in read])
         order = np.argsort(-scores, kind="stable")[: self._options.top_n]
         passed = [int(place) for place in order if max(0.0, scores[place]) >= ranking.threshold]
         # What came near is told by the strict judgement: the word that stands nowhere may be just what is asked.
@@ -210,6 +214,23 @@ class Retriever:
                 if strict[place] >= lowest > 0.0
             ),
         )
+
+    @staticmethod
+    def _named_first(
+        query: SearchQuery, searched: _Searched, scores: NDArray[np.float64], chunks: Sequence[Chunk]
+    ) -> NDArray[np.float64]:
+        """Lift what holds references of the question that the index does not have as they were typed.
+
+        What may be a mere amount lifts only what is relevant without it.
+        """
+        known = {term for group in searched.groups if group.weighed for term in group.weighed.written}
+        references = [reference for reference in query.references if reference.whole not in known]
+        if not references:
+            return scores
+        shares = named_shares(references, chunks, COMMON)
+        threshold = searched.ranking.threshold
+        scores = lifted(scores, np.array(shares.sure), NAMED_SHARE)
+        return lifted(scores, np.where(scores >= threshold, np.array(shares.likely), 0.0))
 
     def _scored(
         self, query: SearchQuery, candidate: RankedCandidate, chunk: Chunk, score: float, *, tell: bool

@@ -43,6 +43,8 @@ CHANCE_OF_WORDS = 0.03
 word or pair of characters in common is enough for it. Chosen on two Chinese sets and their questions to each other."""
 EXACT_SHARE = 0.5
 """How far an exact identifier or quoted phrase lifts a chunk's relevance towards 1."""
+NAMED_SHARE = 0.8
+"""How far it does so where it surely names something, and was seen in the chunk's own text."""
 
 Floats = NDArray[np.float64]
 
@@ -123,9 +125,15 @@ def relevance_of_words(coverage: Floats) -> Floats:
     return _above(coverage, CHANCE_OF_WORDS)
 
 
-def lifted(relevances: Floats, exact: Floats) -> Floats:
-    """Lift chunks that hold what was asked for to the letter; ``exact`` is the share of it that each holds, 0..1."""
-    return relevances + (1.0 - relevances) * EXACT_SHARE * exact
+def lifted(relevances: Floats, exact: Floats, most: float = EXACT_SHARE) -> Floats:
+    """Lift chunks that hold what was asked for to the letter.
+
+    Args:
+        relevances: What they have without, float64 (n,), at most 1.
+        exact: The share of it that each holds, float64 (n,), 0..1.
+        most: How far all of it lifts a relevance towards 1, 0..1.
+    """
+    return relevances + (1.0 - relevances) * most * exact
 
 
 def agreement(vectors: NDArray[np.float32], bags: Sequence[frozenset[str]], documents: Sequence[str]) -> float:

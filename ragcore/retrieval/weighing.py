@@ -21,8 +21,9 @@ class WeighedQuery:
     """A question as one knowledge base sees it.
 
     ``ceiling`` is the highest BM25 score that a chunk could have, over all clauses; ``known_ceiling`` leaves out
-    clauses that no chunk of the knowledge base can meet. ``exact`` maps rare identifiers to their idf. ``count`` is how
-    many chunks there are.
+    clauses that no chunk of the knowledge base can meet. ``exact`` maps rare identifiers to their idf. ``named`` holds
+    sets of terms: a chunk with a whole set may hold a reference of the question; ``written`` are its identifiers that
+    some chunk has as they were typed. ``count`` is how many chunks there are.
     """
 
     keywords: KeywordQuery
@@ -30,6 +31,8 @@ class WeighedQuery:
     ceiling: float
     known_ceiling: float
     exact: Mapping[str, float]
+    named: tuple[tuple[str, ...], ...] = ()
+    written: frozenset[str] = frozenset()
 
     @property
     def known_share(self) -> float:
@@ -61,6 +64,15 @@ def weigh(query: SearchQuery, statistics: TermStatistics) -> WeighedQuery:
             for clause in known
             if clause.kind is Kind.IDENTIFIER and not clause.context and 0 < frequency[clause.term] <= COMMON
         },
+        written=frozenset(term for term in query.wholes if frequency[term]),
+        named=tuple(
+            dict.fromkeys(
+                name
+                for reference in query.references
+                for name in reference.names
+                if name and all(frequency[term] for term in name)
+            )
+        ),
     )
 
 
