@@ -25,7 +25,7 @@ from ragcore.errors import ParseError
 from ragcore.ingest import Failed, ingest
 from ragcore.library import Library
 from ragcore.models.minilm import MiniLMEmbedder
-from ragcore.recovery import mend, recover
+from ragcore.library.recovery import mend, recover
 from ragcore.retrieval import Retriever
 from ragcore.types import Question, SourceDocument
 
