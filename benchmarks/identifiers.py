@@ -24,8 +24,8 @@ from benchmarks._identifier_kinds import SEEN, UNSEEN, Kind
 from ragcore.errors import ParseError
 from ragcore.ingest import Failed, ingest
 from ragcore.library import Library
-from ragcore.models.minilm import MiniLMEmbedder
 from ragcore.library.recovery import mend, recover
+from ragcore.models.minilm import MiniLMEmbedder
 from ragcore.retrieval import Retriever
 from ragcore.types import Question, SourceDocument
 
