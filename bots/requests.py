@@ -3,7 +3,7 @@
 Each request is answered by a stream of events. ``Ask`` gives ``Status``, ``Delta`` and one ``Answer``; ``Search`` one
 ``Found``; ``Sync`` gives ``SyncProgress`` and one ``SyncReport`` a source; ``ListSources`` one ``SourceState`` a
 source; ``ListFeedback`` one ``Judgement`` a vote and one ``Unanswered`` a question; ``Diagnose`` one ``Check`` each;
-``Backup`` one ``BackedUp``; ``Forget`` one ``Forgotten``.
+``Backup`` one ``BackedUp``; ``Forget`` one ``Forgotten``; ``Recall`` one ``Recalled``, or none.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Literal
 
 from ragcore.reports import SyncProgress, SyncReport
-from ragcore.types import Answer, ConversationKey, Delta, Message, ScoredChunk, Status
+from ragcore.types import Answer, Citation, ConversationKey, Delta, Message, ScoredChunk, Status
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,9 +22,9 @@ class Ask:
     see the answer (bots.access); None is the operator. Who ``may_mend`` the settings is told what to change in them.
 
     With a ``conversation`` its history is recalled, as far as it was said to the same audience, and the turn is
-    remembered under its ``reference``, in place of what that reference had. ``thread`` is what was said before, where
-    the platform could be asked: it takes the place of the history. ``attached`` are the texts of files beside the
-    question, and ``author`` is who asked.
+    remembered under its ``reference``, in place of what that reference had. ``private_to`` is who alone sees the
+    answer, where it is one person. ``thread`` is what was said before, where the platform could be asked: it takes the
+    place of the history. ``attached`` are the texts of files beside the question, and ``author`` is who asked.
     """
 
     question: str
@@ -32,6 +32,7 @@ class Ask:
     document_ids: tuple[str, ...] = ()
     audience: frozenset[str] | None = None
     may_mend: bool = False
+    private_to: str = ""
     conversation: ConversationKey | None = None
     reference: str = ""
     author: str = ""
@@ -106,7 +107,19 @@ class Forget:
     reference: str = ""
 
 
-Request = Ask | Search | Sync | Decide | ListSources | ListFeedback | Diagnose | Backup | Forget
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recall:
+    """Return the turn with this reference, as far as the audience may read what it rests on.
+
+    ``documents`` are further documents that the audience should be able to read.
+    """
+
+    reference: str
+    audience: frozenset[str] | None = None
+    documents: tuple[str, ...] = ()
+
+
+Request = Ask | Search | Sync | Decide | ListSources | ListFeedback | Diagnose | Backup | Forget | Recall
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,6 +225,16 @@ class Forgotten:
     turns: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalled:
+    """A turn as it was: ``answer`` with markers, the citations that may be read, how many documents may not."""
+
+    question: str
+    answer: str
+    citations: tuple[Citation, ...] = ()
+    withheld: int = 0
+
+
 Event = (
     Status
     | Delta
@@ -226,4 +249,5 @@ Event = (
     | Check
     | BackedUp
     | Forgotten
+    | Recalled
 )

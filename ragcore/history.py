@@ -46,9 +46,10 @@ class Transactions(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """A question and its answer, as they were; ``answer`` holds ``[ID:n]`` markers of a prompt that is gone."""
+    """A question and its answer, as they were; ``[ID:n]`` in ``answer`` is the citation with that id."""
 
     id: int
+    conversation: ConversationKey
     question: str
     author: str
     answer: str
@@ -69,11 +70,20 @@ class History:
         self._next_sweep = 0.0
 
     async def append(
-        self, conversation: ConversationKey, answer: Answer, *, author: str = "", asked_at: datetime | None = None
+        self,
+        conversation: ConversationKey,
+        answer: Answer,
+        *,
+        author: str = "",
+        asked_at: datetime | None = None,
+        audience: str = "",
+        reference: str = "",
     ) -> int:
         """Write one turn with its citations, both or neither, and return its number; 0 when nothing is remembered.
 
-        Once an hour the oldest of what has expired, in whatever conversation, goes in the same transaction.
+        ``audience`` names those to whom it was said, as ``recall`` will name them. A turn with the same ``reference``
+        is replaced. Once an hour the oldest of what has expired, in whatever conversation, goes in the same
+        transaction.
         """
         if self._days <= 0:
             return 0
@@ -87,8 +97,12 @@ class History:
             "question_tokens": question_tokens,
             "answer_tokens": answer_tokens,
             "asked_at": (asked_at or datetime.now(UTC)).astimezone(UTC),
+            "audience": audience,
+            "reference": reference,
         }
         async with self._database.begin() as connection:
+            if reference:
+                await _delete(connection, and_(_of(conversation), turns.c.reference == reference))
             written = await connection.execute(insert(turns).values(row).returning(turns.c.id))
             turn = int(written.scalar_one())
             if answer.citations:
@@ -101,18 +115,29 @@ class History:
         return turn
 
     async def recall(
-        self, conversation: ConversationKey, *, tokens: int = RECALLED_TOKENS, limit: int = RECALLED_TURNS
+        self,
+        conversation: ConversationKey,
+        *,
+        tokens: int = RECALLED_TOKENS,
+        limit: int = RECALLED_TURNS,
+        audience: str = "",
+        but: str = "",
     ) -> tuple[Message, ...]:
-        """Return the newest turns, oldest of them first, each as question and answer.
+        """Return the newest turns that were said to this audience, oldest of them first, each as question and answer.
 
         Args:
             conversation: Whose.
             tokens: At most so many in all; the first turn that does not fit ends the recall.
             limit: At most so many turns.
+            audience: Those who will hear what is made of it, as ``append`` named them.
+            but: The reference of a turn that is left out: the one that is being answered again.
         """
         if self._days <= 0:
             return ()
-        statement = select(turns).where(self._recent(conversation)).order_by(turns.c.id.desc()).limit(limit)
+        heard = and_(self._recent(conversation), turns.c.audience == audience)
+        if but:
+            heard = and_(heard, turns.c.reference != but)
+        statement = select(turns).where(heard).order_by(turns.c.id.desc()).limit(limit)
         async with self._database.connect() as connection:
             rows = (await connection.execute(statement)).all()
         kept: list[Message] = []
@@ -128,9 +153,17 @@ class History:
 
     async def turns(self, conversation: ConversationKey, *, limit: int = 1) -> tuple[Turn, ...]:
         """Return the newest turns with their citations, newest first."""
+        return await self._turns(self._recent(conversation), limit)
+
+    async def by_reference(self, reference: str) -> Turn | None:
+        """Return the turn that chat platforms know by this name, None when it is gone."""
+        found = await self._turns(and_(turns.c.reference == reference, turns.c.asked_at >= self._oldest(None)), 1)
+        return found[0] if found and reference else None
+
+    async def _turns(self, which: ColumnElement[bool], limit: int) -> tuple[Turn, ...]:
         if self._days <= 0:
             return ()
-        statement = select(turns).where(self._recent(conversation)).order_by(turns.c.id.desc()).limit(limit)
+        statement = select(turns).where(which).order_by(turns.c.id.desc()).limit(limit)
         async with self._database.connect() as connection:
             rows = (await connection.execute(statement)).all()
             chosen = turn_citations.c.turn_id.in_([row.id for row in rows])
@@ -138,16 +171,13 @@ class History:
             cited = (await connection.execute(ordered)).all()
         return tuple(_turn(row, [citation for citation in cited if citation.turn_id == row.id]) for row in rows)
 
-    async def forget(self, conversation: ConversationKey) -> int:
-        """Delete all turns of the conversation, and return how many there were."""
+    async def forget(self, conversation: ConversationKey, *, reference: str = "") -> int:
+        """Delete all turns of the conversation, or the one of the reference, and return how many there were."""
         which = _of(conversation)
+        if reference:
+            which = and_(which, turns.c.reference == reference)
         async with self._database.begin() as connection:
-            ids = select(turns.c.id).where(which)
-            # Turns before their citations, as the sweep does: else the two could each wait for the other.
-            await connection.execute(ids.with_for_update())
-            await connection.execute(delete(turn_citations).where(turn_citations.c.turn_id.in_(ids)))
-            deleted = await connection.execute(delete(turns).where(which))
-            return deleted.rowcount
+            return await _delete(connection, which)
 
     async def expire(self, *, now: datetime | None = None) -> int:
         """Delete the turns older than the days that are remembered, and return how many there were.
@@ -183,6 +213,15 @@ class History:
         return tokenizer.count(question), tokenizer.count(answer)
 
 
+async def _delete(connection: AsyncConnection, which: ColumnElement[bool]) -> int:
+    ids = select(turns.c.id).where(which)
+    # Turns before their citations, as the sweep does: else the two could each wait for the other.
+    await connection.execute(ids.with_for_update())
+    await connection.execute(delete(turn_citations).where(turn_citations.c.turn_id.in_(ids)))
+    deleted = await connection.execute(delete(turns).where(which))
+    return deleted.rowcount
+
+
 def _columns(conversation: ConversationKey) -> dict[str, str]:
     return {
         "platform": conversation.platform,
@@ -201,6 +240,7 @@ def _citation_row(turn: int, citation: Citation, answer: Answer) -> dict[str, ob
     return {
         "turn_id": turn,
         "number": citation.number,
+        "marker": citation.id,
         "chunk_id": citation.chunk_id,
         "document_id": citation.document_id,
         "title": _storable(citation.title),
@@ -214,6 +254,9 @@ def _citation_row(turn: int, citation: Citation, answer: Answer) -> dict[str, ob
 def _turn(row: Row[tuple[object, ...]], cited: Sequence[Row[tuple[object, ...]]]) -> Turn:
     return Turn(
         id=row.id,
+        conversation=ConversationKey(
+            platform=row.platform, workspace=row.workspace, channel=row.channel, thread=row.thread
+        ),
         question=row.question,
         author=row.author,
         answer=row.answer,
@@ -225,7 +268,7 @@ def _turn(row: Row[tuple[object, ...]], cited: Sequence[Row[tuple[object, ...]]]
 def _citation(row: Row[tuple[object, ...]]) -> Citation:
     return Citation(
         number=row.number,
-        id=row.number - 1,  # the prompt is gone, and with it the index that the marker named
+        id=row.marker,
         chunk_id=row.chunk_id,
         document_id=row.document_id,
         title=row.title,

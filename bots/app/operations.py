@@ -12,6 +12,7 @@ from bots.access import Audience, line_to_add, narrowest, readable
 from bots.app.diagnosing import diagnose
 from bots.app.options import answer_options, retrieval_options
 from bots.app.parts import Parts
+from bots.app.remembering import recall_history, recall_one, remember
 from bots.app.syncing import Doubts, run_sources, source_states
 from bots.app.warming import warm
 from bots.requests import (
@@ -26,6 +27,7 @@ from bots.requests import (
     Found,
     ListFeedback,
     ListSources,
+    Recall,
     Request,
     Search,
     SourceState,
@@ -34,14 +36,12 @@ from bots.requests import (
 from bots.settings import Settings
 from bots.turn.feedback import listed
 from ragcore.answer import Answerer
-from ragcore.context import HISTORY_SHARE, default_budget
 from ragcore.errors import CitebotError, ConfigError
-from ragcore.history import RECALLED_TOKENS
 from ragcore.library.backup import backup
 from ragcore.library.recovery import mend
 from ragcore.library.upkeep import keep_following
 from ragcore.models.openai_chat import OpenAIChatModel
-from ragcore.types import Answer, AnswerEvent, ConversationKey, Message, Question
+from ragcore.types import Answer, AnswerEvent, Question
 
 _PATIENCE = 5.0
 """Seconds that a start waits for the mending of damaged indexes."""
@@ -110,36 +110,50 @@ class Operations:
     async def _events(self, request: Request) -> AsyncGenerator[Event]:
         match request:
             case Ask():
-                async for answered in self._ask(request):
-                    yield answered
-            case Search():
-                yield await self._search(request)
+                async with contextlib.aclosing(self._ask(request)) as answering:
+                    async for answered in answering:
+                        yield answered
             case Sync():
                 async with self._syncing:
                     runs = run_sources(self._settings, self._parts.library, request, self._doubts)
                     async with contextlib.aclosing(runs) as events:
                         async for told in events:
                             yield told
-            case Decide():
-                self._doubts.decide(request.doubt, agreed=request.agreed)
-            case ListSources() | ListFeedback():
-                for listing in await self._listed(request):
-                    yield listing
-            case Forget():
-                yield Forgotten(turns=await self._parts.history.forget(request.conversation))
             case Diagnose():
                 async with contextlib.aclosing(diagnose(self._settings, self._parts, repair=request.repair)) as checks:
                     async for check in checks:
                         yield check
+            case _:
+                for event in await self._at_once(request):
+                    yield event
+
+    async def _at_once(  # noqa: PLR0911 (one return a kind of request)
+        self, request: Search | Decide | ListSources | ListFeedback | Forget | Recall | Backup
+    ) -> Sequence[Event]:
+        """Return all events of a request whose work is no progress to tell of."""
+        match request:
+            case Search():
+                return [await self._search(request)]
+            case Decide():
+                self._doubts.decide(request.doubt, agreed=request.agreed)
+                return []
+            case ListSources():
+                return await self._sources(request.audience)
+            case ListFeedback():
+                return await listed(self._parts.library.database)
+            case Forget():
+                forgotten = await self._parts.history.forget(request.conversation, reference=request.reference)
+                return [Forgotten(turns=forgotten)]
+            case Recall():
+                recalled = await recall_one(self._settings, self._parts, request)
+                return [recalled] if recalled else []
             case Backup():
-                yield await self._backup(Path(request.path))
+                return [await self._backup(Path(request.path))]
 
     async def _ask(self, request: Ask) -> AsyncGenerator[AnswerEvent]:
         names = self._readable(request.knowledge_bases, request.audience)
         await self._check_documents(request.document_ids)
-        history = request.thread
-        if request.conversation is not None and not history:
-            history = await self._recall(request.conversation)
+        history = request.thread or await recall_history(self._settings, self._parts, request)
         question = Question(
             text=request.question,
             knowledge_bases=names,
@@ -158,18 +172,8 @@ class Operations:
                 if not isinstance(event, Answer):
                     yield event
                     continue
-                if request.conversation is not None:
-                    await self._parts.history.append(request.conversation, event)
+                await remember(self._settings, self._parts, request, event)
                 yield self._with_refusal(await self._with_empty_index(event, request, names), request, names)
-
-    async def _recall(self, conversation: ConversationKey) -> tuple[Message, ...]:
-        """Return what was said, bounded so that a long conversation leaves the documents their room."""
-        model = self._parts.chat_model
-        if model is None:
-            return await self._parts.history.recall(conversation)
-        room = default_budget(model.context_window) - model.max_tokens
-        tokens = min(RECALLED_TOKENS, max(0, int(room * HISTORY_SHARE)))
-        return await self._parts.history.recall(conversation, tokens=tokens)
 
     async def _search(self, request: Search) -> Found:
         names = self._readable(request.knowledge_bases, request.audience)
@@ -181,11 +185,6 @@ class Operations:
         question = Question(text=request.query, knowledge_bases=names, document_ids=request.document_ids)
         found = await retriever.retrieve(question)
         return Found(chunks=tuple(scored for scored in found.chunks if scored.score > 0.0))
-
-    async def _listed(self, request: ListSources | ListFeedback) -> Sequence[Event]:
-        if isinstance(request, ListFeedback):
-            return await listed(self._parts.library.database)
-        return await self._sources(request.audience)
 
     async def _sources(self, audience: Audience) -> list[SourceState]:
         names = self._readable((), audience)

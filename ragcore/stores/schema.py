@@ -184,7 +184,11 @@ turns = Table(
     Column("question_tokens", Integer, nullable=False),
     Column("answer_tokens", Integer, nullable=False),
     Column("asked_at", DateTime(timezone=True), nullable=False),
+    # To whom it was said (a hash of the readers; empty: to the operator), and the name that chat platforms know it by.
+    Column("audience", String(64), nullable=False, default="", server_default=""),
+    Column("reference", String(8), nullable=False, default="", server_default=""),
     Index("turns_by_conversation", "platform", "workspace", "channel", "thread", "id"),
+    Index("turns_by_reference", "reference"),
     Index("turns_by_time", "asked_at"),
 )
 
@@ -193,6 +197,7 @@ turn_citations = Table(
     metadata,
     Column("turn_id", Integer, ForeignKey("turns.id", ondelete="CASCADE"), primary_key=True),
     Column("number", Integer, primary_key=True),
+    Column("marker", Integer, nullable=False, default=-1, server_default="-1"),  # n of [ID:n] in the answer
     Column("chunk_id", String(80), nullable=False),
     Column("document_id", Text, nullable=False),
     Column("title", Text, nullable=False),

@@ -28,6 +28,8 @@ from bots.requests import (
     Forgotten,
     Found,
     ListSources,
+    Recall,
+    Recalled,
     Request,
     Search,
     SourceState,
@@ -205,6 +207,29 @@ async def test_a_conversation_is_remembered_and_forgotten(home: pathlib.Path) ->
         await answered(operations, Ask(question="Not remembered?"))
         assert await told(operations, Forget(conversation=here)) == [Forgotten(turns=2)]
         assert await told(operations, Forget(conversation=here)) == [Forgotten(turns=0)]
+
+
+async def test_a_turn_is_told_again_to_those_who_may_read_it(home: pathlib.Path) -> None:
+    here = ConversationKey(platform="slack", workspace="T1", channel="C1")
+    member, stranger = audience_of("slack:T1/@U1"), audience_of("slack:T2")
+    question = "How many unused leave days may be carried over?"
+    ask = Ask(question=question, conversation=here, reference="0123abcd", audience=member, private_to="U1")
+    async with opened(home) as (operations, _):
+        await told(operations, Sync())
+        events = await told(operations, ask)
+        answer = events[-1]
+        assert isinstance(answer, Answer)
+        (recalled,) = await told(operations, Recall(reference="0123abcd", audience=member))
+        whole = Recalled(question=question, answer=answer.raw_text, citations=answer.citations)
+        assert recalled == whole
+        (recalled,) = await told(operations, Recall(reference="0123abcd", audience=stranger))
+        assert recalled == replace(whole, citations=(), withheld=1)
+        (recalled,) = await told(
+            operations, Recall(reference="0123abcd", audience=member, documents=("secret:merger.txt",))
+        )
+        assert recalled == replace(whole, withheld=1)
+        assert await told(operations, Recall(reference="ffffffff")) == []
+        assert await told(operations, Forget(conversation=here, reference="0123abcd")) == [Forgotten(turns=1)]
 
 
 async def test_much_is_deleted_only_when_agreed(home: pathlib.Path) -> None:

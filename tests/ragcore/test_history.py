@@ -219,3 +219,28 @@ async def test_a_turn_is_written_with_its_citations_or_not_at_all(history: Histo
 async def test_text_that_databases_refuse(history: History) -> None:
     await history.append(HERE, answer("a\0b\ud800c", "d\0e\udfff 👍 [ID:1]"), author="x" * 500)
     assert texts(await history.recall(HERE)) == ["ab\ufffdc", "de\ufffd 👍"]
+
+
+async def test_history_is_recalled_for_the_audience_that_heard_it(history: History) -> None:
+    await history.append(HERE, answer("to all"), audience="all")
+    await history.append(HERE, answer("to one"), audience="one")
+    await history.append(HERE, answer("to the operator"))
+    for audience, question in (("all", "to all"), ("one", "to one"), ("", "to the operator")):
+        assert texts(await history.recall(HERE, audience=audience)) == [question, "Yes."]
+    assert await history.recall(HERE, audience="other") == ()
+
+
+async def test_a_turn_is_replaced_found_and_forgotten_by_its_reference(history: History, database: Database) -> None:
+    await history.append(HERE, answer("first"), reference="aaaaaaaa")
+    await history.append(HERE, answer("second"), reference="bbbbbbbb")
+    await history.append(HERE, answer("first, edited"), reference="aaaaaaaa")
+    await history.append(HERE, answer("without one"))
+    assert await rows(database) == (3, 3)
+    assert texts(await history.recall(HERE, but="aaaaaaaa"))[::2] == ["second", "without one"]
+    found = await history.by_reference("aaaaaaaa")
+    assert found is not None
+    assert (found.question, found.conversation, [c.id for c in found.citations]) == ("first, edited", HERE, [1])
+    assert await history.by_reference("cccccccc") is None
+    assert await history.by_reference("") is None
+    assert await history.forget(HERE, reference="bbbbbbbb") == 1
+    assert await rows(database) == (2, 2)

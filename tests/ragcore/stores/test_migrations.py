@@ -41,6 +41,10 @@ async def test_a_database_of_the_first_schema_is_brought_up_to_date(tmp_path: pa
     with contextlib.closing(sqlite3.connect(tmp_path / DATABASE)) as connection:
         for statement in (
             *(f"DROP TABLE {name}" for name in ("sends", "claim_keys", "claims", "feedback")),
+            "DROP INDEX turns_by_reference",
+            "ALTER TABLE turns DROP COLUMN audience",
+            "ALTER TABLE turns DROP COLUMN reference",
+            "ALTER TABLE turn_citations DROP COLUMN marker",
             "DROP INDEX chunks_by_generation",
             "DROP INDEX chunks_by_vector",
             "DROP INDEX documents_by_knowledge_base",

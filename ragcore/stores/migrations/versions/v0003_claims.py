@@ -13,7 +13,11 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Create four tables."""
+    """Create four tables, and tell of each turn to whom it was said and how it is called."""
+    op.add_column("turns", sa.Column("audience", sa.String(length=64), nullable=False, server_default=""))
+    op.add_column("turns", sa.Column("reference", sa.String(length=8), nullable=False, server_default=""))
+    op.create_index("turns_by_reference", "turns", ["reference"], unique=False)
+    op.add_column("turn_citations", sa.Column("marker", sa.Integer(), nullable=False, server_default="-1"))
     _create_claims()
     _create_what_belongs_to_them()
 

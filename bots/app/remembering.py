@@ -1,0 +1,67 @@
+"""What was said before: recalled into the same conversation and for the same audience, or by its name."""
+
+import hashlib
+import json
+
+from bots.access import Audience, readable
+from bots.app.parts import Parts
+from bots.requests import Ask, Recall, Recalled
+from bots.settings import Settings
+from ragcore.context import HISTORY_SHARE, default_budget
+from ragcore.history import RECALLED_TOKENS
+from ragcore.types import Answer, Message
+
+
+def audience_key(settings: Settings, audience: Audience, private_to: str) -> str:
+    """Return a name for those to whom something is said; empty for the operator.
+
+    What only one person sees is named by that person, and by those of their readers that any knowledge base names:
+    joining some other channel is no reason to forget what was said.
+    """
+    if audience is None:
+        return ""
+    named = {reader for base in settings.all_knowledge_bases.values() for reader in base.readers}
+    kept = sorted(audience & named if private_to else audience)
+    return hashlib.sha256(json.dumps([private_to, kept]).encode()).hexdigest()
+
+
+async def recall_history(settings: Settings, parts: Parts, request: Ask) -> tuple[Message, ...]:
+    """Return what was said in the conversation, bounded so that a long one leaves the documents their room."""
+    if request.conversation is None:
+        return ()
+    tokens, model = RECALLED_TOKENS, parts.chat_model
+    if model is not None:
+        room = default_budget(model.context_window) - model.max_tokens
+        tokens = min(RECALLED_TOKENS, max(0, int(room * HISTORY_SHARE)))
+    key = audience_key(settings, request.audience, request.private_to)
+    return await parts.history.recall(request.conversation, tokens=tokens, audience=key, but=request.reference)
+
+
+async def remember(settings: Settings, parts: Parts, request: Ask, answer: Answer) -> None:
+    """Write the turn down, where it belongs to a conversation."""
+    if request.conversation is None:
+        return
+    await parts.history.append(
+        request.conversation,
+        answer,
+        author=request.author,
+        audience=audience_key(settings, request.audience, request.private_to),
+        reference=request.reference,
+    )
+
+
+async def recall_one(settings: Settings, parts: Parts, request: Recall) -> Recalled | None:
+    """Return a turn by its name, with those citations that the audience may read now; None when it is gone."""
+    turn = await parts.history.by_reference(request.reference)
+    if turn is None:
+        return None
+    bases = readable({name: base.readers for name, base in settings.all_knowledge_bases.items()}, request.audience)
+    cited = {citation.document_id for citation in turn.citations}
+    documents = await parts.library.registry.documents(tuple(cited | set(request.documents)))
+    open_to = {name for name, one in documents.items() if not one.deleted and one.knowledge_base in bases}
+    return Recalled(
+        question=turn.question,
+        answer=turn.answer,
+        citations=tuple(citation for citation in turn.citations if citation.document_id in open_to),
+        withheld=len((cited | set(request.documents)) - open_to),
+    )
