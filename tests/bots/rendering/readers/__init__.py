@@ -1,0 +1,1 @@
+"""What each platform makes of a message, written from the platforms' documents: it refuses what they refuse."""
