@@ -6,15 +6,19 @@ from collections.abc import Sequence
 import numpy as np
 
 from ragcore.extractive.expectation import Expectation
+from ragcore.extractive.form import is_how_to, selects, takes_anything
 from ragcore.extractive.matter import Matter, follows
 from ragcore.extractive.options import ExtractOptions
+from ragcore.extractive.support import TOLD, row_tells
 from ragcore.extractive.words import content
 
-_HOW_TO = re.compile(
-    r"\bhow (?:do|does|can|could|should|must|would|to)\b|\bwhat (?:do|should|must|shall) (?:i|we|you)\b|\bsteps?\b"
-    r"|\bprocedure\b|怎么|怎样|如何|步骤|流程",
+_RESTRICTS = re.compile(
+    r"^\W*(?:but|however|only|yet|still|nevertheless|instead|aber|jedoch|allerdings|mais|cependant|toutefois|pero"
+    r"|sin embargo)\b"
+    r"|\b(?:except(?:ions?|ed)?|unless|ausnahmen?|ausgenommen|sauf|exceptions?|excepto|salvo)\b|例外|除外|^\W*(?:但|不过|然而|除非)",
     re.IGNORECASE,
 )
+"""A sentence that takes back part of what the one before it said: whoever quotes that one must not leave it out."""
 _AS_GOOD = 0.5
 """Rows must hold so much of the question before several of them are taken for answers as good as each other."""
 
@@ -32,13 +36,15 @@ class _Choice:
         self._units = matter.units
         self._expectation = expectation
         self._options = options
-        self._how_to = bool(_HOW_TO.search(question))
-        self._ranked = sorted(range(len(self._units)), key=lambda i: (-matter.scores[i], i))
-        self._best = self._ranked[0]
+        self._question = question
+        self._ranked = self._telling(question)
         self._chosen: list[int] = []
 
     def made(self) -> list[int]:
         """Take the best, what is as good, what adds to it, what is still waited for, and the steps that follow."""
+        if not self._ranked:
+            return []
+        self._best = self._ranked[0]
         self._take(self._best)
         for i in self._ranked[1:]:
             if self._as_good(i) or self._adds(i):
@@ -48,9 +54,24 @@ class _Choice:
             missing = self._expectation.missing([self._units[j].text for j in self._chosen])
             if missing.met(self._units[i].text) and self._goes_on(i):
                 self._take(i)
-        if self._how_to:
+        if is_how_to(self._question):
             self._take_steps()
+        self._take_between()
+        self._take_what_restricts()
         return [i for run in self._runs() for i in run]
+
+    def _telling(self, question: str) -> list[int]:
+        """Return the units that may answer, best first: none where the best is a row that doesn't tell what is asked.
+
+        Unless a sentence or another table comes near to it: the other rows of its table are of other things.
+        """
+        ranked = sorted(range(len(self._units)), key=lambda i: (-self._matter.scores[i], i))
+        best = self._units[ranked[0]]
+        if takes_anything(question) or row_tells(self._matter, ranked[0]):
+            return [i for i in ranked if takes_anything(question) or row_tells(self._matter, i)]
+        least = self._options.as_good * self._matter.scores[ranked[0]]
+        others = [i for i in ranked if self._units[i].chunk != best.chunk and row_tells(self._matter, i)]
+        return others if others and self._matter.scores[others[0]] >= least else []
 
     def _take(self, i: int) -> None:
         """Choose a unit after those that it leans on, if there is room and it was not said already."""
@@ -66,11 +87,23 @@ class _Choice:
         return same and bool(self._matter.scores[i] >= share * self._matter.scores[self._best])
 
     def _as_good(self, i: int) -> bool:
-        """Whether a row of the best one's table holds just what that holds of the question: "which of them ...?"."""
-        held, best = self._matter.held[i] >= 0.5, self._matter.held[self._best] >= 0.5
-        rows = self._units[i].row is not None and self._units[self._best].row is not None
-        enough = float(self._matter.held[self._best] @ self._matter.weights) >= _AS_GOOD
-        return rows and enough and self._near(i, self._options.alike) and bool(np.array_equal(held, best))
+        """Whether a unit answers as well as the best: a row of its table, or a sentence of its paragraph."""
+        unit, best = self._units[i], self._units[self._best]
+        if unit.row is None or best.row is None:
+            return self._nearer_in_meaning(i)
+        covered = np.maximum(self._matter.held, self._matter.around)
+        enough = float(covered[self._best] @ self._matter.weights) >= _AS_GOOD
+        same = bool(np.array_equal(covered[i] >= 0.5, covered[self._best] >= 0.5))
+        alike = self._options.alike_selected if selects(self._question) else self._options.alike
+        return enough and same and self._near(i, alike)
+
+    def _nearer_in_meaning(self, i: int) -> bool:
+        """Whether a sentence of the best one's paragraph means what is asked as nearly, in fewer of its words."""
+        unit, best, felt = self._units[i], self._units[self._best], self._matter.felt
+        prose = not (unit.items or unit.alone or best.items or best.alone)
+        together = prose and unit.chunk == best.chunk and unit.paragraph == best.paragraph
+        nearer = bool(felt[i] >= felt[self._best] - self._options.as_near)
+        return together and nearer and self._near(i, self._options.as_good)
 
     def _goes_on(self, i: int) -> bool:
         """Whether a good sentence stands beside a chosen one or speaks of the question itself; no other row does."""
@@ -88,26 +121,50 @@ class _Choice:
             and matter.scores[i] < options.share_elsewhere * matter.scores[self._best]
         ):
             return False
+        if matter.counted[i] < TOLD:
+            return False
         # What title and headings say isn't news either.
         lacking = 1.0 - np.maximum(matter.held[self._chosen], matter.around[self._chosen]).max(axis=0)
         return float(np.minimum(matter.held[i], lacking) @ matter.weights) >= options.adds
 
     def _take_steps(self) -> None:
         """Take the whole paragraph of the best, as far as there is room: an instruction is seldom one sentence."""
-        best = self._units[self._best]
-        if best.items or best.alone:
-            return
-        steps = [
-            i
-            for i, unit in enumerate(self._units)
-            if unit.chunk == best.chunk and unit.paragraph == best.paragraph and not (unit.items or unit.alone)
-        ]
-        place = steps.index(self._best)
-        for run in (reversed(steps[:place]), steps[place + 1 :]):
+        steps = self._paragraph(self._best)
+        place = steps.index(self._best) if steps else 0
+        for run, share in (
+            (reversed(steps[:place]), self._options.share_of_step_before),
+            (steps[place + 1 :], self._options.share_of_step),
+        ):
             for i in run:
-                if not self._near(i, self._options.share_of_step):
+                if not self._near(i, share):
                     break
                 self._take(i)
+
+    def _take_between(self) -> None:
+        """Take a sentence that stands between two chosen ones, so that the quotation reads on."""
+        for i in range(len(self._units)):
+            before = any(follows(self._units[j], self._units[i]) for j in self._chosen)
+            after = any(follows(self._units[i], self._units[j]) for j in self._chosen)
+            if before and after and self._units[i].paragraph == self._units[self._best].paragraph:
+                self._take(i)
+
+    def _take_what_restricts(self) -> None:
+        """Take the exception that stands right behind a chosen sentence."""
+        for i, unit in enumerate(self._units):
+            restricted = (j for j in self._chosen if follows(self._units[j], unit))
+            if _RESTRICTS.search(unit.text) and any(unit.paragraph == self._units[j].paragraph for j in restricted):
+                self._take(i)
+
+    def _paragraph(self, i: int) -> list[int]:
+        """Return the sentences of a sentence's paragraph, none for lists, rows and lines of code."""
+        here = self._units[i]
+        return [
+            j
+            for j, unit in enumerate(self._units)
+            if unit.chunk == here.chunk
+            and unit.paragraph == here.paragraph
+            and not (unit.items or unit.alone or here.items or here.alone)
+        ]
 
     def _with_what_it_leans_on(self, i: int) -> list[int]:
         """Return the unit's index after those of the units that it can't stand without, at most two back."""

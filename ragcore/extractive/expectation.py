@@ -27,8 +27,15 @@ _PRICE = _kind(
         "多少钱|价格|费用|いくら|얼마",
     ),
     holds=(
-        "price|cost|fee|gbp|eur|usd|cny|preis|prix|precio|pence|full pay",
+        "price|cost|fee|gbp|eur|usd|cny|preis|prix|precio|pence|full pay|(?-i:[A-Z]{3}) \\d[\\d.,]*",
         r"[£€$¥￥]\s?\d|\d\s?(?:£|€|元|円|원)|价格|费用|免费",
+    ),
+)
+_RATE = _kind(
+    asks=("rates?|percentage|proportion|tariff|satz|taux|tasa", "比例|费率|利率|税率|百分之几"),
+    holds=(
+        r"\d[\d.,]*\s?(?:per ?cent|percent)|\d[\d.,]*(?: [a-z]+)? (?:per|an?|each|every)",
+        r"\d\s?[%％]|百分之",
     ),
 )
 _SPANS = rf"(?:\d[\d,.]*|{_NUMBERS}) (?:[a-z]+ )?(?:minutes?|hours?|days?|weeks?|months?|years?)"
@@ -80,7 +87,12 @@ _PLACE = _kind(
         "@|://|位于|地址|[省市县区镇路街号]",
     ),
 )
-_KINDS = (_PRICE, _WHEN, _HOW_LONG, _FREQUENCY, _COUNT, _REASON, _PERSON, _PLACE)
+_KINDS = (_PRICE, _RATE, _WHEN, _HOW_LONG, _FREQUENCY, _COUNT, _REASON, _PERSON, _PLACE)
+
+
+def is_of_kind(word: str, sentence: str) -> bool:
+    """Whether a word only names a kind of answer, such as a rate or a price, and the sentence holds one."""
+    return any(kind.asks.fullmatch(word) and kind.holds.search(sentence) for kind in _KINDS)
 
 
 class Expectation:
@@ -95,6 +107,11 @@ class Expectation:
         if not self._holds:
             return 0.0
         return sum(bool(holds.search(sentence)) for holds in self._holds) / len(self._holds)
+
+    @property
+    def waits(self) -> bool:
+        """Whether the question waits for any of the kinds."""
+        return bool(self._holds)
 
     def telling(self, cell: str) -> bool:
         """Whether a cell of a table, with its column's name, holds a kind that any number would not do for."""

@@ -3,21 +3,23 @@
 import logging
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragcore.errors import ModelError
-from ragcore.extractive.expectation import Expectation
+from ragcore.extractive.expectation import Expectation, is_of_kind
+from ragcore.extractive.form import beside_numbers, measured
 from ragcore.extractive.likeness import Floats, Likeness, words_to_embed
 from ragcore.extractive.options import ExtractOptions
+from ragcore.extractive.pools import is_named, names_of, opening, place, pool, speaks
 from ragcore.extractive.units import Unit
-from ragcore.extractive.words import Word, content, question_words, weights
+from ragcore.extractive.words import LIGHTEST, Word, content, question_words, weights, without_straddling
 from ragcore.models.embeddings import Embedder
-from ragcore.terms import gaps, language_of
-from ragcore.types import Chunk, ScoredChunk
+from ragcore.terms import language_of
+from ragcore.types import ScoredChunk
 
 log = logging.getLogger(__name__)
 
@@ -29,6 +31,7 @@ class Matter:
     ``weights`` (words,) sum up to 1. ``held`` (units, words) is how far each unit holds each word, ``around``
     (units, words) how far the title and headings above it do; all 0..1. ``felt`` (units,) is the cosine with the
     question, NaN where the embedder was not asked or doesn't know; ``relevance`` (units,) is that of the passage.
+    ``counted`` (units,) is how far each speaks of what the question counts or measures, 1 where it does neither.
     ``scores`` (units,): higher is better.
     """
 
@@ -39,6 +42,7 @@ class Matter:
     around: Floats
     felt: Floats
     relevance: Floats
+    counted: Floats
     scores: Floats
 
 
@@ -52,37 +56,41 @@ async def weigh_units(
 ) -> Matter:
     """Return the matter of a question; ``units`` come from ``chunks``, in their order, and are not empty."""
     words = question_words(question, identifier=options.identifier)
-    pools = [_pool(_speaks(unit, chunks)) for unit in units]
-    places = [content(_place(scored.chunk)) for scored in chunks]
-    seen = Counter(term for pool in pools for term in pool)
-    rarity = {word.term: math.log(1 + len(units) / (0.5 + seen[word.term])) for word in words}
-    weight = np.array(weights(words, rarity))
+    asked = {word.term for word in words}
+    spoken = [speaks(unit, chunks, question, named=is_named(unit, asked)) for unit in units]
+    pools, names = [pool(text) for text in spoken], [names_of(unit) for unit in units]
+    places = [content(place(scored.chunk)) for scored in chunks]
+    words = without_straddling(words, {term for texts in (pools, places) for one in texts for term in one})
+    weight = _weights(words, pools)
     above = [unit.chunk for unit in units]
     relevance = np.array([chunks[i].score for i in above])
     worth = 1.0 - options.passage + options.passage * relevance / (relevance.max() or 1.0)
-
-    openings = [_opening(units, pools, chunk) for chunk in range(len(chunks))]
+    openings = [opening(units, pools, chunk) for chunk in range(len(chunks))]
     topics = [{**opening, **place} for opening, place in zip(openings, places, strict=True)]
-    plain = Likeness((), None)
-    first = _coverage(plain.matrix(words, pools), plain.matrix(words, topics)[above], weight, options) * worth
-    ranked = sorted(range(len(units)), key=lambda i: (-first[i], i))
-    language = language_of(question)
-    known = options.known_languages is None or language in options.known_languages
-    compared = [i for i in ranked[: options.embedded] if known and language_of(units[i].text) == language]
-    texts = [f"{_place(chunks[units[i].chunk].chunk)}: {units[i].text}" for i in compared]
-    alone = words_to_embed(words, [*(pools[i] for i in compared[: options.compared]), *places]) if compared else []
-    felt = np.full(len(units), np.nan)
-    likeness = plain
-    vectors = await _embedded(embedder, [question, *texts, *alone]) if compared else None
-    if vectors is not None:
-        felt[compared] = np.clip(vectors[1 : 1 + len(texts)] @ vectors[0], 0.0, 1.0)
-        likeness = Likeness(alone, vectors[1 + len(texts) :])
 
-    held, around = likeness.matrix(words, pools), likeness.matrix(words, places)[above]
-    covered = _coverage(held, likeness.matrix(words, topics)[above], weight, options)
-    scores = options.words * covered + options.meaning * np.nan_to_num(felt)
-    scores = scores + options.expected * np.array([expectation.met(unit.text) for unit in units])
-    asked = {word.term for word in words}
+    kinds = np.array([[float(is_of_kind(word.written, unit.text)) for word in words] for unit in units])
+    kinds = kinds.reshape(len(units), len(words))
+
+    def covered(likeness: Likeness) -> Floats:
+        held = np.maximum(likeness.matrix(words, pools, names), kinds)
+        return _coverage(held, likeness.matrix(words, topics)[above], weight, options)
+
+    plain = Likeness((), None)
+    by_words = options.words * covered(plain)
+    felt = await _felt(question, units, chunks, by_words * worth, embedder, options)
+    likeness = plain
+    if not np.isnan(felt).all():
+        # The very sentence that answers in other words is found by its meaning.
+        ranked = _ranked((by_words + options.meaning * np.nan_to_num(felt)) * worth)
+        nearest = [i for i in ranked if not np.isnan(felt[i])][: options.compared]
+        alone = words_to_embed(words, [*(pools[i] for i in nearest), *places])
+        likeness = Likeness(alone, await _embedded(embedder, alone))
+
+    held = np.maximum(likeness.matrix(words, pools, names), kinds)
+    around = likeness.matrix(words, places)[above]
+    scores = options.words * covered(likeness) + options.meaning * np.nan_to_num(felt)
+    counted = _counted(question, units, words, held, likeness)
+    scores = scores + options.expected * counted * np.array([expectation.met(unit.text) for unit in units])
     scores = (scores + options.named * np.array([is_named(unit, asked) for unit in units])) * worth
     scores = _inherited(units, scores, options.inherited) + options.neighbour * _beside(units, scores)
     return Matter(
@@ -93,13 +101,61 @@ async def weigh_units(
         around=around,
         felt=felt,
         relevance=relevance,
+        counted=counted,
         scores=scores,
     )
 
 
+async def _felt(
+    question: str,
+    units: Sequence[Unit],
+    chunks: Sequence[ScoredChunk],
+    first: Floats,
+    embedder: Embedder | None,
+    options: ExtractOptions,
+) -> Floats:
+    """Return the cosine of the units that are best by ``first`` with the question, (units,), NaN for the others."""
+    felt = np.full(len(units), np.nan)
+    language = language_of(question)
+    known = options.known_languages is None or language in options.known_languages
+    best = _ranked(first)[: options.embedded] if known else []
+    compared = [i for i in best if language_of(units[i].whole) == language]
+    texts = [f"{place(chunks[units[i].chunk].chunk)}: {units[i].whole}" for i in compared]
+    vectors = await _embedded(embedder, [question, *texts]) if texts else None
+    if vectors is not None:
+        felt[compared] = np.clip(vectors[1:] @ vectors[0], 0.0, 1.0)
+    return felt
+
+
+def _ranked(scores: Floats) -> list[int]:
+    return sorted(range(len(scores)), key=lambda i: (-scores[i], i))
+
+
+def _weights(words: list[Word], pools: Sequence[Mapping[str, str]]) -> Floats:
+    """Return the weights of the words, those that few units hold heavier, (words,)."""
+    seen = Counter(term for one in pools for term in one)
+    rarity = {word.term: math.log(1 + len(pools) / (0.5 + seen[word.term])) for word in words}
+    return np.array(weights(words, rarity))
+
+
+def _counted(question: str, units: Sequence[Unit], words: Sequence[Word], held: Floats, likeness: Likeness) -> Floats:
+    """Return how far each unit speaks of what is counted or measured, (units,): 1 where the question measures nothing.
+
+    A number answers "how many people" only beside people, or what is like them.
+    """
+    found = measured(question, {word.written for word in words if word.weight >= LIGHTEST})
+    if found is None:
+        return np.ones(len(units))
+    what, is_count = found
+    column = next(j for j, word in enumerate(words) if word.written == what)
+    if not is_count:
+        return held[:, column]
+    return np.array([likeness.of(words[column], content(beside_numbers(unit.whole))) for unit in units])
+
+
 async def _embedded(embedder: Embedder | None, texts: Sequence[str]) -> NDArray[np.float32] | None:
     """Return the vectors, None where there is no embedder or it fails, so that words alone must do."""
-    if embedder is None:
+    if embedder is None or not texts:
         return None
     try:
         return await embedder.embed(texts)
@@ -114,38 +170,10 @@ def follows(before: Unit, unit: Unit) -> bool:
     return plain and before.chunk == unit.chunk and unit.order - before.order == 2
 
 
-def _opening(units: Sequence[Unit], pools: Sequence[Mapping[str, str]], chunk: int) -> Mapping[str, str]:
-    """Return the words of a chunk's first sentence; rows of a table have no such."""
-    return next((pools[i] for i, unit in enumerate(units) if unit.chunk == chunk and not unit.alone), {})
-
-
 def _coverage(held: Floats, around: Floats, weight: Floats, options: ExtractOptions) -> Floats:
     """Return which share of the question's words, by weight, each unit holds, (units,)."""
     covered: Floats = np.maximum(held, options.around * around) @ weight
     return covered
-
-
-def _pool(text: str) -> dict[str, str]:
-    """Return the terms of a text, with what long Chinese words are called for short (年假 for 年休假)."""
-    return {**content(text), **{gap: gap for gap in gaps(text)}}
-
-
-def _place(chunk: Chunk) -> str:
-    return " > ".join(dict.fromkeys((chunk.title, *chunk.heading_path)))
-
-
-def _speaks(unit: Unit, chunks: Sequence[ScoredChunk]) -> str:
-    """Return the words by which a unit is found: a list under a heading by that too, a row by the kind of its name."""
-    if unit.row is not None:
-        return f"{unit.row.name_column} {unit.text}"
-    heading = chunks[unit.chunk].chunk.heading_path[-1:]
-    return " ".join((*heading, unit.text)) if unit.items else unit.text
-
-
-def is_named(unit: Unit, asked: Collection[str]) -> bool:
-    """Whether a unit is a table's row whose whole name is among the terms asked for."""
-    name = content(unit.row.name) if unit.row is not None else {}
-    return bool(name) and all(term in asked for term in name)
 
 
 def _inherited(units: Sequence[Unit], base: Floats, share: float) -> Floats:

@@ -41,20 +41,29 @@ class ExtractOptions:
     """A sentence that holds a kind of answer which was asked for and lacks yet must score this share of the best."""
     share_of_step: float = 0.2
     """The same for the next step, where the question is how to do something."""
+    share_of_step_before: float = 0.5
+    """The same for the step before: what comes first is told when it speaks of the matter, too."""
     share_elsewhere: float = 0.9
     """The same for one of another passage: it has to say something of its own, not only sound alike."""
     alike: float = 0.97
     """A row that scores this share of the best and holds the same words of the question is an answer as good."""
+    alike_selected: float = 0.8
+    """The same where the question asks which ones: all that are so, named in whatever words."""
+    as_good: float = 0.8
+    """A sentence of the same paragraph that scores this share of the best is an answer as good, if it is as near in
+    meaning: a rule beside its special case, which may repeat more words of the question."""
+    as_near: float = 0.02
+    """How much farther in meaning it may be, in cosine."""
     repeated: float = 0.7
     """A sentence that shares this many of its words with a chosen one says nothing new."""
     enough: float = 1.2
     """What an answer must reach: which share it holds of what is asked, besides names, plus its cosine with the
     question, plus the relevance of its passage."""
-    enough_meaning: float = 0.35
+    enough_meaning: float = 0.45
     """The cosine that it must reach besides where it names nothing that the question names."""
-    enough_words: float = 0.2
+    enough_words: float = 0.3
     """The same for the share alone, where the embedder can't compare."""
-    enough_words_unsure: float = 0.4
+    enough_words_unsure: float = 0.5
     """The same where the passage did not pass the relevance gate either."""
     known_languages: frozenset[str] | None = frozenset({"en"})
     """Those in which the embedder can compare; None: all."""

@@ -7,6 +7,10 @@ from dataclasses import dataclass
 _DENSE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _RULE = re.compile(r"^\s*\|?\s*:?-{2,}")
 _CELL_BORDER = re.compile(r"(?<!\\)\|")
+_YES = frozenset({"yes", "y", "true", "x", "✓", "✔", "ja", "oui", "sí", "si", "да", "是", "有", "可以"})
+_NO = frozenset(
+    {"no", "n", "false", "none", "-", "–", "✗", "✘", "nein", "non", "нет", "否", "无", "不", "没有", "不可以"}
+)
 _LONGEST_NAME = 60
 """Characters of a first cell that can still be the name of its row; a longer one is a sentence."""
 
@@ -32,6 +36,12 @@ class Row:
         name = self._called(question)
         text = name + comma + pairs if name and pairs else name + pairs
         return text if text.endswith(stop) else text + stop
+
+    def so(self, *, denied: bool = False) -> str:
+        """Return what is so of the row, as words: without cells that say no to their column; yes if ``denied``."""
+        not_so = _YES if denied else _NO
+        said = (f"{column} {value}" for column, value in self.cells if value.strip().casefold() not in not_so)
+        return " ".join((self.name, *said))
 
     def _called(self, question: str) -> str:
         """Return the name as the question has it: ``Paternity`` in a column ``Leave`` is called ``Paternity leave``."""

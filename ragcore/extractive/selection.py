@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from ragcore.extractive.choosing import choose
 from ragcore.extractive.expectation import Expectation
-from ragcore.extractive.matter import is_named, weigh_units
+from ragcore.extractive.matter import weigh_units
 from ragcore.extractive.options import ExtractOptions
+from ragcore.extractive.pools import is_named
 from ragcore.extractive.support import answers
 from ragcore.extractive.units import Unit, units_of
 from ragcore.extractive.wording import worded

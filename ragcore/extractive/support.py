@@ -1,29 +1,19 @@
 """Whether what was chosen answers the question at all: a passage may name the thing and not say what is asked of it."""
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ragcore.extractive.expectation import Expectation
+from ragcore.extractive.form import is_how_to, roles, takes_anything
 from ragcore.extractive.likeness import Floats
 from ragcore.extractive.matter import Matter
 from ragcore.extractive.options import ExtractOptions
-from ragcore.extractive.words import content
+from ragcore.extractive.words import LIGHTEST, content
 
-_LIGHTEST = 0.5
-"""Words that weigh less for themselves, such as "tell" or "happen", are not what is asked."""
-
-
-_TOLD = 0.3
+TOLD = 0.3
 """How far a row or what stands above it must hold one of the words that are asked of the thing."""
-_ANYTHING = re.compile(
-    r"^\W*(?:what|who) (?:is|are|was|were)\W+(?:the |an? )?[\w.-]+\W*$|\bmeans?\b|\bmeaning of\b|\babout\b"
-    r"|\bwhat (?:do|should|can|must|shall) (?:i|we|you|one) do\b|\bwhat (?:now|to do|next)\b"
-    r"|怎么办|什么意思|是什么[？?]?$|含义",
-    re.IGNORECASE,
-)
-"""A question of this form asks for whatever there is about the thing that it names."""
 
 
 def support(
@@ -31,14 +21,20 @@ def support(
 ) -> tuple[float, float | None]:
     """Return which share of what is asked the chosen units hold, 0..1, and their best cosine with the question.
 
-    What is asked are the telling words that name nothing: of "What does the OX-12 weigh?" it is "weigh". Where
-    anything about a thing will do, its name counts as well. The share is 1 when there are no such words; the cosine is
-    None where the embedder can't compare.
+    What is asked are the telling words but for names that title or headings bear: of "What does the OX-12 weigh?" it is
+    "weigh". Where anything about a thing will do, its name counts as well. The share is 1 when there are no such words;
+    the cosine is None where the embedder can't compare.
     """
-    own, above = matter.held[chosen].max(axis=0), matter.around[chosen].max(axis=0)
-    anything = bool(_ANYTHING.search(question))
-    asked = [(anything or not word.names) and word.weight >= _LIGHTEST for word in matter.words]
+    own, above = matter.held[chosen].max(axis=0), np.floor(matter.around[chosen].max(axis=0))
+    anything = takes_anything(question)
+    asked = [
+        (anything or not word.names or (own[j] < TOLD and above[j] < TOLD)) and word.weight >= LIGHTEST
+        for j, word in enumerate(matter.words)
+    ]
     share = _share(np.maximum(own, options.around * above), matter.weights, np.array(asked, dtype=bool))
+    expectation = Expectation(question)
+    if not any(asked) and expectation.waits:
+        share = expectation.met("\n".join(matter.units[i].text for i in chosen))
     # What title and headings say already is what the passage is about; the sentence must say something else of it.
     rest = np.array(asked, dtype=bool) & (above < 1.0)
     felt = matter.felt[chosen]
@@ -47,26 +43,49 @@ def support(
     return share, None if np.isnan(felt).all() else float(np.nanmax(felt))
 
 
-def _row_tells(matter: Matter, i: int) -> bool:
-    """Whether a table's row holds more of what is asked than the name of the thing: "When was the warehouse built?"."""
+def row_tells(matter: Matter, i: int) -> bool:
+    """Whether a table's row holds more of what is asked than the name of the thing: "When was the warehouse built?".
+
+    And whether it is of the thing at all: what of the question its columns don't say must stand in its cells.
+    """
     row = matter.units[i].row
     if row is None or not row.name:
         return True
     name = content(f"{row.name_column} {row.name}")
-    asked = [
-        j
-        for j, word in enumerate(matter.words)
-        if not word.names and word.weight >= _LIGHTEST and word.term not in name
-    ]
+    telling = [j for j, word in enumerate(matter.words) if word.weight >= LIGHTEST]
+    asked = [j for j in telling if not matter.words[j].names and matter.words[j].term not in name]
     best = np.maximum(matter.held[i], matter.around[i])
-    return not asked or bool(best[asked].max() >= _TOLD)
+    columns = content(" ".join((row.name_column, *(column for column, _ in row.cells))))
+    which = [j for j in telling if matter.words[j].term not in columns and matter.around[i][j] < TOLD]
+    of_it = not which or bool(matter.held[i][which].max() >= TOLD)
+    return of_it and (not asked or bool(best[asked].max() >= TOLD))
 
 
 def _names_another(matter: Matter, chosen: Sequence[int]) -> bool:
     """Whether the question names things, none of which the units or what stands above them name."""
     named = np.array([word.names for word in matter.words], dtype=bool)
     best = np.maximum(matter.held[chosen], matter.around[chosen]).max(axis=0)
-    return bool(named.any()) and bool(best[named].max() < _TOLD)
+    return bool(named.any()) and bool(best[named].max() < TOLD)
+
+
+def _in_its_place(question: str, matter: Matter, chosen: Sequence[int]) -> bool:
+    """Whether a unit has another name in the place of one that the question has: "in London", asked of "in Paris"."""
+    asked = roles(question)
+    said = [roles(matter.units[i].text) for i in chosen]
+    return any(role in of_unit and not names & of_unit[role] for role, names in asked.items() for of_unit in said)
+
+
+def _are_the_steps(question: str, matter: Matter, chosen: Sequence[int]) -> bool:
+    """Whether the question is how to do a thing, and a numbered list under a heading that names it was chosen."""
+    if not (is_how_to(question) and matter.units[chosen[0]].ordered):
+        return False
+    telling = np.array([word.weight >= LIGHTEST for word in matter.words], dtype=bool)
+    return bool((matter.around[chosen[0]][telling] >= 1.0).any())
+
+
+def _uncounted(matter: Matter, chosen: Sequence[int]) -> bool:
+    """Whether the units don't speak of what the question counts or measures."""
+    return bool(matter.counted[chosen].max() < TOLD)
 
 
 def _share(held: Floats, weight: Floats, counted: NDArray[np.bool_]) -> float:
@@ -81,11 +100,16 @@ def answers(question: str, matter: Matter, chosen: Sequence[int], options: Extra
     tells the two apart better than each alone, and loses 3 in a hundred right answers. ``sure`` says that the passages
     passed the relevance gate; where there are only words, more of them are asked for without.
     """
-    if not (_ANYTHING.search(question) or _row_tells(matter, chosen[0])):
+    if not chosen:
         return False
     share, cosine = support(question, matter, chosen, options)
-    if cosine is not None and cosine < options.enough_meaning and _names_another(matter, chosen):
+    if cosine is not None and _uncounted(matter, chosen):
         return False
+    if cosine is not None and _names_another(matter, chosen):
+        far = cosine < options.enough_meaning
+        if far or _in_its_place(question, matter, chosen):
+            return False
     if cosine is None:
         return share >= (options.enough_words if sure else options.enough_words_unsure)
-    return share + cosine + float(matter.relevance[chosen].max()) >= options.enough
+    steps = options.expected if _are_the_steps(question, matter, chosen) else 0.0
+    return share + cosine + float(matter.relevance[chosen].max()) + steps >= options.enough

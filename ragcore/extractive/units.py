@@ -59,6 +59,11 @@ class Unit:
     goes_on: bool = False
     sentences: int = 1
 
+    @property
+    def whole(self) -> str:
+        """All that is quoted, as one text."""
+        return " ".join((self.text, *self.items)).strip()
+
 
 def units_of(chunk: Chunk, index: int, most: int = 4) -> list[Unit]:
     """Return the quotable units of a chunk, in order; headings, fragments and rules are left out.

@@ -1,8 +1,8 @@
 """The words of questions and sentences, brought to one form, and how much each word of a question tells. Pure."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 
 from ragcore.terms import Kind, Term, is_stop_word, terms
 from ragcore.terms.normal import stem
@@ -33,12 +33,15 @@ _LIGHT_CHINESE = """
 _LIGHT = frozenset(map(stem, _LIGHT_ENGLISH.split())) | frozenset(_LIGHT_CHINESE.split())
 _LIGHT_SHARE = 0.3
 """What a word that many questions have weighs beside one that tells what this one is about."""
+LIGHTEST = 0.5
+"""Words that weigh less for themselves, such as "tell" or "happen", are not what is asked."""
 _PARTICLES = frozenset("的了吗嗎呢吧是在与與和有几幾个個多少什么麼怎哪谁誰何为為么要会能可")
 _FRAME = re.compile(
-    "请问|为什么|为何|什么样|什么|怎么样|怎么|怎样|如何|多长时间|多长|多久|有?多少[天年个次元钱人]?|多大|哪些|哪个|哪里|哪儿|哪一?[年月天种家位]"
+    "请问|什么时候|什么时间|什么地方|为什么|为何|什么样|什么|怎么样|怎么|怎样|如何|多长时间|多长|多久|有?多少[天年个次元钱人]?|多大|哪些|哪个|哪里|哪儿|哪一?[年月天种家位]"
     "|几[天年月日个次种点位]|是否|能否|可不可以|可以|有没有|需要|应该|应当|必须|一般|通常|吗|呢|吧|的|了|是|那(?=.{1,6}呢)|由谁|谁"
 )
 """What frames a Chinese question. It parts words: a pair of characters across its border is nobody's word."""
+_ADDRESS = re.compile(r"@|://")
 _SENTENCE_START = re.compile(r"(?:^|[.!?。！？:\n])\W*$")
 
 
@@ -47,22 +50,30 @@ class Word:
     """A telling word of a question.
 
     ``written`` is lower case. ``weight`` is above 0; rarity is not part of it. ``names`` says that it names a thing or
-    a person, an identifier or a word with a capital, rather than what is asked of it.
+    a person, an identifier or a word with a capital, rather than what is asked of it. ``across`` are the terms of an
+    unspaced script that share a character with it: of two words that stand side by side the pair between is none.
     """
 
     term: str
     written: str
     weight: float
     names: bool
+    across: frozenset[str] = frozenset()
 
 
 def content(text: str) -> dict[str, str]:
     """Return the terms that carry meaning, each with how it is first written, in lower case.
 
     Without function words and without single characters of scripts that pairs cover; irregular forms by their base.
+    What an e-mail or web address is made of says nothing: it counts as a whole only.
     """
     found: dict[str, str] = {}
+    address = 0
     for term in terms(text):
+        if term.start < address:
+            continue
+        if term.kind is Kind.IDENTIFIER and _ADDRESS.search(text[term.start : term.end]):
+            address = term.end
         written = text[term.start : term.end].lower()
         if not _says_nothing(term, written):
             found.setdefault(_base(term, written), written)
@@ -84,8 +95,20 @@ def question_words(question: str, *, identifier: float) -> list[Word]:
         straddles = term.kind is Kind.PAIR and any(character in _PARTICLES for character in text)
         light = text in _LIGHT or straddles or of_code
         weight = identifier if is_code else _LIGHT_SHARE if light else 1.0
-        words.append(Word(term=text, written=written, weight=weight, names=of_code or _capital(question, term)))
+        names = of_code or _capital(question, term)
+        across = frozenset(other for other, one in kinds.items() if _overlap(term, one))
+        words.append(Word(term=text, written=written, weight=weight, names=names, across=across))
     return words
+
+
+def without_straddling(words: list[Word], known: Collection[str]) -> list[Word]:
+    """Return the words, light where a pair that is not ``known`` straddles the border of one that is."""
+    return [
+        replace(word, weight=min(word.weight, _LIGHT_SHARE))
+        if word.term not in known and any(other in known for other in word.across)
+        else word
+        for word in words
+    ]
 
 
 def weights(words: list[Word], rarity: Mapping[str, float]) -> list[float]:
@@ -101,6 +124,12 @@ def _says_nothing(term: Term, written: str) -> bool:
 
 def _base(term: Term, written: str) -> str:
     return _BASE_OF.get(written, term.text) if term.kind is Kind.WORD else term.text
+
+
+def _overlap(term: Term, other: Term) -> bool:
+    """Whether two different pairs of characters share one."""
+    pairs = term.kind is Kind.PAIR and other.kind is Kind.PAIR
+    return pairs and 0 < abs(term.start - other.start) < 2
 
 
 def _capital(text: str, term: Term) -> bool:

@@ -1,0 +1,81 @@
+"""The form of a question: which ones, how to, how much of what. Pure."""
+
+import re
+from collections.abc import Collection
+
+from ragcore.terms import is_stop_word, terms
+
+_HOW_TO = re.compile(
+    r"\bhow (?:do|does|can|could|should|must|would|to)\b|\bwhat (?:do|should|must|shall) (?:i|we|you|one) do\b"
+    r"|\bwhat happens\b|\bsteps?\b|\bprocedure\b|怎么|怎样|如何|步骤|流程",
+    re.IGNORECASE,
+)
+_ANYTHING = re.compile(
+    r"^\W*(?:what|who) (?:is|are|was|were)\W+(?:the |an? )?[\w.-]+\W*$|\bmeans?\b|\bmeaning of\b|\babout\b"
+    r"|\bwhat (?:do|should|can|must|shall) (?:i|we|you|one) do\b|\bwhat (?:now|to do|next)\b"
+    r"|怎么办|什么意思|是什么[？?]?$|含义",
+    re.IGNORECASE,
+)
+_SELECTS = re.compile(
+    r"\bwhich\b|\bwelche[nrs]?\b|\bquel(?:le)?s?\b|\bcuál(?:es)?\b|哪些|哪几|哪种|哪个", re.IGNORECASE
+)
+_DENIES = re.compile(r"\b(?:not|no|never|without|nicht|kein\w*|ohne|pas|sans|sin)\b|n['’]t\b|不|没|无需", re.IGNORECASE)
+_MEASURED = re.compile(r"\bhow (?P<count>(?:many|much) )?", re.IGNORECASE)
+_NUMBER = re.compile(
+    r"\d[\d.,]*|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozens?|hundreds?|thousands?)\b",
+    re.IGNORECASE,
+)
+_ROLE = re.compile(r"\b(?P<role>in|at|from|to|for|of|on|with|by) (?:the )?(?P<name>(?-i:[A-Z])[\w-]+)", re.IGNORECASE)
+_BESIDE_NUMBER = 24
+"""Characters on either side of a number within which it is said what it counts."""
+
+
+def is_how_to(question: str) -> bool:
+    """Whether a question asks for what is done, or happens, one thing after the other."""
+    return bool(_HOW_TO.search(question))
+
+
+def takes_anything(question: str) -> bool:
+    """Whether a question asks for whatever there is about the thing that it names."""
+    return bool(_ANYTHING.search(question))
+
+
+def selects(question: str) -> bool:
+    """Whether a question asks which of several things are so."""
+    return bool(_SELECTS.search(question))
+
+
+def denies(question: str) -> bool:
+    """Whether a question asks for what is not so."""
+    return bool(_DENIES.search(question))
+
+
+def measured(question: str, words: Collection[str]) -> tuple[str, bool] | None:
+    """Return what a question asks the amount or degree of, as one of the written ``words``, and whether it is counted.
+
+    It is the word behind "how", "how many" or "how much": *people* of "how many people work there", *heavy* of "how
+    heavy is it", of which people are counted. None where a verb or a preposition follows, as in "how much is it".
+    """
+    found = _MEASURED.search(question)
+    if found is None:
+        return None
+    rest = question[found.end() :]
+    first = next((term for term in terms(rest)), None)
+    if first is None or is_stop_word(first):
+        return None
+    written = rest[first.start : first.end].lower()
+    return (written, bool(found["count"])) if written in words else None
+
+
+def roles(text: str) -> dict[str, set[str]]:
+    """Return the names that stand behind each preposition of a text, in lower case: *London* behind "in"."""
+    found: dict[str, set[str]] = {}
+    for one in _ROLE.finditer(text):
+        found.setdefault(one["role"].lower(), set()).add(one["name"].lower())
+    return found
+
+
+def beside_numbers(text: str) -> str:
+    """Return the words that stand beside the numbers of a text, and so may say what these count."""
+    around = (text[max(0, one.start() - _BESIDE_NUMBER) : one.end() + _BESIDE_NUMBER] for one in _NUMBER.finditer(text))
+    return " ".join(around)
