@@ -75,82 +75,79 @@ def passages(text: str) -> list[int]:
     return [found.id for found in markers.find(text)]
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        # Said otherwise, in the same language.
-        "Staff get 25 days off with pay every year [ID:0].",
-        "Five days may be moved to the next year, until the end of March [ID:0].",
-        "Five percent of the budget is held in reserve [ID:0].",
-        # Numbers, dates and times written otherwise.
-        "The budget is 1000 euros [ID:0].",
-        "The budget is one thousand euros [ID:0].",
-        "The budget is €1,000 [ID:0].",
-        "5% of the budget is kept back [ID:0].",
-        "The office opens at 3 PM on March 5, 2024 [ID:0].",
-        "The office opens at 3:00 p.m. on 2024-03-05 [ID:0].",
-        "The office opens on 5.3.2024 [ID:0].",
-        "The office opens on the 5th of March [ID:0].",
-        "The Pro plan costs 1250.5 dollars [ID:3].",
-        # Codes and commands.
-        "`ERR_CONN_104`: wet probe [ID:0].",
-        "Reset it with `pumpctl --reset` [ID:0].",
-        # Lists and tables.
-        "- Basic: 5 GB [ID:3]\n- Pro: 50 GB [ID:3]",
-        "| Plan | Storage |\n|---|---|\n| Pro | 50 GB [ID:3] |",
-        # Another language than the passage's.
-        "员工每年有25天带薪年假[ID:0]。",
-        "预算为一千欧元，其中5%保留[ID:0]。",
-        "办公室于2024年3月5日下午3点开放[ID:0]。",
-        "错误 ERR_CONN_104 表示探头潮湿[ID:0]。",
-        "凯勒女士领导里昂团队[ID:0]。",
-        "Employees get ten days of annual leave [ID:1].",
-        "The meeting starts at 15:00 on 5 March 2024 [ID:1].",
-        "Error E-417 means a low battery [ID:1].",
-        "Full-time staff receive 25 days of paid leave [ID:2].",
-        "The meeting starts on March 5, 2024 at 3 PM [ID:2].",
-        "全职员工每年有二十五天带薪假[ID:2]。",
-        "Les employés à temps plein ont 25 jours de congés payés [ID:0].",
-        "Le budget est de 1 000 euros [ID:0].",
-        "El presupuesto es de 1.000 euros [ID:0].",
-        # A language that the embedder does not know.
-        "Das Budget liegt bei tausend Euro [ID:2].",
-        "Бюджет составляет 1 000 евро [ID:0].",
-        # Two passages for one sentence, each with its own numbers.
-        "Staff get 25 days, and the Pro plan costs $1,250.50 [ID:0][ID:3].",
-    ],
+RIGHT = (
+    # Said otherwise, in the same language.
+    "Staff get 25 days off with pay every year [ID:0].",
+    "Five days may be moved to the next year, until the end of March [ID:0].",
+    "Five percent of the budget is held in reserve [ID:0].",
+    # Numbers, dates and times written otherwise.
+    "The budget is 1000 euros [ID:0].",
+    "The budget is one thousand euros [ID:0].",
+    "The budget is €1,000 [ID:0].",
+    "5% of the budget is kept back [ID:0].",
+    "The office opens at 3 PM on March 5, 2024 [ID:0].",
+    "The office opens at 3:00 p.m. on 2024-03-05 [ID:0].",
+    "The office opens on 5.3.2024 [ID:0].",
+    "The office opens on the 5th of March [ID:0].",
+    "The Pro plan costs 1250.5 dollars [ID:3].",
+    # Codes and commands.
+    "`ERR_CONN_104`: wet probe [ID:0].",
+    "Reset it with `pumpctl --reset` [ID:0].",
+    # Lists and tables.
+    "- Basic: 5 GB [ID:3]\n- Pro: 50 GB [ID:3]",
+    "| Plan | Storage |\n|---|---|\n| Pro | 50 GB [ID:3] |",
+    # Another language than the passage's.
+    "员工每年有25天带薪年假[ID:0]。",
+    "预算为一千欧元，其中5%保留[ID:0]。",
+    "办公室于2024年3月5日下午3点开放[ID:0]。",
+    "错误 ERR_CONN_104 表示探头潮湿[ID:0]。",
+    "凯勒女士领导里昂团队[ID:0]。",
+    "Employees get ten days of annual leave [ID:1].",
+    "The meeting starts at 15:00 on 5 March 2024 [ID:1].",
+    "Error E-417 means a low battery [ID:1].",
+    "Full-time staff receive 25 days of paid leave [ID:2].",
+    "The meeting starts on March 5, 2024 at 3 PM [ID:2].",
+    "全职员工每年有二十五天带薪假[ID:2]。",
+    "Les employés à temps plein ont 25 jours de congés payés [ID:0].",
+    "Le budget est de 1 000 euros [ID:0].",
+    "El presupuesto es de 1.000 euros [ID:0].",
+    # A language that the embedder does not know.
+    "Das Budget liegt bei tausend Euro [ID:2].",
+    "Бюджет составляет 1 000 евро [ID:0].",
+    # Two passages for one sentence, each with its own numbers.
+    "Staff get 25 days, and the Pro plan costs $1,250.50 [ID:0][ID:3].",
 )
-async def test_a_right_answer_is_not_branded(server: OpenAIServer, said: str) -> None:
-    _, answer = await ask(server, Reply(text=said))
-    assert answer.support is Support.CITED
-    assert set(passages(said)) <= set(passages(answer.raw_text))
-    assert markers.strip(answer.raw_text) == markers.strip(said)
+CONTRADICTED = (
+    "Staff get 12 days off with pay every year [ID:0].",
+    "The budget is 2,000 euros [ID:0].",
+    "6 % of the budget is kept back [ID:0].",
+    "The office opens at 4 PM on March 5, 2024 [ID:0].",
+    "The office opens on 6 March 2024 [ID:0].",
+    "ERR_CONN_105 tells you the probe got wet [ID:0].",
+    "Employees do not receive 25 days of paid leave a year [ID:0].",
+    "The Pro plan costs $1,350.50 [ID:3].",
+    "员工每年有12天带薪年假[ID:0]。",
+    "预算为两千欧元[ID:0]。",
+    "Kowalski 女士领导里昂团队[ID:0]。",
+    "Employees get 12 days of annual leave [ID:1].",
+    "Error E-418 means a low battery [ID:1].",
+    "Das Budget beträgt 2.000 Euro [ID:2].",
+    "Full-time staff receive 30 days of paid leave [ID:2].",
+)
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "Staff get 12 days off with pay every year [ID:0].",
-        "The budget is 2,000 euros [ID:0].",
-        "6 % of the budget is kept back [ID:0].",
-        "The office opens at 4 PM on March 5, 2024 [ID:0].",
-        "The office opens on 6 March 2024 [ID:0].",
-        "ERR_CONN_105 tells you the probe got wet [ID:0].",
-        "Employees do not receive 25 days of paid leave a year [ID:0].",
-        "The Pro plan costs $1,350.50 [ID:3].",
-        "员工每年有12天带薪年假[ID:0]。",
-        "预算为两千欧元[ID:0]。",
-        "Kowalski 女士领导里昂团队[ID:0]。",
-        "Employees get 12 days of annual leave [ID:1].",
-        "Error E-418 means a low battery [ID:1].",
-        "Das Budget beträgt 2.000 Euro [ID:2].",
-        "Full-time staff receive 30 days of paid leave [ID:2].",
-    ],
-)
-async def test_what_the_passage_contradicts_is_not_cited(server: OpenAIServer, said: str) -> None:
+@pytest.mark.parametrize(("said", "right"), [(said, said in RIGHT) for said in (*RIGHT, *CONTRADICTED)])
+async def test_what_is_right_keeps_its_citations_and_what_the_passage_contradicts_loses_them(
+    server: OpenAIServer, said: str, right: bool
+) -> None:
     _, answer = await ask(server, Reply(text=said))
-    assert passages(answer.raw_text) == []
-    assert answer.citations == ()
+    if right:
+        assert answer.support is Support.CITED
+        assert set(passages(said)) <= set(passages(answer.raw_text))
+        assert markers.strip(answer.raw_text) == markers.strip(said)
+    else:
+        assert passages(answer.raw_text) == []
+        assert answer.citations == ()
 
 
 @pytest.mark.parametrize(
