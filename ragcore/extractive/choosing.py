@@ -103,7 +103,7 @@ class _Choice:
         prose = not (unit.items or unit.alone or best.items or best.alone)
         together = prose and unit.chunk == best.chunk and unit.paragraph == best.paragraph
         nearer = bool(felt[i] >= felt[self._best] - self._options.as_near)
-        return together and nearer and self._near(i, self._options.as_good)
+        return together and nearer and not unit.leans and self._near(i, self._options.as_good)
 
     def _goes_on(self, i: int) -> bool:
         """Whether a good sentence stands beside a chosen one or speaks of the question itself; no other row does."""

@@ -48,7 +48,7 @@ _WHEN = _kind(
         "(?:19|20)\\d\\d|january|february|march|april|(?-i:May)|june|july|august|september|october|november|december"
         "|monday|tuesday|wednesday|thursday|friday|saturday|sunday|immediately|at once"
         f"|(?:after|before|within|every|from|in) (?:[a-z]+ )?{_SPANS}",
-        r"\d{1,2}:\d{2}|\d\s?(?:年|月|日|点)|[内前后]",
+        r"\d{1,2}:\d{2}|\d\s?(?:年|月|日|点)|[内前后]|当[天日]|次日|立即|立刻|马上",
     ),
 )
 _HOW_LONG = _kind(

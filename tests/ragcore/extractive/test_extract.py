@@ -102,6 +102,82 @@ async def test_what_is_said_of_another_place_is_no_answer() -> None:
     assert (await extract("Can I work from Spain for a month?", chunks, MiniLMEmbedder())).startswith("Working from")
 
 
+async def test_a_rule_is_not_left_out_for_its_special_case() -> None:
+    text = (
+        "Up to five unused days may be carried into the next year. They must be taken by 31 March. Days that could not be "
+        "taken because of sickness or parental leave are carried over in full."
+    )
+    chunk = scored(text, title="Carrying leave over")
+    assert strip(await extract("Can I carry leave over?", [chunk], MiniLMEmbedder())) == text
+
+
+@pytest.mark.parametrize(
+    "exception", ["Laboratories are the exception.", "However, not in the hall.", "Except: sheds."]
+)
+async def test_an_exception_is_not_left_out(exception: str) -> None:
+    text = f"Candles are forbidden in all buildings. {exception} Lamps are switched off at ten."
+    said = strip(await extract("May I use candles in the buildings?", [scored(text)], None))
+    assert said == text.rpartition(" Lamps")[0]
+    apart = await extract("May I use candles in the buildings?", [scored(text.replace(". ", ".\n\n"))], None)
+    assert exception not in strip(apart)
+
+
+@pytest.mark.parametrize(
+    ("question", "articles"),
+    [
+        ("Which articles need a licence?", ["PE-30", "CE-40"]),
+        ("Which articles do not need a licence?", ["PE-21"]),
+        ("Does the PE-21 need a licence?", ["PE-21"]),
+    ],
+)
+async def test_of_rows_to_select_from_those_are_told_that_are_so(question: str, articles: list[str]) -> None:
+    table = "| Article | Needs a licence |\n| --- | --- |\n| PE-21 | no |\n| PE-30 | yes |\n| CE-40 | Yes |\n"
+    answer = await extract(question, [scored(table, kind=SectionKind.TABLE, title="Articles")], None)
+    assert re.findall(r"\b[A-Z]{2}-\d\d", answer) == articles
+
+
+async def test_a_number_answers_only_what_it_counts() -> None:
+    staff = "Halden has 84 employees in Bergen. Everyone may work at home three days a week at Halden."
+    home = staff.partition(". ")[2]
+    embedder = MiniLMEmbedder()
+    assert "84 employees" in await extract("How many people work at Halden?", [scored(staff)], embedder)
+    assert await extract("How many people work at Halden?", [scored(home)], embedder) == ""
+    weight = "Charge the meter for four hours. The meter charges at 0 to 40 degrees. The meter weighs 480 g."
+    assert strip(await extract("How heavy is the meter with its charger?", [scored(weight)], embedder)) == (
+        "The meter weighs 480 g."
+    )
+    without = scored(weight.rpartition(" The")[0])
+    assert await extract("How heavy is the meter with its charger?", [without], embedder) == ""
+
+
+async def test_what_an_address_is_made_of_says_nothing() -> None:
+    helpers = "| Question | Ask |\n| --- | --- |\n| Pay | people@tarnfield.example |\n"
+    chunks = [scored(helpers, kind=SectionKind.TABLE)]
+    assert await extract("Which people are at Tarnfield?", chunks, None) == ""
+    assert "people@tarnfield.example" in await extract("What is people@tarnfield.example?", chunks, None)
+
+
+async def test_a_row_is_of_what_it_is_called() -> None:
+    """Sales are near to marketing in meaning, and are another department; vehicles are cars."""
+    budget = "| Department | Budget 2026 |\n| --- | --- |\n| Sales | 1240 |\n| Vehicles | 720 |\n"
+    chunks = [scored(budget, kind=SectionKind.TABLE, score=0.4, title="Budget 2026")]
+    embedder = MiniLMEmbedder()
+    assert await extract("What was the marketing budget in 2026?", chunks, embedder) == ""
+    assert "1240" in await extract("What was the sales budget in 2026?", chunks, embedder)
+    assert "720" in await extract("What was the car budget in 2026?", chunks, embedder)
+
+
+async def test_a_limit_in_one_city_is_no_limit_in_another() -> None:
+    limits = scored("The hotel limit is £140 a night in London and £110 in Leeds.")
+    assert await extract("What is the hotel limit in Paris?", [limits], MiniLMEmbedder()) == ""
+    assert await extract("What is the hotel limit in Leeds?", [limits], MiniLMEmbedder())
+
+
+async def test_a_rate_is_said_by_giving_one() -> None:
+    mileage = scored("Mileage is NOK 4.90 a km. See the travel page for flights.", score=0.16)
+    assert "4.90" in await extract("What is the mileage rate?", [mileage], MiniLMEmbedder())
+
+
 async def test_a_number_is_no_name_of_a_row() -> None:
     sums = "| Year | Turnover |\n| --- | --- |\n| 2025 | 12 million |\n"
     answer = await extract("What was the turnover of 2025?", [scored(sums, kind=SectionKind.TABLE)], None)
@@ -246,6 +322,10 @@ async def test_the_frame_of_a_chinese_question_is_no_part_of_its_words() -> None
     assert await extract("休病假需要什么证明？", [scored(SICK)], None) == "病假超过两天的，须提交诊断证明[ID:0]。"
     assert await extract("年假有多少天？", [scored(RULES)], None) == "年休假为12天[ID:0]。"
     assert await extract("停车费是多少？", [scored(RULES)], None) == ""
+    assert await extract("病假什么时候通知主管？", [scored(RULES)], None) == "病假须当天通知主管[ID:0]。"
+    # 假超 and 过后 stand across the border of words: nobody's words, which nothing could hold.
+    fee = "保修期外的检测费为每台300元，维修时可抵扣维修费。"
+    assert strip(await extract("保修期过后检测要收多少钱？", [scored(fee)], None)) == fee
 
 
 class DeafEmbedder(HashEmbedder):
