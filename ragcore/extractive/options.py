@@ -60,8 +60,8 @@ class ExtractOptions:
     """What an answer must reach: which share it holds of what is asked, besides names, plus its cosine with the
     question, plus the relevance of its passage."""
     enough_meaning: float = 0.45
-    """The cosine that it must reach besides where it names nothing that the question names. On half 0 of the questions of
-    benchmarks.answers 0.45 to 0.6 are equal, and 0.25 to 0.35 withhold one answer fewer of those without a source."""
+    """The cosine that it must reach besides where it names nothing that the question names. On half 0 of the questions
+    of benchmarks.answers 0.45 to 0.6 are equal; 0.25 to 0.35 withhold one answer fewer of those without a source."""
     enough_words: float = 0.3
     """The same for the share alone, where the embedder can't compare; this and the next on half 0 of cmrc2018-zh."""
     enough_words_unsure: float = 0.5
