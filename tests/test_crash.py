@@ -21,8 +21,9 @@ from ragcore.library import CHROMA, Library
 from ragcore.library.recovery import check
 from ragcore.stores.health import IndexState
 from ragcore.stores.schema import chunks, documents, staged, vector_sums, vectors
-from tests.fakes.crashing import Job, Workers, sync, workers
+from tests.fakes.crashing import Job, sync
 from tests.fakes.embedding import HashEmbedder
+from tests.fakes.forking import Workers, workers
 from tests.soak import scaled
 
 KILLS_IN_A_ROW = 3
@@ -42,7 +43,7 @@ class Scene:
 
 @pytest.fixture(scope="module")
 def forked() -> Iterator[Workers]:
-    with workers() as running:
+    with workers("tests.fakes.crashing") as running:
         yield running
 
 

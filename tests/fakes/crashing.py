@@ -1,8 +1,4 @@
-"""Real processes that bring an index from one state to another and are killed on the way.
-
-``python -m tests.fakes.crashing`` imports everything once and then forks a worker for each line it is given: a worker
-starts in milliseconds and is a process of its own, which can be killed as any other.
-"""
+"""Real processes that bring an index from one state to another and are killed on the way."""
 
 import asyncio
 import functools
@@ -11,11 +7,8 @@ import json
 import os
 import pathlib
 import signal
-import subprocess
-import sys
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Any
 
 from ragcore.ingest import ingest, remove
@@ -26,9 +19,9 @@ from ragcore.stores.keywords import TantivyKeywords
 from ragcore.stores.staging import Staging
 from ragcore.stores.sums import Vectors
 from tests.fakes.embedding import HashEmbedder
+from tests.fakes.forking import fork_for_each_line
 from tests.fakes.libraries import each
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 STEPS: list[tuple[type, str]] = [
     *((Staging, name) for name in ("stage", "switch", "tombstone", "forget", "save_knowledge_base", "adopt_embedder")),
     *((Chroma, name) for name in ("create", "add", "delete", "drop")),
@@ -107,78 +100,13 @@ def _watched(method: Callable[..., Awaitable[Any]], moment: Callable[[], None]) 
     return watched
 
 
-class Workers:
-    """The process that forks workers, seen from the test."""
-
-    def __init__(self, process: "subprocess.Popen[str]") -> None:
-        self._process = process
-
-    def start(self, job: Job) -> int:
-        """Start a worker and return its process id."""
-        assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps(asdict(job)) + "\n")
-        self._process.stdin.flush()
-        return int(self._read())
-
-    def wait(self) -> int:
-        """Wait for the worker and return how many moments it had to die at, or -1 if it was killed.
-
-        Raises:
-            AssertionError: it failed of itself.
-        """
-        code, moments = map(int, self._read().split())
-        assert code in {0, -signal.SIGKILL}, f"the worker ended with {code}"
-        return moments if code == 0 else -1
-
-    def _read(self) -> str:
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        assert line, "the process that forks workers has died"
-        return line
-
-
-@contextmanager
-def workers() -> Iterator[Workers]:
-    """Run the forking process for the length of the block."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "0"}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.fakes.crashing"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env=environment,
-        cwd=ROOT,
-    )
-    try:
-        yield Workers(process)
-    finally:
-        assert process.stdin is not None
-        process.stdin.close()
-        process.wait(10)
-        assert process.stdout is not None
-        process.stdout.close()
-
-
 def main() -> None:
-    """Fork a worker for each line; answer with its process id, and then with its end."""
+    """Fork a worker for each line."""
     import chromadb  # noqa: F401
     import sqlalchemy.ext.asyncio  # noqa: F401
     import tantivy  # noqa: F401
 
-    for line in sys.stdin:
-        reading, writing = os.pipe()
-        pid = os.fork()
-        if pid == 0:
-            os.close(reading)
-            moments = asyncio.run(bring(Job(**json.loads(line))))
-            os.write(writing, str(moments).encode())
-            os._exit(0)
-        os.close(writing)
-        print(pid, flush=True)
-        _, status = os.waitpid(pid, 0)
-        said = os.read(reading, 20).decode() or "-1"
-        os.close(reading)
-        print(os.waitstatus_to_exitcode(status), said, flush=True)
+    fork_for_each_line(lambda line: bring(Job(**json.loads(line))))
 
 
 if __name__ == "__main__":

@@ -352,6 +352,7 @@ async def test_what_is_old_goes_with_its_keys(
         await here.finish(claim, Outcome.IGNORED)
     for claim, hours in ((ignored, 49), (young, 29 * 24), (fresh, 47)):
         await aged(databases[0], claim, timedelta(hours=hours))
+    assert await here.claim(message("k0", "learned later")) is None
     assert await here.sweep() == 6
     assert await count(databases[0]) == (2, 2, 0)
     assert await here.sweep() == 0
