@@ -177,6 +177,18 @@ def _state_paper(rng: Random) -> Named:
     return Named(f"国发〔{y}〕{n}号", near, (f"国发[{y}]{n}号", f"国发({y}){n}号", f"国发{y}年{n}号"))
 
 
+def _case_number(rng: Random) -> Named:
+    n, y = _digits(rng, 4), rng.randint(2014, 2022)
+    near = (f"({y})京01民终{_other(rng, n)}号", f"({y + 1})京01民终{n}号", f"({y})京02民终{n}号", f"({y})京01刑终{n}号")
+    return Named(f"({y})京01民终{n}号", near, (f"（{y}）京01民终{n}号", f"〔{y}〕京01民终{n}号"))
+
+
+def _article(rng: Random) -> Named:
+    n, m = rng.randint(11, 98), rng.randint(2, 7)
+    near = (f"第{n}条第{m + 1}款", f"第{n + 1}条第{m}款", f"第{n}条", f"第{n}1条第{m}款")
+    return Named(f"第{n}条第{m}款", near, (f"第 {n} 条第 {m} 款", f"{n}条{m}款"))
+
+
 SEEN: Mapping[str, Kind] = {
     "error code": Kind(_error_code, "error", "错误"),
     "version": Kind(_version, "release", "版本"),
@@ -197,6 +209,8 @@ SEEN: Mapping[str, Kind] = {
     "dotted module": Kind(_module, "module", "模块"),
     "GB/T 19001-2016": Kind(_gb_standard, "standard", "标准", chinese_only=True),
     "国发〔2023〕5号": Kind(_state_paper, "paper", "文件", chinese_only=True),
+    "(2021)京01民终1234号": Kind(_case_number, "case", "案件", chinese_only=True),
+    "第12条第3款": Kind(_article, "clause", "条款", chinese_only=True),
 }
 
 
@@ -221,18 +235,6 @@ def _court_file(rng: Random) -> Named:
     n, y, c = _digits(rng, 3), rng.randint(14, 23), rng.randint(2, 29)
     near = (f"{c} O {n}/{y + 1}", f"{c} S {n}/{y}", f"{c + 1} O {n}/{y}", f"{c} O {_other(rng, n)}/{y}")
     return Named(f"{c} O {n}/{y}", near, (f"{c}-O-{n}/{y}", f"{c} O {n} / {y}"))
-
-
-def _case_number(rng: Random) -> Named:
-    n, y = _digits(rng, 4), rng.randint(2014, 2022)
-    near = (f"({y})京01民终{_other(rng, n)}号", f"({y + 1})京01民终{n}号", f"({y})京02民终{n}号", f"({y})京01刑终{n}号")
-    return Named(f"({y})京01民终{n}号", near, (f"（{y}）京01民终{n}号", f"〔{y}〕京01民终{n}号"))
-
-
-def _article(rng: Random) -> Named:
-    n, m = rng.randint(11, 98), rng.randint(2, 7)
-    near = (f"第{n}条第{m + 1}款", f"第{n + 1}条第{m}款", f"第{n}条", f"第{n}1条第{m}款")
-    return Named(f"第{n}条第{m}款", near, (f"第 {n} 条第 {m} 款", f"{n}条{m}款"))
 
 
 def _mac(rng: Random) -> Named:
@@ -283,13 +285,35 @@ def _image(rng: Random) -> Named:
     return Named(f"{a}:1.{n}.{m}-alpine", near, (f"{a} 1.{n}.{m}-alpine",))
 
 
+def _plate(rng: Random) -> Named:
+    n, b = _digits(rng, 4), rng.choice("ABCD")
+    near = (f"粤{b}·{_other(rng, n)}K", f"粤E·{n}K", f"湘{b}·{n}K", f"粤{b}·{n}M")
+    return Named(f"粤{b}·{n}K", near, (f"粤{b}{n}K", f"粤{b} {n}K"))
+
+
+def _regulation(rng: Random) -> Named:
+    y, n = rng.randint(2009, 2022), _digits(rng, 3)
+    near = (f"(EU) {y}/{_other(rng, n)}", f"(EU) {y + 1}/{n}", f"(EC) {y}/{n}", f"(EU) {y}/{n}3")
+    return Named(f"(EU) {y}/{n}", near, (f"EU {y}/{n}", f"{y}/{n}"))
+
+
+def _drawing(rng: Random) -> Named:
+    n, m, r = _digits(rng, 2), _digits(rng, 3), rng.choice("BCEF")
+    near = (f"DWG {n}-{m} Rev. {chr(ord(r) + 1)}", f"DWG {n}-{_other(rng, m)} Rev. {r}", f"DWG {m}-{n} Rev. {r}")
+    return Named(f"DWG {n}-{m} Rev. {r}", (*near, f"DWG {n}-{m}"), (f"DWG-{n}-{m} rev {r}", f"DWG {n}.{m} Rev {r}"))
+
+
+def _order(rng: Random) -> Named:
+    a, b, c = _digits(rng, 4), _digits(rng, 3), _digits(rng, 2)
+    near = (f"{a}-{b}-{_other(rng, c)}", f"{a}-{_other(rng, b)}-{c}", f"{a}-{b}", f"{b}-{a}-{c}")
+    return Named(f"{a}-{b}-{c}", near, (f"{a} {b} {c}", f"{a}/{b}/{c}"))
+
+
 UNSEEN: Mapping[str, Kind] = {
     "hexadecimal code": Kind(_hex_code, "stop code", "停止代码"),
     "account number": Kind(_account, "account", "账户"),
     "room B2.117": Kind(_room, "room", "房间"),
     "court file 12 O 345/21": Kind(_court_file, "case", "案件"),
-    "(2021)京01民终1234号": Kind(_case_number, "case", "案件", chinese_only=True),
-    "第12条第3款": Kind(_article, "clause", "条款", chinese_only=True),
     "MAC address": Kind(_mac, "device", "设备"),
     "command flag": Kind(_flag, "option", "选项"),
     "class name": Kind(_class, "class", "类"),
@@ -297,4 +321,8 @@ UNSEEN: Mapping[str, Kind] = {
     "invoice INV/2023/0042": Kind(_invoice, "invoice", "发票"),
     "flight LH 438": Kind(_flight, "flight", "航班"),
     "image name:1.4.2-tag": Kind(_image, "image", "镜像"),
+    "number plate 粤B·1234K": Kind(_plate, "car", "车辆", chinese_only=True),
+    "regulation (EU) 2016/679": Kind(_regulation, "regulation", "条例"),
+    "drawing DWG 30-114 Rev. C": Kind(_drawing, "drawing", "图纸"),
+    "order 4500-118-22": Kind(_order, "order", "订单"),
 }

@@ -19,8 +19,9 @@ from ragcore.terms.scripts import UNSPACED
 
 MAX_REFERENCES = 12
 """References of one question that are looked for: a pasted log has hundreds, and means few of them."""
-SURROUNDING = 4
-"""Atoms on either side of a core that are compared."""
+MOST_BEFORE = 8
+MOST_AFTER = 4
+"""Atoms on either side of a core that are compared: names grow to the left, and what follows is sooner a sentence."""
 GOES_ON = 0.5
 """What a core counts that goes on where the question's does not: ``v2.3.1.4`` for ``v2.3.1``."""
 _TELLING_DIGITS = 5
@@ -30,7 +31,7 @@ _TELLING_BESIDE = 4
 """So many are enough where what stands beside them agrees, too."""
 _MAX_ATOMS = 64
 """Longer cores are left to the index: nobody types them, or writes them in another way."""
-_READ = 32
+_READ = 48
 """Characters on either side of a place that are read for the atoms there."""
 
 _NUMBER = r"\d{1,3}(?:,\d{3})+(?!\d)|\d+"
@@ -45,20 +46,12 @@ _ONLY_CAPITALS = re.compile(rf"(?:{_CAPITALS}\W+){{5}}")
 """Who writes everything in capitals sets no names apart by them."""
 _BRACKETED = re.compile(r"\d[()\[\]〔〕（）［］【】]\d")
 _ATOM = re.compile(rf"(?P<number>{_NUMBER})|{_LETTER}+|[{UNSPACED}#§№]")
-_SIGNS = {
-    "#": "#",
-    "№": "#",
-    "no": "#",
-    "nr": "#",
-    "number": "#",
-    "§": "§",
-    "section": "§",
-    "sec": "§",
-    "paragraph": "§",
-}
+_SIGNS = dict.fromkeys(("#", "№", "no", "nr", "number", "第"), "#") | dict.fromkeys(
+    ("§", "section", "sec", "paragraph"), "§"
+)
 """What people write before a number to say that it is one of many; one is as good as its name."""
 _SIGNED = {(sign,) for sign in _SIGNS.values()}
-_PASSED_OVER = {"年", *_SIGNS.values()}
+_PASSED_OVER = {"年", "第", *_SIGNS.values()}
 """What one writes beside a number and another leaves out."""
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _BETWEEN = r"[^\w\n,;!?。，；！？、]"
@@ -125,17 +118,17 @@ def references(text: str, found: Sequence[Term]) -> tuple[Reference, ...]:
         after = tuple(takewhile(_is_no_word, _after(text, place.end(), silent)))
         inside = [term for term in found if place.start() <= term.start and term.end <= place.end()]
         whole = [term.text for term in inside if term.kind is Kind.IDENTIFIER and _covers(term, place)]
-        signed = core[0].isdigit() and (
-            before[:1] in _SIGNED or (capitals and _AFTER_CAPITALS.search(text, 0, place.start()) is not None)
-        )
-        if whole or signed or _may_name(core):
+        signed = core[0].isdigit() and before[:1] in _SIGNED
+        after_capitals = capitals and core[0].isdigit() and _AFTER_CAPITALS.search(text, 0, place.start()) is not None
+        if whole or signed or after_capitals or _may_name(core):
             named[core] = Reference(
                 core=core,
                 before=before,
                 after=after,
                 whole=next(iter(whole), ""),
                 names=tuple(_names(core, before, after, inside)),
-                sure=bool(whole or signed or _BRACKETED.search(place.group())),
+                sure=bool(whole or signed or _BRACKETED.search(place.group()))
+                or (after_capitals and not _YEAR.fullmatch(place.group())),
             )
     return tuple(named.values())
 
@@ -230,7 +223,7 @@ def _after(text: str, place: int, silent: Collection[tuple[int, int]] = ()) -> l
     found: list[str] = []
     end = place
     for atom in _ATOM.finditer(text, place, place + _READ):
-        if len(found) == SURROUNDING or atom.span() in silent or not _PART_OF_NAME.fullmatch(text, end, atom.start()):
+        if len(found) == MOST_AFTER or atom.span() in silent or not _PART_OF_NAME.fullmatch(text, end, atom.start()):
             break
         found.append(_normal(atom))
         end = atom.end()
@@ -243,7 +236,7 @@ def _before(text: str, place: int, silent: Collection[tuple[int, int]] = ()) -> 
     start = place
     for atom in reversed(list(_ATOM.finditer(text, max(0, place - _READ), place))):
         sign = _SIGNS.get(atom.group().lower()) if not found else None
-        if len(found) == SURROUNDING or (atom.span() in silent and not sign):
+        if len(found) == MOST_BEFORE or (atom.span() in silent and not sign):
             break
         if not _PART_OF_NAME.fullmatch(text, atom.end(), start):
             break
