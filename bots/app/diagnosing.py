@@ -18,11 +18,15 @@ from ragcore.stores.health import IndexHealth, IndexState
 from ragcore.stores.sources import SourceStates
 
 _SOURCE_SECONDS = 30.0
+_MUCH = 256 * 1024**2
+"""Bytes of vectors that no document uses from which on they are told of: 160,000 of the embedded model."""
 
 
 async def diagnose(settings: Settings, parts: Parts, *, repair: bool) -> AsyncGenerator[Check]:
     """Yield what is found, repairing indexes first when asked to."""
     yield await _check_database(parts.library)
+    async for found in _check_unused(parts.library):
+        yield found
     async for found in _check_indexes(parts.library, repair=repair):
         yield found
     yield await check_embedder(parts.embedder)
@@ -41,6 +45,20 @@ async def _check_database(library: Library) -> Check:
         mend_it = "run `citebot sync`"
         return Check(name="database", state="warn", found="it is well, and holds no document yet", mend=mend_it)
     return Check(name="database", state="ok", found=f"{counted(documents, 'document')} in {counted(chunks, 'chunk')}")
+
+
+async def _check_unused(library: Library) -> AsyncGenerator[Check]:
+    """Tell how much room unused vectors take, if it is much."""
+    try:
+        unused = await library.vector_rows.unused()
+    except StoreError:
+        return  # the database's own check has said so
+    if unused.bytes >= _MUCH:
+        size = f"{unused.bytes / 1024**2:,.0f} MB of disk or more"
+        found = (
+            f"{counted(unused.count, 'vector')} that no document uses take {size}; kept, so nothing is embedded twice"
+        )
+        yield Check(name="unused vectors", state="ok", found=found)
 
 
 async def _check_indexes(library: Library, *, repair: bool) -> AsyncGenerator[Check]:

@@ -21,8 +21,6 @@ ABANDONED = timedelta(hours=6)
 """When another process of a shared database is taken for dead, and its unfinished work swept."""
 FORGOTTEN = timedelta(days=30)
 """How long replaced generations are remembered for keyword indexes that follow."""
-SPARE_VECTORS = 20_000
-"""Unused vectors that are kept in any case; about 30 MB."""
 FOLLOW_AT_START = 2_000
 """Documents that the keyword index may be behind at a start; more than that and it catches up as a mending."""
 
@@ -59,7 +57,6 @@ async def mend(library: Library) -> AsyncGenerator[IndexHealth, None]:
         async with aclosing(_refill_keywords(library)) as steps:
             async for health in steps:
                 yield health
-    await library.vector_rows.prune(spare=SPARE_VECTORS)
 
 
 async def check(library: Library) -> list[IndexHealth]:

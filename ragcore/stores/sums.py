@@ -52,6 +52,14 @@ class VectorSum:
         return (length - self.count) / (self.count * (self.count - 1))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnusedVectors:
+    """How many vectors no chunk uses, and how many bytes their rows take at least: a page of a file is never full."""
+
+    count: int
+    bytes: int
+
+
 class Vectors:
     """The vectors of texts, by the hash of the text and the name of the embedder."""
 
@@ -88,29 +96,29 @@ class Vectors:
         async with self._database.begin() as connection:
             await insert_new(connection, vectors, records)
 
+    async def unused(self) -> UnusedVectors:
+        """Count the vectors behind which no chunk stands, those of other embedders among them; reads the whole table.
+
+        They are kept so that a text that comes back, or an embedder that is set back, costs nothing.
+        """
+        used = (
+            select(chunks.c.vector_key)
+            .join(knowledge_bases, knowledge_bases.c.name == chunks.c.knowledge_base)
+            .where(chunks.c.vector_key == vectors.c.key, knowledge_bases.c.embedder == vectors.c.embedder)
+        )
+        # A row's key and embedder stand in the table and in its index.
+        size = func.length(vectors.c.data) + 2 * (func.length(vectors.c.key) + func.length(vectors.c.embedder))
+        query = select(func.count(), func.sum(size)).select_from(vectors).where(~used.exists())
+        async with self._database.connect() as connection:
+            count, size_of_all = (await connection.execute(query)).one()
+        return UnusedVectors(count=count, bytes=int(size_of_all or 0))
+
     async def sums(self, knowledge_base: str) -> dict[str, VectorSum]:
         """Return the sum of the live chunks' vectors of a knowledge base, by language."""
         query = select(vector_sums).where(vector_sums.c.knowledge_base == knowledge_base)
         async with self._database.connect() as connection:
             rows = (await connection.execute(query)).mappings()
             return {row["language"]: _sum_from_bytes(row["count"], row["data"]) for row in rows}
-
-    async def prune(self, *, spare: int) -> int:
-        """Drop the vectors that no chunk uses, once they outnumber both the used ones and ``spare``.
-
-        Kept until then: a file that comes back, or an option set back, costs no embedding.
-
-        Returns:
-            How many were dropped.
-        """
-        used = select(chunks.c.vector_key).distinct()
-        async with self._database.connect() as connection:
-            total = int(await connection.scalar(select(func.count()).select_from(vectors)) or 0)
-            live = int(await connection.scalar(select(func.count(chunks.c.vector_key.distinct()))) or 0)
-        if total - live <= max(live, spare):
-            return 0
-        async with self._database.begin() as connection:
-            return (await connection.execute(delete(vectors).where(vectors.c.key.not_in(used)))).rowcount
 
 
 async def sums_of(connection: AsyncConnection, generations: Iterable[str]) -> dict[tuple[str, str], VectorSum]:
@@ -123,12 +131,14 @@ async def sums_of(connection: AsyncConnection, generations: Iterable[str]) -> di
             .join(vectors, and_(vectors.c.key == chunks.c.vector_key, vectors.c.embedder == knowledge_bases.c.embedder))
             .where(chunks.c.generation.in_(page))
         )
-        parts: dict[tuple[str, str], list[NDArray[np.float32]]] = {}
-        for row in await connection.execute(query):
-            parts.setdefault((row[0], row[1]), []).append(vector_from_bytes(row[2]))
-        for key, data in parts.items():
-            total = VectorSum.of(np.stack(data))
-            found[key] = found[key] + total if key in found else total
+        async with connection.stream(query, execution_options={"yield_per": PAGE}) as rows:
+            async for some in rows.partitions(PAGE):
+                parts: dict[tuple[str, str], list[NDArray[np.float32]]] = {}
+                for row in some:
+                    parts.setdefault((row[0], row[1]), []).append(vector_from_bytes(row[2]))
+                for key, data in parts.items():
+                    total = VectorSum.of(np.stack(data))
+                    found[key] = found[key] + total if key in found else total
     return found
 
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 import pytest
 
 from bots.access import audience_of
-from bots.app import Operations, open_operations
+from bots.app import Operations, diagnosing, open_operations
 from bots.requests import (
     Ask,
     BackedUp,
@@ -267,6 +267,26 @@ async def test_documents_of_a_source_without_settings_are_told_and_go_with_a_ful
         assert "sync --full" in reports[-1].warnings[0]
         reports = [event for event in await told(operations, Sync(full=True)) if isinstance(event, SyncReport)]
         assert (reports[-1].source, reports[-1].deleted) == ("secret", 1)
+
+
+async def test_the_doctor_tells_of_unused_vectors_when_they_take_much_room(
+    home: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(home) as (operations, _):
+        await told(operations, Sync())
+
+        async def line() -> list[str]:
+            checks = [event for event in await told(operations, Diagnose()) if isinstance(event, Check)]
+            return [check.found for check in checks if check.name == "unused vectors"]
+
+        assert await line() == []
+        monkeypatch.setattr(diagnosing, "_MUCH", 1)
+        assert await line() == []
+        for file in (home / "handbook").glob("*.md"):
+            file.write_text("# Another text\n\nOf which nobody had heard.")
+        await told(operations, Sync())
+        (found,) = await line()
+        assert "no document uses" in found
 
 
 async def test_the_doctor_finds_a_damaged_index_and_mends_it(home: pathlib.Path) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragcore.stores.database import Database
-from ragcore.stores.registry import Counts, Registry
+from ragcore.stores.registry import Counts, KnowledgeBase, Registry
 from ragcore.stores.rows import Document, StoredChunk, chunk_record, storable
 from ragcore.stores.staging import Staging
 from ragcore.stores.sums import Vectors, VectorSum
@@ -222,17 +222,19 @@ async def test_vectors_come_back_to_the_bit(vectors: Vectors) -> None:
     assert await vectors.known("e", ["a", "z"]) == {"a"}
 
 
-async def test_unused_vectors_go_when_they_outnumber_the_used(
-    registry: Registry, staging: Staging, vectors: Vectors
+async def test_unused_vectors_are_those_of_no_chunk_and_those_of_another_embedder(
+    staging: Staging, vectors: Vectors
 ) -> None:
     document, chunks = made("s:a", ["one", "two"])
     await put(staging, vectors, document, chunks)
-    await vectors.put("hash", ["x", "y"], np.stack([EMBEDDER.vector("x")] * 2))
-    assert await vectors.prune(spare=0) == 0
-    await vectors.put("hash", ["z"], np.stack([EMBEDDER.vector("z")]))
-    assert await vectors.prune(spare=10) == 0
-    assert await vectors.prune(spare=0) == 3
-    assert len(await vectors.known("hash", [c.vector_key for c in chunks])) == 2
+    await staging.save_knowledge_base(KnowledgeBase(name="kb", embedder="hash", dimension=16, collection="c"))
+    assert (await vectors.unused()).count == 0
+    data = np.stack([EMBEDDER.vector("x")] * 2)
+    await vectors.put("hash", ["x", "y"], data)
+    await vectors.put("other", [chunk.vector_key for chunk in chunks], data)
+    unused = await vectors.unused()
+    assert unused.count == 4
+    assert unused.bytes > 4 * data[0].nbytes
 
 
 async def test_a_search_repeats_when_a_document_was_replaced_under_it(
