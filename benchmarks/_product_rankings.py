@@ -77,7 +77,7 @@ def _places(key: str, text: str, options: ChunkOptions) -> list[tuple[int, int]]
     parsed = parse(text.encode(), name=key, media_type=MEDIA_TYPE)
     found: list[tuple[int, int]] = []
     end = 0
-    for piece in chunk_sections(parsed, options, offline_tokenizer()):
+    for piece in chunk_sections(parsed.sections, options, offline_tokenizer()):
         own = piece.text[piece.overlap :].strip()
         end = text.index(own, end) + len(own)
         found.append((end - len(piece.text.strip()), end))

@@ -109,7 +109,7 @@ def chunked(text: str, options: ChunkOptions) -> list[tuple[int, int]]:
     parsed = ParsedDocument(title="", media_type="text/plain", sections=(Section(text=text),))
     spans: list[tuple[int, int]] = []
     end = 0
-    for piece in chunk_sections(parsed, options, offline_tokenizer()):
+    for piece in chunk_sections(parsed.sections, options, offline_tokenizer()):
         start, end = end - piece.overlap, end - piece.overlap + len(piece.text)
         blank = len(piece.text) - len(piece.text.lstrip())
         if blank < len(piece.text):

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from ragcore.evaluate.retrieval import percentile
 from ragcore.ingest.batch import write_batch
 from ragcore.ingest.prepare import Prepared
+from ragcore.ingest.spool import Draft, Spool
 from ragcore.library import Library
 from ragcore.library.recovery import mend, recover
 from ragcore.retrieval import Retriever
@@ -63,7 +64,7 @@ def sentence(draw: np.random.Generator, length: int) -> str:
     return f"topic{draw.integers(TOPICS)} " + " ".join(f"word{rank}x" for rank in ranks)
 
 
-def prepared(number: int, draw: np.random.Generator) -> Prepared:
+def prepared(number: int, draw: np.random.Generator, folder: pathlib.Path) -> Prepared:
     document_id = f"bench:doc{number}.md"
     texts = tuple(sentence(draw, WORDS_A_CHUNK) for _ in range(CHUNKS_A_DOCUMENT))
     hashed = digest(*texts)
@@ -94,7 +95,9 @@ def prepared(number: int, draw: np.random.Generator) -> Prepared:
         generation=name,
         chunk_count=len(chunks),
     )
-    return Prepared(document=document, chunks=chunks, texts=texts, is_new=True)
+    spool = Spool(folder)
+    spool.extend(Draft(stored=stored, text=text) for stored, text in zip(chunks, texts, strict=True))
+    return Prepared(document=document, chunks=spool, is_new=True)
 
 
 def resident() -> float:
@@ -111,7 +114,8 @@ async def fill(library: Library, chunks: int) -> None:
     documents = chunks // CHUNKS_A_DOCUMENT
     started = time.perf_counter()
     for first in range(0, documents, DOCUMENTS_A_BATCH):
-        batch = [prepared(number, draw) for number in range(first, min(first + DOCUMENTS_A_BATCH, documents))]
+        numbers = range(first, min(first + DOCUMENTS_A_BATCH, documents))
+        batch = [prepared(number, draw, library.data_dir) for number in numbers]
         async for _ in write_batch(library, batch):
             pass
         print(f"\r{first + len(batch)}/{documents} documents", end="", file=sys.stderr, flush=True)

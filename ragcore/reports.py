@@ -7,8 +7,9 @@ from dataclasses import dataclass
 class SyncProgress:
     """So many documents are done, of about ``total`` (None: not known); ``document_id`` was the last of them.
 
-    With a ``stage`` ("reading", "embedding") ``document_id`` is the one under way, and ``share`` of that stage is done,
-    from 0 to 1. ``reached`` is ``done`` and what is done of those under way: it never falls, for a bar to show.
+    With a ``stage`` ("reading", "cutting", "embedding", "writing") ``document_id`` is the one under way, and ``share``
+    of that stage is done, from 0 to 1. ``reached`` is ``done`` and what is done of those under way: it never falls,
+    for a bar to show.
     """
 
     source: str

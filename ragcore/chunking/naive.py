@@ -17,14 +17,14 @@ Three rules for what does not fit:
 import dataclasses
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ragcore.characters import is_edge
 from ragcore.chunking.boundaries import boundaries
 from ragcore.chunking.packing import pack
 from ragcore.chunking.pieces import ChunkOptions, Piece
 from ragcore.tokens import Tokenizer
-from ragcore.types import Location, ParsedDocument, Section, SectionKind
+from ragcore.types import Location, Section, SectionKind
 
 _HEADING = re.compile(r"#{1,6}\s")
 _LINE_BREAK = re.compile(r"\n")
@@ -32,12 +32,13 @@ _OWN_TOKENS = 8
 """What a chunk adds at least to its overlap, whatever share is asked for."""
 
 
-def chunk(parsed: ParsedDocument, options: ChunkOptions, tokenizer: Tokenizer) -> list[Piece]:
-    """Return the pieces of all sections, in order."""
-    following = [*parsed.sections[1:], None]
+def chunk(
+    sections: Sequence[Section], options: ChunkOptions, tokenizer: Tokenizer, following: Section | None
+) -> list[Piece]:
+    """Return the pieces of all sections, in order; ``following`` is the section after them, if there is one."""
     return [
         piece
-        for section, after in zip(parsed.sections, following, strict=True)
+        for section, after in zip(sections, [*sections, following][1:], strict=True)
         if not _is_heading_of(section, after)
         for piece in _section_pieces(section, options, tokenizer)
     ]

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, AsyncIterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
-from ragcore.ingest.batch import SLICE, write_batch
+from ragcore.ingest.batch import write_batch
 from ragcore.ingest.events import (
     Change,
     Failed,
@@ -23,6 +23,7 @@ from ragcore.ingest.events import (
 )
 from ragcore.ingest.prepare import Prepared
 from ragcore.ingest.reader import FATAL, End, Inbox, Item, Reader, failed
+from ragcore.ingest.spool import SLICE
 from ragcore.library import Library
 from ragcore.library.upkeep import settle, sweep
 from ragcore.stores.waiting import uninterrupted

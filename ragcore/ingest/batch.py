@@ -5,8 +5,9 @@ staged until then is garbage that the next batch or sweep removes. Embedding, wh
 is embedded is kept at once, so nothing is embedded twice, whatever happens next.
 """
 
+import asyncio
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
@@ -14,15 +15,12 @@ import numpy as np
 
 from ragcore.ingest.events import Change, Indexed, Stage, Underway
 from ragcore.ingest.prepare import Prepared
+from ragcore.ingest.spool import SLICE, Draft, slices
 from ragcore.library import Library
 from ragcore.library.upkeep import remove_vectors, write_keywords
 from ragcore.stores.rows import StoredChunk
 from ragcore.stores.staging import Staged
 from ragcore.stores.waiting import uninterrupted
-
-SLICE = 256
-"""Chunks that are embedded, or written, in one go: what bounds the memory that one large document takes."""
-
 
 _FIRST_SLICE = 32
 _SHORT, _LONG = 1.0, 4.0  # seconds of one call of the embedder: below the next takes more texts, above it fewer
@@ -35,44 +33,50 @@ async def write_batch(library: Library, batch: Sequence[Prepared]) -> AsyncGener
         ModelError: the embedder failed; nothing has changed but the vectors that are kept.
         StoreError: a store failed; what was staged is swept later.
     """
-    embedded: set[str] = set()
-    async with aclosing(_embed(library, batch, embedded)) as steps:
-        async for step in steps:
-            yield step
-    await _write(library, batch)
+    embedded: Counter[str] = Counter()
+    for steps in (_embed(library, batch, embedded), _write(library, batch)):
+        async with aclosing(steps):
+            async for step in steps:
+                yield step
     for prepared in batch:
         yield Indexed(
             document_id=prepared.document.id,
             change=Change.ADDED if prepared.is_new else Change.CHANGED,
             chunks=len(prepared.chunks),
-            embedded=sum(stored.vector_key in embedded for stored in prepared.chunks),
+            embedded=embedded[prepared.document.id],
             warnings=prepared.warnings,
         )
 
 
-async def _embed(library: Library, batch: Sequence[Prepared], embedded: set[str]) -> AsyncGenerator[Underway, None]:
-    """Embed and keep the texts whose vectors are not known; adds their keys to ``embedded``, telling how far it is."""
-    texts = {
-        stored.vector_key: text
-        for prepared in batch
-        for stored, text in zip(prepared.chunks, prepared.texts, strict=True)
-    }
-    known = await library.vector_rows.known(library.embedder.name, list(texts))
-    # Texts of like length together: an embedder pads each of its batches to the longest text in it.
-    missing = sorted(texts.keys() - known, key=lambda key: (len(texts[key]), key))
-    weightiest = max(batch, key=lambda prepared: len(prepared.chunks)).document.id
-    start, size = 0, _FIRST_SLICE
-    while start < len(missing):
-        yield Underway(
-            document_id=weightiest, stage=Stage.EMBEDDING, done=start, total=len(missing), documents=len(batch)
-        )
-        keys = missing[start : start + size]
-        began = time.monotonic()
-        vectors = await library.embedder.embed([texts[key] for key in keys])
-        await library.vector_rows.put(library.embedder.name, keys, vectors)
-        embedded.update(keys)
-        start += size
-        size = _next_size(size, time.monotonic() - began)
+async def _embed(library: Library, batch: Sequence[Prepared], embedded: Counter[str]) -> AsyncGenerator[Underway, None]:
+    """Embed and keep the texts whose vectors are not known, telling how far it is; counts them by document."""
+    total = sum(len(prepared.chunks) for prepared in batch)
+    size, passed = _FIRST_SLICE, 0
+    waiting: dict[str, Draft] = {}
+    async with aclosing(_slices(batch)) as parts:
+        async for part in parts:
+            known = await library.vector_rows.known(library.embedder.name, [draft.stored.vector_key for draft in part])
+            for draft in part:
+                if draft.stored.vector_key not in known:
+                    waiting.setdefault(draft.stored.vector_key, draft)
+            passed += len(part)
+            # Texts of a slice go together however few of each part are new, and none waits for the next document.
+            while len(waiting) >= SLICE or (waiting and passed == total):
+                yield _told(batch, Stage.EMBEDDING, passed - len(waiting), total)
+                began = time.monotonic()
+                await _embed_some(library, waiting, size, embedded)
+                size = _next_size(size, time.monotonic() - began)
+
+
+async def _embed_some(library: Library, waiting: dict[str, Draft], size: int, embedded: Counter[str]) -> None:
+    """Embed, keep and take out some of the texts that wait, those of like length together.
+
+    An embedder pads each of its batches to the longest text in it.
+    """
+    keys = sorted(waiting, key=lambda key: (len(waiting[key].text), key))[:size]
+    vectors = await library.embedder.embed([waiting[key].text for key in keys])
+    await uninterrupted(library.vector_rows.put(library.embedder.name, keys, vectors))
+    embedded.update(waiting.pop(key).stored.chunk.document_id for key in keys)
 
 
 def _next_size(size: int, seconds: float) -> int:
@@ -82,16 +86,34 @@ def _next_size(size: int, seconds: float) -> int:
     return max(_FIRST_SLICE, size // 2) if seconds > _LONG else size
 
 
-async def _write(library: Library, batch: Sequence[Prepared]) -> None:
-    chunks = [stored for prepared in batch for stored in prepared.chunks]
-    async with library.writing:
-        await uninterrupted(_write_first(library, batch, chunks[:SLICE]))
-        for start in range(SLICE, len(chunks), SLICE):
-            await uninterrupted(_write_slice(library, chunks[start : start + SLICE]))
+async def _slices(batch: Sequence[Prepared]) -> AsyncGenerator[list[Draft], None]:
+    """Yield the chunks of a batch, a slice at a time."""
+    parts = slices([prepared.chunks for prepared in batch])
+    while part := await asyncio.to_thread(next, parts, None):
+        yield part
+
+
+def _told(batch: Sequence[Prepared], stage: Stage, done: int, total: int) -> Underway:
+    """Say how far a batch is; it goes by the name of its weightiest document."""
+    weightiest = max(batch, key=lambda prepared: len(prepared.chunks)).document.id
+    return Underway(document_id=weightiest, stage=stage, done=done, total=total, documents=len(batch))
+
+
+async def _write(library: Library, batch: Sequence[Prepared]) -> AsyncGenerator[Underway, None]:
+    total = sum(len(prepared.chunks) for prepared in batch)
+    async with library.writing, aclosing(_slices(batch)) as parts:
+        yield _told(batch, Stage.WRITING, 0, total)
+        first: list[Draft] = await anext(parts, [])
+        await uninterrupted(_write_first(library, batch, first))
+        done = len(first)
+        async for part in parts:
+            yield _told(batch, Stage.WRITING, done, total)
+            await uninterrupted(_write_slice(library, part))
+            done += len(part)
         await uninterrupted(library.staging.switch([prepared.document for prepared in batch]))
 
 
-async def _write_first(library: Library, batch: Sequence[Prepared], part: Sequence[StoredChunk]) -> None:
+async def _write_first(library: Library, batch: Sequence[Prepared], part: Sequence[Draft]) -> None:
     for name in {prepared.document.knowledge_base for prepared in batch}:
         await library.vectors.prepare(name)
     # What was replaced before is swept along with what comes now: one commit of the keyword index for both.
@@ -109,10 +131,11 @@ async def _write_first(library: Library, batch: Sequence[Prepared], part: Sequen
         await library.staging.forget(garbage, dead=dead)
 
 
-async def _write_slice(library: Library, part: Sequence[StoredChunk], *, remove: Sequence[Staged] = ()) -> None:
-    await library.staging.stage(part)
-    await _add_vectors(library, part)
-    await write_keywords(library, add=[stored.chunk for stored in part], remove=remove)
+async def _write_slice(library: Library, part: Sequence[Draft], *, remove: Sequence[Staged] = ()) -> None:
+    stored = [draft.stored for draft in part]
+    await library.staging.stage(stored)
+    await _add_vectors(library, stored)
+    await write_keywords(library, add=[one.chunk for one in stored], remove=remove)
 
 
 async def _add_vectors(library: Library, part: Sequence[StoredChunk]) -> None:

@@ -38,7 +38,7 @@ class Change(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Indexed:
-    """A document is live; ``embedded`` counts those of its chunks whose text no one had embedded before."""
+    """A document is live; ``embedded`` counts the different texts in it that had to be embedded."""
 
     document_id: str
     change: Change
@@ -61,18 +61,20 @@ class Failed:
 
 
 class Stage(StrEnum):
-    """What is being done with a document; before its end neither changes what is answered."""
+    """What is being done with a document, in this order; none of it changes what is answered before the end."""
 
     READING = "reading"
+    CUTTING = "cutting"
     EMBEDDING = "embedding"
+    WRITING = "writing"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Underway:
-    """How far one document is, or ``documents`` of them that are embedded together: ``done`` of ``total`` pieces.
+    """How far one document is, or ``documents`` of them that are written together: ``done`` of ``total`` pieces.
 
-    Pieces are pages, sheets or slides while reading (0 of 0 at its beginning), chunks while embedding. Reading runs
-    ahead of embedding, so the two may tell of different documents by turns.
+    Pieces are pages, sheets or slides while reading (0 of 0 at its beginning), sections while cutting, then chunks.
+    Reading and cutting run ahead of the rest, so two documents may be told of by turns.
     """
 
     document_id: str

@@ -1,13 +1,18 @@
-"""From a source's document to what is written: its hash, its row and its chunks."""
+"""From a source's document to what is written: its hash, its row and its chunks.
+
+A document is cut part by part, and its chunks are laid into a spool: however long it is, little of it is held.
+"""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from ragcore.chunking import Piece, chunk_sections, embedding_text
 from ragcore.ingest.events import IngestOptions, Stage, Underway
-from ragcore.parsing.worker import ParseWorker, Step
+from ragcore.ingest.spool import Draft, Spool
+from ragcore.parsing.worker import ParseWorker, Part, Step
 from ragcore.stores.rows import Document, StoredChunk, digest, generation, storable
 from ragcore.terms import language_of
 from ragcore.tokens import Tokenizer
@@ -19,11 +24,10 @@ BIG = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """A document ready to be written: its row, its chunks, and the text of each that is to be embedded."""
+    """A document ready to be written: its row and its chunks."""
 
     document: Document
-    chunks: tuple[StoredChunk, ...]
-    texts: tuple[str, ...]
+    chunks: Spool
     is_new: bool
     warnings: tuple[str, ...] = ()
 
@@ -49,12 +53,25 @@ async def prepare(
     options: IngestOptions,
     tokenizer: Tokenizer,
     worker: ParseWorker,
+    folder: Path,
     is_new: bool,
 ) -> AsyncGenerator[Underway | Prepared, None]:
     """Parse and cut one document: yield how far it is, and last what is to be written.
 
+    Args:
+        source: the document.
+        knowledge_base: where it belongs.
+        hashed: its hash.
+        pipeline: the part of the hash that is ours.
+        options: how it is read and cut.
+        tokenizer: counts.
+        worker: reads it.
+        folder: where the chunks of a large document are laid down until they are written.
+        is_new: whether it was not live before.
+
     Raises:
         ParseError: it cannot be read.
+        StoreError: there is no room for its chunks.
     """
     yield Underway(document_id=source.id, stage=Stage.READING)
     replies = worker.parse(
@@ -64,18 +81,53 @@ async def prepare(
         options=options.parse,
         seconds=options.seconds_per_step,
     )
+    warnings: tuple[str, ...] = ()
     async with aclosing(replies):
         async for reply in replies:
-            if isinstance(reply, Step):
-                yield Underway(document_id=source.id, stage=Stage.READING, done=reply.done, total=reply.total)
-            else:
-                parsed = reply
-    parsed = replace(parsed, sections=tuple(_clean(section) for section in parsed.sections))
-    pieces = await asyncio.to_thread(chunk_sections, parsed, options.chunk, tokenizer)
-    document = _document(source, parsed, pieces, knowledge_base=knowledge_base, hashed=hashed, pipeline=pipeline)
-    # A file's name isn't embedded with its text: who renames a file doesn't change what it says.
-    title = document.title if source.title or parsed.titled else ""
-    yield await asyncio.to_thread(_assembled, document, title, pieces, is_new, parsed.warnings)
+            match reply:
+                case Step():
+                    yield Underway(document_id=source.id, stage=Stage.READING, done=reply.done, total=reply.total)
+                case ParsedDocument():
+                    row = _document(source, reply, knowledge_base=knowledge_base, hashed=hashed, pipeline=pipeline)
+                    # A file's name isn't embedded with its text: who renames a file doesn't change what it says.
+                    title = row.title if source.title or reply.titled else ""
+                    cutter = _Cutter(row, title, options, tokenizer, Spool(folder))
+                    warnings = reply.warnings
+                case Part():
+                    await asyncio.to_thread(cutter.cut, reply)
+                    if not reply.is_last:
+                        yield Underway(document_id=source.id, stage=Stage.CUTTING, done=reply.done, total=reply.total)
+    yield Prepared(document=cutter.document, chunks=cutter.spool, is_new=is_new, warnings=warnings)
+
+
+class _Cutter:
+    """Cuts one document part by part, as it would be cut whole."""
+
+    def __init__(
+        self, document: Document, title: str, options: IngestOptions, tokenizer: Tokenizer, spool: Spool
+    ) -> None:
+        """Begin; ``title`` is what is embedded with each chunk. ``document`` still counts none."""
+        self.document = document
+        self.spool = spool
+        self._title = title
+        self._options = options
+        self._tokenizer = tokenizer
+        self._held: tuple[Section, ...] = ()
+
+    def cut(self, part: Part) -> None:
+        """Cut the next part; its last section waits for the one that follows. Blocks."""
+        sections = (*self._held, *map(_clean, part.sections))
+        self._held = () if part.is_last else sections[-1:]
+        ready = sections if part.is_last else sections[:-1]
+        following = self._held[0] if self._held else None
+        pieces = chunk_sections(ready, self._options.chunk, self._tokenizer, following=following)
+        first = self.document.chunk_count
+        self.spool.extend(_drafts(self.document, self._title, pieces, first))
+        self.document = replace(
+            self.document,
+            chunk_count=first + len(pieces),
+            token_count=self.document.token_count + sum(piece.token_count for piece in pieces),
+        )
 
 
 def _clean(section: Section) -> Section:
@@ -88,14 +140,9 @@ def _clean(section: Section) -> Section:
 
 
 def _document(
-    source: SourceDocument,
-    parsed: ParsedDocument,
-    pieces: Sequence[Piece],
-    *,
-    knowledge_base: str,
-    hashed: str,
-    pipeline: str,
+    source: SourceDocument, parsed: ParsedDocument, *, knowledge_base: str, hashed: str, pipeline: str
 ) -> Document:
+    """Return the row of a document that is not cut yet."""
     return Document(
         id=source.id,
         knowledge_base=knowledge_base,
@@ -109,21 +156,16 @@ def _document(
         hash=hashed,
         pipeline=pipeline,
         generation=generation(source.id, knowledge_base, hashed),
-        chunk_count=len(pieces),
-        token_count=sum(piece.token_count for piece in pieces),
         readers=source.readers,
         metadata={storable(name): storable(value) for name, value in source.metadata.items()},
         updated_at=source.updated_at or parsed.updated_at,
     )
 
 
-def _assembled(
-    document: Document, title: str, pieces: Sequence[Piece], is_new: bool, warnings: tuple[str, ...]
-) -> Prepared:
-    """Make the chunks; ``title`` is what is embedded with each."""
-    chunks: list[StoredChunk] = []
-    texts: list[str] = []
-    for ordinal, piece in enumerate(pieces):
+def _drafts(document: Document, title: str, pieces: Sequence[Piece], first: int) -> list[Draft]:
+    """Make chunks of pieces, the first of them number ``first`` of its document."""
+    drafts: list[Draft] = []
+    for ordinal, piece in enumerate(pieces, start=first):
         text = embedding_text(title, piece.heading_path, piece.text)
         chunk = Chunk(
             id=f"{document.generation}-{ordinal}",
@@ -141,6 +183,6 @@ def _assembled(
             overlap=piece.overlap,
             updated_at=document.updated_at,
         )
-        chunks.append(StoredChunk(chunk=chunk, vector_key=digest(text), language=language_of(piece.text)))
-        texts.append(text)
-    return Prepared(document=document, chunks=tuple(chunks), texts=tuple(texts), is_new=is_new, warnings=warnings)
+        stored = StoredChunk(chunk=chunk, vector_key=digest(text), language=language_of(piece.text))
+        drafts.append(Draft(stored=stored, text=text))
+    return drafts

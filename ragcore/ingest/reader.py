@@ -133,6 +133,7 @@ class Reader:
             options=self._options,
             tokenizer=self._tokenizer,
             worker=self.worker,
+            folder=self._library.data_dir,
             is_new=live is None,
         )
         async with aclosing(steps):

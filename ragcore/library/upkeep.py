@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
-from contextlib import nullcontext
+from contextlib import aclosing, nullcontext
 from datetime import datetime
 from typing import TypeVar
 
@@ -61,9 +61,11 @@ async def remove_vectors(library: Library, garbage: Sequence[Staged]) -> dict[st
         by_base[note.knowledge_base].append(note.generation)
     gone: dict[str, int] = {}
     for name, generations in by_base.items():
-        orphans = await library.entries.orphans(name, generations)
-        await library.vectors.delete(name, orphans)
-        gone[name] = len(orphans)
+        gone[name] = 0
+        async with aclosing(library.entries.orphans(name, generations)) as pages:
+            async for orphans in pages:
+                await library.vectors.delete(name, orphans)
+                gone[name] += len(orphans)
     return gone
 
 

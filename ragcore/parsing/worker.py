@@ -4,8 +4,9 @@ A native parser that crashes on a bad file takes only the worker along; one that
 lock is not held for seconds while somebody waits for an answer in chat. The worker starts with the first such
 document (0.3 s), stays for the next ones, and ends when its input does.
 
-Frames on both pipes: eight bytes of length, little-endian, then a pickled value; both ends are this module. One request
-is answered by any number of ``Step`` and then by the document or the reason why there is none.
+Frames on both pipes: eight bytes of length, little-endian, then a pickled value; both ends are this module. A request
+is two frames, the second of them the document's bytes as they are. It is answered by any number of ``Step``, and then
+by the document without its sections and these in ``Part`` after ``Part``, or by the reason why there is none.
 """
 
 import asyncio
@@ -17,20 +18,24 @@ import sys
 import threading
 import time
 from asyncio.subprocess import Process
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import BinaryIO
 
 from ragcore.errors import EmptyDocument, ParseError
 from ragcore.parsing.options import ParseOptions
 from ragcore.parsing.registry import parse
-from ragcore.types import ParsedDocument
+from ragcore.types import ParsedDocument, Section
 
 SMALL = 200_000
 """Bytes up to which plain text is parsed in a thread: sending it would take longer."""
 _CONTAINERS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"%PDF", b"{\\rtf")
 _HEADER = 8
+_PIECE = 1 << 18
+"""Bytes of a document that are on their way to the worker at once."""
+_PART = 100_000
+"""Characters from which on the sections of a part are enough."""
 _STEP_SECONDS = 0.2
 """Between two steps that are told: a bar needs no more, and a page takes 30 ms."""
 _WATCH_SECONDS = 1.0
@@ -45,6 +50,20 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """Sections of a document that follow each other; with them, ``done`` of its ``total`` have been told."""
+
+    sections: tuple[Section, ...]
+    done: int
+    total: int
+
+    @property
+    def is_last(self) -> bool:
+        """Whether no section is left."""
+        return self.done == self.total
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Refused:
     """A document could not be read; an exception's own pickle would carry the worker's traceback."""
 
@@ -54,7 +73,7 @@ class _Refused:
 
 
 _Request = tuple[bytes, str, str, ParseOptions]
-_Reply = Step | ParsedDocument | _Refused
+_Reply = Step | ParsedDocument | Part | _Refused
 
 
 def needs_process(content: bytes) -> bool:
@@ -72,8 +91,10 @@ class ParseWorker:
 
     async def parse(
         self, content: bytes, *, name: str, media_type: str, options: ParseOptions, seconds: float
-    ) -> AsyncGenerator[Step | ParsedDocument, None]:
-        """Parse one document: yield how far it is, and last the document. Closing the iterator stops the work at once.
+    ) -> AsyncGenerator[Step | ParsedDocument | Part, None]:
+        """Parse one document: yield how far it is, then the document without its sections, then these part by part.
+
+        Closing the iterator stops the work at once.
 
         Args:
             content: its bytes.
@@ -86,7 +107,9 @@ class ParseWorker:
             ParseError: it cannot be read, does not get on, or crashed its parser; EmptyDocument if it holds no text.
         """
         if not needs_process(content):
-            yield await asyncio.to_thread(parse, content, name=name, media_type=media_type, options=options)
+            parsed = await asyncio.to_thread(parse, content, name=name, media_type=media_type, options=options)
+            for told in _told(parsed):
+                yield told
             return
         async with self._turn, aclosing(self._replies((content, name, media_type, options), seconds)) as replies:
             async for reply in replies:
@@ -104,7 +127,7 @@ class ParseWorker:
             while not is_done:
                 async with asyncio.timeout(seconds):
                     reply = await _received(process)
-                is_done = not isinstance(reply, Step)
+                is_done = isinstance(reply, _Refused) or (isinstance(reply, Part) and reply.is_last)
                 yield reply
         except TimeoutError as error:
             raise ParseError(
@@ -123,10 +146,12 @@ class ParseWorker:
     async def _asked(self, request: _Request) -> Process:
         process = self._process = self._process or await _start()
         assert process.stdin is not None
-        data = pickle.dumps(request)
-        process.stdin.write(len(data).to_bytes(_HEADER, "little"))
-        process.stdin.write(data)
-        await process.stdin.drain()
+        content, *said = request
+        for data in (pickle.dumps(said), content):
+            process.stdin.write(len(data).to_bytes(_HEADER, "little"))
+            for start in range(0, len(data), _PIECE):
+                process.stdin.write(data[start : start + _PIECE])
+                await process.stdin.drain()
         return process
 
     async def close(self) -> None:
@@ -163,6 +188,20 @@ async def _received(process: Process) -> _Reply:
     return reply
 
 
+def _told(parsed: ParsedDocument) -> Iterator[ParsedDocument | Part]:
+    """Yield a document without its sections, and then these in parts; the last part is there also without any."""
+    yield replace(parsed, sections=())
+    part: list[Section] = []
+    total, size = len(parsed.sections), 0
+    for done, section in enumerate(parsed.sections, start=1):
+        part.append(section)
+        size += len(section.text)
+        if size >= _PART and done < total:
+            yield Part(sections=tuple(part), done=done, total=total)
+            part, size = [], 0
+    yield Part(sections=tuple(part), done=total, total=total)
+
+
 def _ending(code: int) -> str:
     if code >= 0:
         return f"exit code {code}"
@@ -194,16 +233,25 @@ class _Answers:
 def _answer(request: _Request, answers: _Answers) -> None:
     content, name, media_type, options = request
     try:
-        answers.send(parse(content, name=name, media_type=media_type, options=options, progress=answers.step))
+        parsed = parse(content, name=name, media_type=media_type, options=options, progress=answers.step)
     except ParseError as error:
         answers.send(_Refused(reason=error.reason, mend=error.mend, is_empty=isinstance(error, EmptyDocument)))
+        return
+    for told in _told(parsed):
+        answers.send(told)
 
 
 def serve(requests: BinaryIO, pipe: BinaryIO) -> None:
     """Answer requests until there are no more; the worker's main loop."""
     answers = _Answers(pipe)
-    while header := requests.read(_HEADER):
-        _answer(pickle.loads(requests.read(int.from_bytes(header, "little"))), answers)
+    while said := _frame(requests):
+        name, media_type, options = pickle.loads(said)
+        _answer((_frame(requests), name, media_type, options), answers)
+
+
+def _frame(requests: BinaryIO) -> bytes:
+    """Read one frame; b"" when there are no more."""
+    return requests.read(int.from_bytes(requests.read(_HEADER), "little"))
 
 
 def end_with_parent() -> None:

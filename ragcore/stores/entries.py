@@ -6,7 +6,7 @@ is looked up at query time. An entry comes with its first chunk and goes with it
 entries of what changed in it.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, and_, bindparam, exists, false, func, select
@@ -14,6 +14,9 @@ from sqlalchemy import Connection, and_, bindparam, exists, false, func, select
 from ragcore.stores.database import PAGE, Database
 from ragcore.stores.rows import pages
 from ragcore.stores.schema import chunks, documents
+
+READ = 2_000
+"""Entries that are read at once where there may be very many."""
 
 _HERE = chunks.c.knowledge_base == bindparam("name")
 _LIVE = and_(
@@ -62,23 +65,33 @@ class Entries:
                 found.update((await connection.scalars(query, {"name": knowledge_base, "keys": page})).all())
         return found
 
-    async def orphans(self, knowledge_base: str, generations: Collection[str]) -> list[str]:
-        """Return the entries that no chunk but those of these generations stands behind."""
-        theirs: set[str] = set()
-        kept: set[str] = set()
+    async def orphans(self, knowledge_base: str, generations: Collection[str]) -> AsyncGenerator[list[str], None]:
+        """Yield the entries that no chunk but those of these generations stands behind, at most ``READ`` at a time.
+
+        Of thousands of generations, one can come more than once.
+        """
         going = set(generations)
         mine = select(chunks.c.vector_key).where(
             _HERE, chunks.c.generation.in_(bindparam("generations", expanding=True))
         )
-        users = select(chunks.c.vector_key, chunks.c.generation).where(_HERE, _ASKED).distinct()
         async with self._database.connect() as connection:
             for page in pages(going, PAGE):
-                found = await connection.scalars(mine, {"name": knowledge_base, "generations": page})
-                theirs.update(found.all())
-            for page in pages(theirs, PAGE):
+                values = {"name": knowledge_base, "generations": page}
+                async with connection.stream_scalars(
+                    mine.distinct(), values, execution_options={"yield_per": READ}
+                ) as rows:
+                    async for theirs in rows.partitions(READ):
+                        kept = await self._used_by_others(knowledge_base, theirs, going)
+                        yield [key for key in theirs if key not in kept]
+
+    async def _used_by_others(self, knowledge_base: str, keys: Sequence[str], going: Collection[str]) -> set[str]:
+        kept: set[str] = set()
+        users = select(chunks.c.vector_key, chunks.c.generation).where(_HERE, _ASKED).distinct()
+        async with self._database.connect() as connection:
+            for page in pages(keys, PAGE):
                 rows = await connection.execute(users, {"name": knowledge_base, "keys": page})
                 kept.update(row[0] for row in rows if row[1] not in going)
-        return sorted(theirs - kept)
+        return kept
 
     async def page(self, knowledge_base: str, *, after: str = "", limit: int = PAGE) -> list[str]:
         """Return the next entries of live chunks, in order."""

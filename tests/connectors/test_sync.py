@@ -305,6 +305,6 @@ async def test_the_bar_moves_inside_one_big_document(library, tmp_path):
     assert reached == sorted(reached)
     assert reached[-1] == events[-1].done == 2
     assert len({event.reached for event in events if event.done == 0}) > 3
-    assert {event.stage for event in events} == {"", "reading", "embedding"}
+    assert {event.stage for event in events} == {"", "reading", "embedding", "writing"}
     first = next(event for event in events if event.document_id)
     assert (first.total, first.done, first.document_id) == (2, 0, "s:big.md")

@@ -12,7 +12,9 @@ from collections.abc import AsyncIterator
 import pytest
 
 from ragcore.ingest import Change, Indexed, IngestOptions, Stage, Underway, ingest
+from ragcore.ingest.spool import SLICE
 from ragcore.library import Library
+from ragcore.library.upkeep import sweep
 from ragcore.parsing import worker
 from ragcore.types import SourceDocument
 from tests.fakes.embedding import HashEmbedder
@@ -46,6 +48,7 @@ async def test_a_big_document_tells_how_far_it_is(library: Library, big: bytes) 
     events = [event async for event in ingest(library, "kb", one(big))]
     reading = [(e.done, e.total) for e in events if isinstance(e, Underway) and e.stage is Stage.READING]
     embedding = [(e.done, e.total) for e in events if isinstance(e, Underway) and e.stage is Stage.EMBEDDING]
+    writing = [(e.done, e.total) for e in events if isinstance(e, Underway) and e.stage is Stage.WRITING]
     assert reading[0] == (0, 0)
     assert len(reading) >= 2
     assert {total for _, total in reading[1:]} == {PAGES}
@@ -54,6 +57,7 @@ async def test_a_big_document_tells_how_far_it_is(library: Library, big: bytes) 
     assert len(embedding) >= 2
     assert {total for _, total in embedding} == {events[-1].embedded}
     assert embedding == sorted(set(embedding))
+    assert writing == [(done, events[-1].chunks) for done in range(0, events[-1].chunks, SLICE)]
 
 
 async def test_documents_read_ahead_do_not_wait_for_their_news_to_be_heard(library: Library) -> None:
@@ -69,7 +73,8 @@ async def test_documents_read_ahead_do_not_wait_for_their_news_to_be_heard(libra
 async def test_a_run_that_is_stopped_half_way_leaves_the_old_version(
     library: Library, big: bytes, stage: Stage
 ) -> None:
-    content, name = (big, "big.pdf") if stage is Stage.READING else (many_chunks(200), "big.md")
+    counts = {Stage.CUTTING: 4500, Stage.EMBEDDING: 200, Stage.WRITING: 600}
+    content, name = (big, "big.pdf") if stage is Stage.READING else (many_chunks(counts[stage]), "big.md")
     old = [event async for event in ingest(library, "kb", one(b"The old text.", "old.md"))]
     assert isinstance(old[-1], Indexed)
     pids: list[int] = []
@@ -80,6 +85,8 @@ async def test_a_run_that_is_stopped_half_way_leaves_the_old_version(
                 break
     assert bool(pids) == (stage is Stage.READING)
     assert not _workers()
+    assert {chunk.text for chunk in await library.registry.chunks_of(["s:big"])} == {"The old text."}
+    assert await sweep(library) == (stage is Stage.WRITING)
     assert await in_line(library) == {"s:big": {"The old text."}}
     again = [event async for event in ingest(library, "kb", one(many_chunks(50), "big.md"))]
     assert isinstance(again[-1], Indexed)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ragcore.chunking import ChunkOptions, Piece, chunk_sections
 from ragcore.errors import ConfigError
 from ragcore.tokens import offline_tokenizer
-from ragcore.types import Location, ParsedDocument, Section, SectionKind
+from ragcore.types import Location, Section, SectionKind
 from tests.ragcore.nasty import CLUSTERS, NASTY
 from tests.soak import scaled
 
@@ -26,8 +26,7 @@ options = st.builds(
 
 
 def pieces_of(section: Section, chosen: ChunkOptions = DEFAULT) -> list[Piece]:
-    parsed = ParsedDocument(title="t", media_type="text/plain", sections=(section,))
-    return chunk_sections(parsed, chosen, TOKENIZER)
+    return chunk_sections([section], chosen, TOKENIZER)
 
 
 def rejoined(pieces: list[Piece]) -> str:
@@ -129,14 +128,13 @@ def test_a_lone_heading_gives_no_piece_where_what_follows_carries_it(path: tuple
     table = Section(
         text="| a |\n| --- |\n| 1 |\n", header="| a |\n| --- |\n", kind=SectionKind.TABLE, heading_path=path
     )
-    parsed = ParsedDocument(title="t", media_type="text/markdown", sections=(heading, table, heading))
-    texts = [piece.text for piece in chunk_sections(parsed, DEFAULT, TOKENIZER)]
+    texts = [piece.text for piece in chunk_sections([heading, table, heading], DEFAULT, TOKENIZER)]
     assert texts == ([] if heads else ["## Pay\n"]) + [table.text, "## Pay\n"]
 
 
 def test_sections_are_not_joined() -> None:
     sections = (Section(text="One.", heading_path=("A",)), Section(text="Two.", heading_path=("A", "B")))
-    pieces = chunk_sections(ParsedDocument(title="t", media_type="", sections=sections), ChunkOptions(), TOKENIZER)
+    pieces = chunk_sections(sections, ChunkOptions(), TOKENIZER)
     assert [(piece.text, piece.heading_path) for piece in pieces] == [("One.", ("A",)), ("Two.", ("A", "B"))]
 
 

@@ -2,7 +2,7 @@ import asyncio
 import pathlib
 import random
 import traceback
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from ragcore.stores.entries import Entries
 from ragcore.stores.health import Health, IndexState
 from ragcore.stores.registry import Registry
 from ragcore.stores.rows import digest
-from ragcore.stores.staging import Staging
+from ragcore.stores.staging import Staged, Staging
 from ragcore.stores.sums import Vectors
 from ragcore.stores.vectors import INDEX, MOST_EQUAL, ChromaIndex
 from tests.fakes.chroma_server import chroma_server
@@ -49,6 +49,10 @@ class Stores:
         await self.index.add(base, list(keys), data[list(keys.values())])
         await self.staging.switch([document])
         return ids
+
+    async def orphans(self, garbage: Sequence[Staged]) -> list[str]:
+        pages = self.entries.orphans("kb", [note.generation for note in garbage])
+        return [key async for page in pages for key in page]
 
     async def rebuild(self, base: str = "kb") -> None:
         async for _ in self.index.rebuild(base):
@@ -124,7 +128,7 @@ async def test_an_entry_goes_with_its_last_chunk(stores: Stores) -> None:
     for document, left in (("s:a", {"shared", "only b"}), ("s:b", set())):
         await stores.staging.tombstone([document])
         garbage = await stores.staging.garbage()
-        await stores.index.delete("kb", await stores.entries.orphans("kb", [note.generation for note in garbage]))
+        await stores.index.delete("kb", await stores.orphans(garbage))
         await stores.staging.forget(garbage)
         assert await stores.index.ids("kb") == {digest(text) for text in left}
         assert (await stores.index.probe("kb")).state is IndexState.WELL
@@ -308,7 +312,7 @@ async def test_a_worn_collection_is_named(stores: Stores, monkeypatch: pytest.Mo
     for turn in range(3):
         await stores.put("s:a", [f"{text} {turn}" for text in texts])
         garbage = await stores.staging.garbage()
-        orphans = await stores.entries.orphans("kb", [n.generation for n in garbage])
+        orphans = await stores.orphans(garbage)
         await stores.index.delete("kb", orphans)
         await stores.staging.forget(garbage, dead={"kb": len(orphans)})
     assert await stores.index.worn() == ["kb"]
