@@ -7,6 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 from ragcore.errors import IndexDamaged, StoreError
+from ragcore.library.allocator import return_freed_memory
 from ragcore.models.embeddings import Embedder
 from ragcore.stores.chroma import Chroma
 from ragcore.stores.database import Database, scalar
@@ -76,6 +77,7 @@ class Library:
             ConfigError: an address cannot be read.
             StoreError: the database or Chroma cannot be opened.
         """
+        return_freed_memory()
         try:
             await asyncio.to_thread(data_dir.mkdir, 0o700, True, True)
         except OSError as error:
