@@ -13,6 +13,7 @@ ROOT = pathlib.Path(__file__).parents[1]
     ("arguments", "told"),
     [
         (("latency", "--chunks", "300", "--questions", "16"), "one at a time"),
+        (("memory", "--pages", "3"), "a document a page"),
         (("sync", "--documents", "30"), "nothing changed"),
         (("ingest", "--documents", "20", "--no-embedding"), "0 texts embedded"),
     ],
