@@ -1,9 +1,11 @@
 """Markdown with ``[ID:n]`` markers, as the core wrote it, becomes the tree."""
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
 from bots.rendering.clean import clean, clean_line, clean_url
@@ -31,6 +33,7 @@ from ragcore.types import Answer, Citation, ScoredChunk
 
 # Deeper blocks than this are shown as plain lines: the parser drops what lies beyond its own limit.
 _DEEPEST = 40
+_BETWEEN_CELLS = re.compile(r"(?<!\\)\|")
 # How many passages a prompt is taken to have while its answer is being written; a higher number in brackets is no id.
 _PASSAGES = 64
 
@@ -93,10 +96,29 @@ def _parser() -> MarkdownIt:
     parser = MarkdownIt("js-default", {"maxNesting": _DEEPEST * 2}).disable("reference")
     for name, before, rule in INLINE_RULES:
         parser.inline.ruler.before(before, name, rule)
+    parser.core.ruler.after("block", "long_rows", _keep_long_rows)
     # Which URL may be a link is decided on the tree, by the text as written.
     parser.normalizeLink = lambda url: url  # type: ignore[method-assign]
     parser.validateLink = lambda url: True  # type: ignore[method-assign]
     return parser
+
+
+def _keep_long_rows(state: StateCore) -> None:
+    r"""Put into the last cell of a row what stands behind it: the parser drops the cells that the header has none for.
+
+    Models write ``| `a|b` | c |``, where Markdown wants ``a\|b``.
+    """
+    lines = state.src.split("\n")
+    row, cells = 0, 0
+    for token, last in zip(state.tokens, (None, None, *state.tokens), strict=False):
+        if token.type == "tr_open" and token.map:
+            row, cells = token.map[0], 0
+        elif token.type == "td_open":
+            cells += 1
+        elif token.type == "tr_close" and cells and last is not None:
+            written = lines[row].strip(" \t").lstrip("> \t").removeprefix("|").removesuffix("|")
+            more = [cell.strip().replace("\\|", "|") for cell in _BETWEEN_CELLS.split(written)[cells:]]
+            last.content = " | ".join((last.content, *(cell for cell in more if cell)))
 
 
 def _numbered(text: str, numbers: Mapping[int, int]) -> str:

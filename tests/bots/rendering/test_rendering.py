@@ -190,6 +190,18 @@ def test_blocks() -> None:
     assert not loose.tight
 
 
+@pytest.mark.parametrize("quoted", ["", "> ", "> - a\n>   "])
+def test_a_row_with_too_many_cells_keeps_them_and_their_citation(quoted: str) -> None:
+    rows = ["| a | b |", "|---|---|", "| `w1|w2` | w3 \\| w4 | **w5** [ID:0] |", "w6 | w7", "| w8 | | |"]
+    start = quoted.rpartition("\n")[2]
+    document = parse_answer(answer(quoted + ("\n" + start).join(rows), *CITATIONS))
+    (table,) = [node for node in walk(document) if isinstance(node, Table)]
+    assert words(document) == [f"w{n}" for n in range(1, 9)]
+    assert Styled(style="strong", children=(Text(text="w5"),)) in table.rows[0][1]
+    assert [source.number for source in document.sources] == [1]
+    assert table.rows[1:] == (((Text(text="w6"),), (Text(text="w7"),)), ((Text(text="w8"),), ()))
+
+
 def test_html_and_link_definitions_are_text() -> None:
     shown = on_paper(document_terminal(parse_markdown("<b>w1</b> <script>w2</script>\n\n[w3]: w4 'w5'")))
     assert re.findall(r"w\d", shown) == ["w1", "w2", "w3", "w4", "w5"]
@@ -290,9 +302,12 @@ BLOCK = st.recursive(
         LINE.map(lambda line: f"## {line}"),
         LINE.map(lambda line: f"```py\n{line}\n```"),
         st.tuples(WORD, WORD).map(lambda p: f"| {p[0]} | b |\n|---|:-:|\n| {p[1]} [ID:0] | y |"),
+        st.tuples(LINE, LINE).map(lambda p: f"| {p[0]} | b |\n|---|:-:|\n| {p[1]} | y |"),
+        st.tuples(WORD, LINE).map(lambda p: f"{p[0]}: ```py\n{p[1]}\n```"),
         st.just("---"),
     ),
     lambda inner: st.one_of(
+        st.lists(inner, min_size=1, max_size=3).map(lambda bs: "\n".join("- " + b for b in bs)),
         st.lists(inner, min_size=1, max_size=3).map(lambda bs: "\n".join(_indent(b, "- ") for b in bs)),
         st.lists(inner, min_size=1, max_size=3).map(lambda bs: "\n\n".join(_indent(b, "1. ") for b in bs)),
         inner.map(lambda b: "> " + b.replace("\n", "\n> ")),
