@@ -34,6 +34,7 @@ from bots.requests import (
     Sync,
 )
 from bots.settings import Settings
+from bots.turn.claims import Claims
 from bots.turn.feedback import listed
 from ragcore.answer import Answerer
 from ragcore.errors import CitebotError, ConfigError
@@ -143,6 +144,8 @@ class Operations:
                 return await listed(self._parts.library.database)
             case Forget():
                 forgotten = await self._parts.history.forget(request.conversation, reference=request.reference)
+                if not request.reference:
+                    await Claims(self._parts.library.database).forget(request.conversation)
                 return [Forgotten(turns=forgotten)]
             case Recall():
                 recalled = await recall_one(self._settings, self._parts, request)

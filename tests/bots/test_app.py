@@ -27,6 +27,7 @@ from bots.requests import (
     Forget,
     Forgotten,
     Found,
+    ListFeedback,
     ListSources,
     Recall,
     Recalled,
@@ -34,13 +35,19 @@ from bots.requests import (
     Search,
     SourceState,
     Sync,
+    Unanswered,
 )
 from bots.service import socket_in
 from bots.settings import Settings, load_settings
+from bots.turn.claim import Outcome
+from bots.turn.claims import Claims
 from ragcore.errors import CitebotError, ConfigError
+from ragcore.library import DATABASE
 from ragcore.phrases import phrase
 from ragcore.reports import SyncReport
+from ragcore.stores.database import Database
 from ragcore.types import Answer, ConversationKey, Support
+from tests.bots.turn.helpers import HERE, message
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SETTINGS = """
@@ -207,6 +214,23 @@ async def test_a_conversation_is_remembered_and_forgotten(home: pathlib.Path) ->
         await answered(operations, Ask(question="Not remembered?"))
         assert await told(operations, Forget(conversation=here)) == [Forgotten(turns=2)]
         assert await told(operations, Forget(conversation=here)) == [Forgotten(turns=0)]
+
+
+async def test_a_question_left_unanswered_is_listed_until_it_is_forgotten(home: pathlib.Path) -> None:
+    async with opened(home) as (operations, settings):
+        database = await Database.open(settings.data_dir / DATABASE)
+        claims = Claims(database)
+        claim = await claims.claim(message("a", text="How many?"))
+        assert claim is not None
+        await claims.finish(claim, Outcome.ABSTAINED)
+        await database.close()
+        (unanswered,) = await told(operations, ListFeedback())
+        assert isinstance(unanswered, Unanswered)
+        assert (unanswered.question, unanswered.outcome) == ("How many?", "abstained")
+        await told(operations, Forget(conversation=HERE, reference=claim.reference))
+        assert await told(operations, ListFeedback()) == [unanswered]
+        await told(operations, Forget(conversation=HERE))
+        assert await told(operations, ListFeedback()) == []
 
 
 async def test_a_turn_is_told_again_to_those_who_may_read_it(home: pathlib.Path) -> None:

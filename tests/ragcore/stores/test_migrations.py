@@ -3,6 +3,7 @@ import pathlib
 import sqlite3
 
 from sqlalchemy import Connection, create_engine, text
+from sqlalchemy.ext.asyncio import create_async_engine
 
 from ragcore.library import DATABASE
 from ragcore.library.recovery import check, mend
@@ -29,6 +30,15 @@ def test_the_migrations_lead_to_the_schema() -> None:
         assert _difference(connection) == []
         assert connection.scalar(text("SELECT version_num FROM alembic_version")) == SCHEMA_VERSION
     engine.dispose()
+
+
+async def test_the_migrations_lead_to_the_schema_on_postgresql(postgres_url: str) -> None:
+    engine = create_async_engine(postgres_url)
+    async with engine.begin() as connection:
+        await connection.run_sync(upgrade, None)
+        assert await connection.run_sync(_difference) == []
+        assert await connection.scalar(text("SELECT version_num FROM alembic_version")) == SCHEMA_VERSION
+    await engine.dispose()
 
 
 async def test_a_database_of_the_first_schema_is_brought_up_to_date(tmp_path: pathlib.Path) -> None:
