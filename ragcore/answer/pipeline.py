@@ -128,7 +128,7 @@ class Answerer:
         yield Status(stage="cite")
         with stages.stage("cite"):
             draft = await self._with_citation_pass(draft)
-            cited = await self._cite(draft)
+            cited = await self._cite(draft, question.text)
         draft = replace(draft, notes=(*draft.notes, *_notes(found, language)))
         yield self._finish(question, draft, cited, language, stages)
 
@@ -183,10 +183,10 @@ class Answerer:
         )
         return fitted.messages
 
-    async def _cite(self, draft: Draft) -> CitedText:
+    async def _cite(self, draft: Draft, question: str) -> CitedText:
         chunks = [scored.chunk for scored in draft.chunks]
         policy = CitationPolicy(known_languages=self._options.known_languages)
-        return await cite(draft.text, chunks, self._embedder, policy=policy)
+        return await cite(draft.text, chunks, self._embedder, question=question, policy=policy)
 
     def _finish(self, question: Question, draft: Draft, cited: CitedText, language: str, stages: Stages) -> Answer:
         text, citations = cited.text, cited.citations

@@ -12,10 +12,12 @@ from ragcore.citations.markers import Marker
 from ragcore.citations.phrasing import denies, negated
 from ragcore.citations.scoring import CitationPolicy, choose, own_odds, probability
 from ragcore.citations.sentences import BlockKind, Sentence, split_sentences
-from ragcore.citations.tongues import shared
+from ragcore.citations.tongues import LATIN, shared
 
 NEGLIGIBLE = 0.15
 """Less than this share of a sentence in every chunk, in one's own language, is no support even to the blind."""
+AKIN = 0.25
+"""A claim whose small words don't tell its language shares this share of its plain words with a chunk of the same."""
 SAME_WORDS = 0.75
 """A sentence of which two neighbouring sentences hold this share, by weight, says the same, or denies it."""
 NEAREST = 2
@@ -50,9 +52,10 @@ class Judge:
     ``similarities`` holds cosines by (claim text, index of the chunk), as far as they were asked for.
     """
 
-    def __init__(self, sources: Sequence[Source], policy: CitationPolicy) -> None:
-        """Take the chunks in prompt order."""
+    def __init__(self, sources: Sequence[Source], policy: CitationPolicy, question: str = "") -> None:
+        """Take the chunks in prompt order, and what was asked, which may tell the language of a short answer."""
         self.sources = sources
+        self.question = question
         self.policy = policy
         self.weights = Weights(sources)
         self.similarities: Mapping[tuple[str, int], float] = {}
@@ -63,6 +66,7 @@ class Judge:
         """Split an answer; headings, code and layout state nothing."""
         found = markers.find(text)
         statements: list[Statement] = []
+        around = (markers.remove(text, found), self.question)
         said: set[str] = set()
         first = 0
         for sentence in split_sentences(text):
@@ -71,7 +75,7 @@ class Judge:
                 last += 1
             # A heading states nothing of itself, but a marker in it claims to.
             if sentence.citable or (last > first and sentence.kind is not BlockKind.CODE):
-                claim = self._claim(text[sentence.body : sentence.body_end])
+                claim = self._claim(text[sentence.body : sentence.body_end], around)
                 given = self.weights.share(claim, said)
                 statements.append(
                     Statement(sentence=sentence, claim=claim, cited=tuple(found[first:last]), given=given)
@@ -113,8 +117,15 @@ class Judge:
 
     def can_judge(self, claim: Claim, chunk: int) -> bool:
         """Whether a lack of support means something: one language, which the embedder knows."""
-        language = shared(claim.language, self.sources[chunk].language)
+        language = self._shared(claim, self.sources[chunk])
         return bool(language) and self.policy.knows(language)
+
+    def _shared(self, claim: Claim, source: Source) -> str:
+        """Return the language of both; of a claim that doesn't show its own only when it has words of the chunk."""
+        plain = claim.plain_words
+        if claim.language == LATIN and plain and len(plain & source.terms) < AKIN * len(plain):
+            return ""
+        return shared(claim.language, source.language)
 
     def supports(self, claim: Claim, chunk: int) -> bool:
         """Whether a marker of the model may stay."""
@@ -160,13 +171,13 @@ class Judge:
         alike = [
             one.cover
             for one, source in zip(self.evidence(claim), self.sources, strict=True)
-            if shared(claim.language, source.language)
+            if self._shared(claim, source)
         ]
         return bool(alike) and max(alike) < NEGLIGIBLE
 
-    def _claim(self, written: str) -> Claim:
+    def _claim(self, written: str, around: Sequence[str]) -> Claim:
         if written not in self._claims:
-            self._claims[written] = Claim(written)
+            self._claims[written] = Claim(written, around)
         return self._claims[written]
 
 

@@ -35,6 +35,7 @@ async def cite(
     chunks: Sequence[Chunk],
     embedder: Embedder | None = None,
     *,
+    question: str = "",
     policy: CitationPolicy = CitationPolicy(),  # noqa: B008  (frozen)
     link: Callable[[Chunk, str], str] = deep_link,
     place: Callable[[Chunk, str], str] = place_in_words,
@@ -46,6 +47,7 @@ async def cite(
         chunks: The chunks of the prompt, in prompt order.
         embedder: Asked only whether a cited sentence with few words of its chunk is a paraphrase of it; without it, or
             when it fails, terms decide.
+        question: What was asked: it tells the language of an answer too short to show it.
         policy: The thresholds.
         link: The address of a chunk and the passage quoted from it.
         place: Where a chunk and the passage quoted from it stand, in words.
@@ -53,7 +55,7 @@ async def cite(
     Returns:
         The text, in which nothing but markers differs from ``raw``, and what it cites.
     """
-    judge = await asyncio.to_thread(_judge, chunks, policy)
+    judge = await asyncio.to_thread(_judge, chunks, policy, question)
     text = await asyncio.to_thread(markers.repair, raw, len(chunks))
     await _look_closer(judge, text, embedder)
     return await asyncio.to_thread(_cited, text, judge, link, place)
@@ -70,8 +72,8 @@ async def attribute(
     return await asyncio.to_thread(insert, answer, judge)
 
 
-def _judge(chunks: Sequence[Chunk], policy: CitationPolicy) -> Judge:
-    return Judge([Source(chunk) for chunk in chunks], policy)
+def _judge(chunks: Sequence[Chunk], policy: CitationPolicy, question: str = "") -> Judge:
+    return Judge([Source(chunk) for chunk in chunks], policy, question)
 
 
 async def _look_closer(judge: Judge, text: str, embedder: Embedder | None) -> None:

@@ -32,13 +32,19 @@ _MIN_VERBATIM = 12
 class Claim:
     """A sentence of an answer, analysed once."""
 
-    def __init__(self, written: str) -> None:
-        """Analyse a sentence as written; markers and reference numbers in it say nothing."""
+    def __init__(self, written: str, around: Sequence[str] = ()) -> None:
+        """Analyse a sentence as written; markers and reference numbers in it say nothing.
+
+        ``around`` are the answer and the question, which tell its language where its own words don't.
+        """
         self.text = markers.strip(written).strip()
         said = _UNSAID.sub(lambda found: " " * len(found[0]), LEAD_IN.sub("", self.text))
         self.said = said
-        self.language = tongue(said)
+        self.language = tongue(said, around)
         found = content_terms(said)
+        self.plain_words = frozenset(
+            term.text for term in found if said[term.start].islower() and term.kind is not Kind.IDENTIFIER
+        )
         self.sequence = [term.text for term in found]
         pairs = sum(1 for term in found if term.kind is Kind.PAIR)
         self.long_run = LONG_RUN * (PAIRS_A_WORD if 2 * pairs > len(found) else 1)

@@ -15,9 +15,14 @@ _SCALES = {
     **{"thousand": 1e3, "k": 1e3, "million": 1e6, "m": 1e6, "mio": 1e6, "billion": 1e9, "bn": 1e9, "trillion": 1e12},
     **{"千": 1e3, "万": 1e4, "萬": 1e4, "百万": 1e6, "亿": 1e8, "億": 1e8, "만": 1e4, "억": 1e8},
 }
-_DATE = re.compile(r"(?<![\w.])\d{1,4}([./-])\d{1,2}\1\d{1,4}(?![\w/-])|(?<![\w.])\d+(?:\.\d+){2,5}(?!\w)")
+_DATE = re.compile(
+    r"(?<![\w.])\d{1,4}([./-])\d{1,2}\1\d{1,4}(?![\w/-])|(?<![\w.])\d+(?:\.\d+){2,5}(?!\w)"
+    r"|(?<![\w.])(?:[0-2]?\d|3[01])\.(?:0?[1-9]|1[0-2])\.(?!\d)"
+)
+"""Also ``31.3.``, as much of Europe writes a day without its year."""
 _TIME = re.compile(
-    r"(?<![\w.:])(\d{1,2})(?:[:.h](\d{2}))?\s?(?:(?P<half>[ap])\.?\s?m\b\.?|(?<=\d\d[:h]\d\d))", re.IGNORECASE
+    r"(?<![\w.:])(\d{1,2})(?:[:.h](\d{2}))?\s?(?:(?P<half>[ap])\.?\s?m\b\.?|(?<=\d\d[:h]\d\d)|(?=\s?(?:Uhr|uur|hod)\b))",
+    re.IGNORECASE,
 )
 _HAN_TIME = re.compile(r"(?:下午|晚上|傍晚|午后|晚)\s?(\d{1,2}|[一二两三四五六七八九十]{1,2})\s?[点點时時:]")
 _NUMBER = re.compile(
@@ -49,6 +54,16 @@ _MONTHS = (
     "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
     "января февраля марта апреля мая июня июля августа сентября октября ноября декабря",
 )
+_COUNTS = (  # from one; what is also an English word ("due", "once") is left out
+    "ein zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",
+    "un deux trois quatre cinq six sept huit neuf dix onze douze",
+    "uno dos tres cuatro cinco seis siete ocho nueve diez _ doce",
+    "uno _ tre quattro cinque sei sette otto nove dieci undici dodici",
+    "um dois três quatro cinco seis sete oito nove dez onze doze",
+    "een twee drie vier vijf zes zeven acht negen tien elf twaalf",
+    "en två tre fyra fem sex sju åtta nio tio elva tolv",
+    "один два три четыре пять шесть семь восемь девять десять одиннадцать двенадцать",
+)
 _SMALL = {
     **{word: value for words in (_ONES, _ORDINALS) for value, word in enumerate(words.split())},
     **{word: 10 * value for value, word in enumerate(_TENS.split(), start=1)},
@@ -56,6 +71,7 @@ _SMALL = {
 }
 _LARGE = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
 _OTHERS = {
+    **{word: value for words in _COUNTS for value, word in enumerate(words.split(), start=1)},
     **{word: value for words in _MONTHS for value, word in enumerate(words.split(), start=1)},
     **{word[:3]: value for value, word in enumerate(_MONTHS[0].split(), start=1)},
     **{"once": 1, "twice": 2, "half": 0.5, "noon": 12, "midnight": 0, "dozen": 12},

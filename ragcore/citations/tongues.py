@@ -1,56 +1,47 @@
-"""Which language a sentence is in: by its script, and among the languages of the Latin script by their small words."""
+"""Which language a text is in: by its script, and among the languages of the Latin script by their small words."""
 
 import re
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
 
+from ragcore.citations.small_words import SMALL_WORDS, by_word
 from ragcore.terms import language_of
 
 LATIN = "latin"
-"""A text of the Latin script without small words: a table cell, a name."""
-_SMALL_WORDS = {
-    "en": (
-        "the of and to in is are was were that for with on by it as be from this at or not have has an which "
-        "you your they their can will its he she his her"
-    ),
-    "de": (
-        "der die das und ist nicht ein eine einen einem dem den des mit für von zu im auf bei wird werden "
-        "sind oder auch sich nach aus als vom zum zur es"
-    ),
-    "fr": (
-        "le la les des et est une un du dans pour que qui par sur avec au aux ne pas sont ou ce cette il "
-        "elle de en se ont"
-    ),
-    "es": "el la los las de del y es un una en que por para con se no su al como más son está lo sus hay",
-    "it": "il lo la gli le di e è un una in che per con non del della dei sono si da al nel alla anche",
-    "pt": "os as de do da e é um uma em que para com não na no dos das por se são ao pela pelo",
-    "nl": "de het een en van is niet dat die in op te zijn voor met aan er ook als bij wordt door naar",
-    "sv": "och att det som en är på av för med den till inte har ett om de vid kan",
-    "da": "og at det som en er på af for med den til ikke har et om de ved kan der",
-    "pl": "i w na nie się z do jest to że o jak po za od są przez oraz dla",
-}
-_LANGUAGES = {
-    word: [language for language, words in _SMALL_WORDS.items() if word in words.split()]
-    for words in _SMALL_WORDS.values()
-    for word in words.split()
-}
+"""A text of the Latin script whose small words don't tell the language: a table cell, a name, a heading."""
+_LANGUAGES = by_word()
 _WORD = re.compile(r"[^\W\d_]+")
 _ENOUGH = 4000
 """Characters of a long text that are looked at."""
+_PLAIN = 2
+"""By so many small words one language must lead for a sentence to be told by itself, whatever stands around it."""
+_SPARSE = 10
+"""A language of the Latin script has at least one of its small words in so many; fewer are chance."""
+_SCANT = 3
+"""In so few words a single small word of another language than English is as likely a name."""
+_PARTICLES = frozenset(
+    ["da", "dal", "de", "del", "della", "den", "der", "di", "dos", "du", "el", "la", "le", "van", "von", "y", "e"]
+)
+"""Between two capitalised words these are part of a name: Rio de Janeiro, Ludwig van Beethoven."""
 
 
-def tongue(text: str) -> str:
-    """Return the language of a text as a code of two letters, or ``LATIN`` when its script alone is known."""
-    by_script = language_of(text)
-    if by_script != "en":
-        return by_script
-    counts: dict[str, int] = {}
-    for word in _WORD.findall(text[:_ENOUGH].lower()):
-        for language in _LANGUAGES.get(word, ()):
-            counts[language] = counts.get(language, 0) + 1
-    most = max(counts.values(), default=0)
-    if counts.get("en", 0) == most:
-        return "en" if most else LATIN
-    best = [language for language, count in counts.items() if count == most]
-    return best[0] if len(best) == 1 and most > 1 else LATIN
+def tongue(text: str, around: Sequence[str] = ()) -> str:
+    """Return the language of a text as a code of two letters, or ``LATIN`` when its script alone is known.
+
+    Args:
+        text: A sentence, an answer, a chunk.
+        around: Texts that are likely to be in the same language, the nearest first: the answer, the question. They
+            decide where the text has too few small words to be told by them.
+    """
+    language, lead = _told(text)
+    if lead >= _PLAIN or language not in (LATIN, *SMALL_WORDS):
+        return language
+    for other in around:
+        nearby, clearly = _told(other)
+        if nearby != LATIN and (clearly or nearby not in SMALL_WORDS):
+            return nearby
+    return language
 
 
 def shared(one: str, other: str) -> str:
@@ -58,4 +49,37 @@ def shared(one: str, other: str) -> str:
     if one == other:
         return "en" if one == LATIN else one
     known = [language for language in (one, other) if language != LATIN]
-    return known[0] if len(known) == 1 and known[0] in _SMALL_WORDS else ""
+    return known[0] if len(known) == 1 and known[0] in SMALL_WORDS else ""
+
+
+def _told(text: str) -> tuple[str, int]:
+    """Return the language of a text by itself, and by how many small words it leads; 0 where the script tells it."""
+    by_script = language_of(text)
+    if by_script != "en":
+        return by_script, 0
+    words = _WORD.findall(text[:_ENOUGH].lower() if text.isupper() else text[:_ENOUGH])
+    found = [word for word in _spoken(words) if word in _LANGUAGES]
+    counts = Counter(language for word in found for language in _LANGUAGES[word])
+    ranked = sorted(((count, language) for language, count in counts.items()), reverse=True)
+    if not ranked or ranked[0][0] * _SPARSE < len(words):
+        return LATIN, 0
+    most, best = ranked[0]
+    # Neighbours such as Danish and Norwegian share nearly all: either name will do, but English is never a guess.
+    english = counts.get("en", 0)
+    if best == "en" or english == most:
+        lead = english - max((count for count, language in ranked if language != "en"), default=0)
+        # Two words that another language has as well are English: that language would show words of its own.
+        lead = lead or int(sum("en" in _LANGUAGES[word] for word in set(found)) > 1)
+        return ("en", lead) if lead else (LATIN, 0)
+    return (best, most - english) if most > 1 or len(words) > _SCANT else (LATIN, 0)
+
+
+def _spoken(words: Sequence[str]) -> list[str]:
+    """Return the words that are no part of a name, in lower case: of those with a capital the first one alone."""
+    spoken = [word.lower() for word in words[:1]]
+    for index, (before, word) in enumerate(pairwise(words), start=1):
+        following = words[index + 1 : index + 2]
+        in_name = word in _PARTICLES and before[0].isupper() and following and following[0][0].isupper()
+        if word.islower() and not in_name:
+            spoken.append(word)
+    return spoken

@@ -43,3 +43,24 @@ def test_a_shared_language_is_the_one_that_is_known(one: str, other: str, both: 
 @given(st.text(max_size=80))
 def test_any_text_shares_a_language_with_itself(text: str) -> None:
     assert shared(tongue(text), tongue(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "around", "language"),
+    [
+        ("Los Angeles is in California.", (), "en"),
+        ("She moved to Rio de Janeiro with her cat.", (), "en"),
+        ("Kuitit on toimitettava, kun matka on ohi ja lasku on tullut.", (), "fi"),
+        ("Zaměstnanci na plný úvazek mají nárok na 25 dní.", (), "cs"),
+        ("Nhân viên được nghỉ phép 25 ngày mỗi năm.", (), "vi"),
+        ("Kartını kaybeden çalışanlar bunu bir gün içinde bildirmelidir.", (), "tr"),
+        ("Voltijdmedewerkers krijgen 25 vakantiedagen.", ("Hoeveel dagen heb ik per jaar en wat is de regel?",), "nl"),
+        ("25 Urlaubstage.", ("25 Urlaubstage.", "Wie viele Tage Urlaub habe ich?"), "de"),
+        ("25 Urlaubstage.", ("休假有几天？",), "zh"),
+        ("It is the limit of the plan.", ("Wie viele Tage Urlaub habe ich?",), "en"),
+    ],
+)
+def test_what_stands_around_tells_the_language_of_what_does_not_show_it(
+    text: str, around: tuple[str, ...], language: str
+) -> None:
+    assert tongue(text, around) == language
