@@ -122,10 +122,10 @@ def _citation(
     place: Callable[[Chunk, str], str],
 ) -> Citation:
     source = judge.sources[index]
+    citing = [one.claim for one in statements if any(marker.id == index for marker in one.cited)]
+    quotes = [best_quote(claim, source, judge.weights) for claim in citing or [Claim("")]]
     # The first of the sentences that cite it: there the reader meets the number, and follows the link.
-    citing = (one.claim for one in statements if any(marker.id == index for marker in one.cited))
-    quote = best_quote(next(citing, Claim("")), source, judge.weights)
-    chunk = source.chunk
+    quote, chunk = quotes[0], source.chunk
     return Citation(
         number=number,
         id=index,
@@ -133,9 +133,15 @@ def _citation(
         document_id=chunk.document_id,
         title=chunk.title,
         url=link(chunk, quote),
-        location=place(chunk, quote),
+        location=place(chunk, _stretch(chunk.text, quotes)),
         quote=quote,
     )
+
+
+def _stretch(text: str, quotes: Sequence[str]) -> str:
+    """Return the part of the text from the first of the quotes to the last: all sentences stand in it."""
+    starts = [text.find(quote) for quote in quotes]
+    return text[min(starts) : max(start + len(quote) for start, quote in zip(starts, quotes, strict=True))]
 
 
 def _support(statements: Sequence[Statement], judge: Judge, *, cited: bool) -> Support:

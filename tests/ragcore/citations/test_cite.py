@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from ragcore.citations import markers
 from ragcore.citations.cite import attribute, cite
 from ragcore.citations.scoring import CitationPolicy
 from ragcore.errors import ModelUnreachable
-from ragcore.types import Chunk, Support
+from ragcore.types import Chunk, Location, SectionKind, Support
 from tests.soak import scaled
 
 
@@ -190,6 +191,16 @@ async def test_links_are_made_from_chunk_and_quote() -> None:
         place=lambda c, quote: c.title,
     )
     assert [(c.url, c.location) for c in cited.citations] == [("https://wiki.example/3?The", "Offices")]
+
+
+async def test_the_place_covers_every_sentence_that_cites_it_and_the_link_leads_to_the_first() -> None:
+    rows = replace(PLANS, kind=SectionKind.TABLE, location=Location(first_row=2, last_row=3))
+    cited = await cite(
+        "The Pro plan costs $25 [ID:0]. The Basic plan costs $10 [ID:0].", (rows,), link=lambda c, quote: quote
+    )
+    (citation,) = cited.citations
+    assert citation.url == citation.quote == "| Pro | $25 | 50 GB |"
+    assert citation.location == "rows 2-3"
 
 
 async def test_verbatim_sentences_of_a_chunk_always_verify() -> None:
