@@ -294,6 +294,10 @@ class Inbox(Protocol):
         """
         ...
 
+    async def connected(self) -> None:
+        """Answer what was asked while nobody listened; called once the platform can be read and written."""
+        ...
+
     async def deleted(self, conversation: ConversationKey, message: str) -> None:
         """Withdraw the answer to a message that its asker deleted."""
         ...

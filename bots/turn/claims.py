@@ -6,6 +6,7 @@ processes don't matter; and as also that one may jump, no safety rests on it: ea
 and whoever held the claim before is refused at its next write (``ClaimLost``), which comes before anything is sent.
 """
 
+import json
 import secrets
 from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime, timedelta
@@ -250,6 +251,12 @@ class Claims:
         """Return the messages on the platform that make up an answer, in order; empty when it is gone."""
         claim = await self.by_reference(reference)
         return tuple(part.sent for part in claim.sends if part.sent is not None) if claim else ()
+
+    async def documents_of(self, reference: str) -> tuple[str, ...]:
+        """Return the ids of the documents that the answer's prompt held, cited or not."""
+        async with self._database.connect() as connection:
+            held = (await connection.execute(select(claims.c.chunks).where(claims.c.reference == reference))).scalar()
+        return tuple(dict.fromkeys(chunk["document_id"] for chunk in json.loads(held or "[]")))
 
     async def active_conversations(self, platform: str, since: datetime) -> tuple[ConversationKey, ...]:
         """Return the conversations with a turn since then, the one with the newest first."""

@@ -1,0 +1,312 @@
+"""What a turn has to say: an answer, what a command shows, or a plain reason; never exception text."""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import Generic
+
+from bots.access import line_to_add, narrowest
+from bots.platform import Button, Incoming, Platform, R, Reach
+from bots.rendering.parse import parse_answer, parse_markdown
+from bots.rendering.tree import Document
+from bots.requests import Ask, Event, Forget, Recall, Recalled, Search
+from bots.service import Backend
+from bots.turn.attachments import Attached, read_attachments
+from bots.turn.budget import TooSlow, within
+from bots.turn.claim import Outcome
+from bots.turn.commands import (
+    SEARCH_LIMIT,
+    Command,
+    command_of,
+    help_document,
+    search_document,
+    sentence,
+    sources_document,
+)
+from bots.turn.notices import Notices
+from bots.turn.options import TurnOptions, person
+from bots.turn.order import Job
+from bots.turn.quotes import answer_of
+from bots.turn.replying import Reply
+from bots.turn.words import Word, language_for, word
+from bots.turn.written import Written
+from ragcore.citations.markers import strip
+from ragcore.errors import (
+    CitebotError,
+    ConfigError,
+    ContextTooSmall,
+    ModelAuthError,
+    ModelError,
+    ModelRateLimited,
+    ModelRefused,
+    ModelUnreachable,
+    PlatformError,
+    StoreError,
+)
+from ragcore.parsing.worker import ParseWorker
+from ragcore.phrases import Phrase, phrase
+from ragcore.types import Answer, Delta, Message, Status, Support
+
+log = logging.getLogger(__name__)
+
+SENDING_SECONDS = 5.0
+"""What of the patience is left to sending; at most an eighth of it."""
+_STAGES: dict[str, Word] = {"rewrite": "reading", "search": "searching", "write": "writing", "cite": "checking"}
+_OUTCOMES = {
+    Support.CITED: Outcome.ANSWERED,
+    Support.EXEMPT: Outcome.ANSWERED,
+    Support.UNSUPPORTED: Outcome.UNSUPPORTED,
+    Support.ABSTAINED: Outcome.ABSTAINED,
+}
+
+
+class Writer(Generic[R]):
+    """Writes what a turn has to say, showing it as it comes; shared by all turns of a platform."""
+
+    def __init__(self, platform: Platform[R], backend: Backend, options: TurnOptions) -> None:
+        """Ask ``backend``, and ``platform`` for who reads, what a thread said, and attachments."""
+        self._platform = platform
+        self._backend = backend
+        self._options = options
+        self._notices = Notices()
+        self._worker = ParseWorker()
+
+    async def close(self) -> None:
+        """End the process that reads attachments."""
+        await self._worker.close()
+
+    def language(self, job: Job) -> str:
+        """Return the language of whoever asks."""
+        return language_for(job.question, job.incoming.asker.language, self._options.language)
+
+    async def write(self, job: Job, reply: Reply[R]) -> Written:
+        """Return what is to be sent; a reason rather than an error, whatever the model or an index does."""
+        language, started = self.language(job), asyncio.get_running_loop().time()
+        patience = self._options.patience - min(SENDING_SECONDS, self._options.patience / 8)
+        progress = _Progress()
+
+        def until() -> float:
+            return started + (self._options.longest if job.spoken.is_set() else patience)
+
+        try:
+            command = command_of(job.incoming, job.question) if len(job.messages) == 1 else None
+            async with aclosing(within(self._events(job, command), until)) as events:
+                async for event in events:
+                    if isinstance(event, Written):
+                        return event
+                    self._show(event, progress, reply, language)
+                    if isinstance(event, Answer):
+                        return self._answered(job, event, progress, language)
+        except CitebotError as error:
+            return self._reason(job, error, progress, language)
+        return self.plain_reason(job, "went_wrong", Outcome.FAILED)
+
+    def _show(self, event: Event | Attached, progress: "_Progress", reply: Reply[R], language: str) -> None:
+        if isinstance(event, Delta):
+            progress.text += event.text
+            reply.write(progress.text, language)
+        elif isinstance(event, Attached):
+            progress.unread = event.unread
+        elif isinstance(event, Status) and event.stage in _STAGES:
+            reply.say(word(_STAGES[event.stage], language))
+
+    async def _events(self, job: Job, command: Command | None) -> AsyncGenerator[Event | Attached | Written]:
+        incoming, language = job.incoming, self.language(job)
+        audience = await self._audience(incoming)
+        if command is not None:
+            yield await self._command(job, command, audience, language)
+            return
+        refusal = self._refusal(job, audience, language)
+        if refusal is not None:
+            yield refusal
+            return
+        if known := await self._known(job):
+            yield known
+            return
+        messages = tuple(job.messages.values())
+        attached = await self._attached(messages)
+        yield attached
+        if not job.question:
+            yield self.plain_reason(job, "cannot_read", Outcome.FAILED, name=", ".join(attached.unread))
+            return
+        ask = Ask(
+            question=job.question,
+            knowledge_bases=self._options.readable_in(incoming, audience),
+            audience=audience,
+            private_to=person(incoming) if incoming.private else "",
+            conversation=incoming.conversation,
+            reference=job.claim.reference,
+            author=incoming.asker.name or incoming.asker.id,
+            thread=await self._thread(incoming),
+            attached=attached.texts,
+        )
+        async for event in self._backend.run(ask):
+            yield event
+        self._notices.spoke(incoming.conversation)
+
+    async def _audience(self, incoming: Incoming) -> frozenset[str]:
+        """Return who sees the reply; what the platform does not confirm counts as not so."""
+        if not incoming.private:
+            return incoming.seen_by
+        try:
+            return incoming.seen_by | await self._platform.readers(incoming)
+        except PlatformError as error:
+            log.warning("who reads could not be confirmed: %s: %s", type(error).__name__, error)
+            return incoming.seen_by | {person(incoming)}
+
+    async def _known(self, job: Job) -> Written | None:
+        """Return the answer that was written before a crash, when it is known and still answers what is asked."""
+        if job.claim.attempts < 2:
+            return None
+        request = Recall(reference=job.claim.reference)
+        found = [event async for event in self._backend.run(request) if isinstance(event, Recalled)]
+        if not found or found[0].question != job.question:
+            return None
+        return self._answered(job, answer_of(found[0]), _Progress(), self.language(job))
+
+    async def _thread(self, incoming: Incoming) -> tuple[Message, ...]:
+        """Return what a thread said before a mention in its middle, unless the bot was in it all along."""
+        conversation = incoming.conversation
+        if incoming.reach is not Reach.MENTION or not conversation.thread or self._notices.has_spoken(conversation):
+            return ()
+        try:
+            return await self._platform.thread(incoming, limit=self._options.thread_messages)
+        except PlatformError as error:
+            log.info("a thread could not be read: %s: %s", type(error).__name__, error)
+            return ()
+
+    async def _attached(self, messages: tuple[Incoming, ...]) -> Attached:
+        texts: list[Message] = []
+        unread: list[str] = []
+        for one in messages:
+            if one.attachments:
+                read = await read_attachments(
+                    self._platform,
+                    one,
+                    self._worker,
+                    most_bytes=self._options.attachment_bytes,
+                    most_characters=self._options.attachment_characters,
+                )
+                texts += read.texts
+                unread += read.unread
+        return Attached(texts=tuple(texts), unread=tuple(unread))
+
+    def _refusal(self, job: Job, audience: frozenset[str], language: str) -> Written | None:
+        """Return why nothing may be read here, None when something may."""
+        incoming, options = job.incoming, self._options
+        if not options.readers_of:
+            return self.plain_reason(job, "no_documents", Outcome.NO_DOCUMENTS)
+        unknown = [name for name in incoming.knowledge_bases if name not in options.readers_of]
+        if unknown:
+            return self.plain_reason(job, "no_such_base", Outcome.NOT_ALLOWED, name=unknown[0])
+        if options.readable_in(incoming, audience):
+            return None
+        told = [phrase("not_allowed", language)]
+        code = ""
+        if options.is_admin(incoming):
+            name = (
+                incoming.knowledge_bases
+                or options.rule(incoming.conversation).knowledge_bases
+                or (*options.readers_of,)
+            )[0]
+            code = line_to_add(name, options.readers_of.get(name, ()), narrowest(audience) or person(incoming))
+            told.append(word("line_to_add", language, line=""))
+        elif admins := [one for one in options.admins if one.startswith(f"{self._platform.name}:")]:
+            told.append(word("ask_whom", language, admins=", ".join(admins)))
+        document = sentence(*told, code=code)
+        return Written(document=self._referred(document, job, language), outcome=Outcome.NOT_ALLOWED)
+
+    async def _command(self, job: Job, command: Command, audience: frozenset[str], language: str) -> Written:
+        incoming = job.incoming
+        match command.name:
+            case "reset":
+                async for _ in self._backend.run(Forget(conversation=incoming.conversation)):
+                    pass
+                self._notices.forget(incoming.conversation)
+                document = sentence(word("forgotten", language))
+            case "sources":
+                document = await sources_document(self._backend, audience, language)
+            case "search" if command.query:
+                if (refusal := self._refusal(job, audience, language)) is not None:
+                    return refusal
+                bases = self._options.readable_in(incoming, audience)
+                request = Search(query=command.query, knowledge_bases=bases, limit=SEARCH_LIMIT, audience=audience)
+                document = await search_document(self._backend, request, language)
+            case _:
+                return Written(document=help_document(language), outcome=Outcome.SERVED, prompts=self.prompts(language))
+        return Written(document=document, outcome=Outcome.SERVED)
+
+    def prompts(self, language: str) -> tuple[str, ...]:
+        """Return what somebody may begin with."""
+        return self._options.prompts or (word("help_prompt", language), word("sources_prompt", language))
+
+    def _answered(self, job: Job, answer: Answer, progress: "_Progress", language: str) -> Written:
+        incoming = job.incoming
+        hidden = self._platform.manner(incoming).notice
+        notes = [*answer.notes, *([word(hidden, language)] if hidden else [])]
+        shown = self._notices.choose(incoming.conversation, notes)
+        if progress.unread:
+            shown = (*shown, word("cannot_read", language, name=", ".join(progress.unread)))
+        buttons = [Button.FEEDBACK]
+        if answer.citations:
+            buttons.append(Button.QUOTES)
+        if incoming.private and incoming.reach is Reach.COMMAND:
+            buttons.append(Button.SHARE)
+        buttons.append(Button.DELETE)
+        document = parse_answer(replace(answer, notes=shown))
+        return Written(document=document, outcome=_OUTCOMES[answer.support], answer=answer, buttons=tuple(buttons))
+
+    def _reason(self, job: Job, error: CitebotError, progress: "_Progress", language: str) -> Written:
+        log.warning("turn %s: %s: %s", job.claim.reference, type(error).__name__, error)
+        if progress.text.strip() and job.spoken.is_set():
+            return self.cut_short(job, progress.text, phrase("interrupted", language), Outcome.FAILED)
+        if isinstance(error, TooSlow):
+            return self.plain_reason(job, "too_slow", Outcome.FAILED)
+        if isinstance(error, StoreError):
+            return self.plain_reason(job, "index_down", Outcome.FAILED)
+        if isinstance(error, ContextTooSmall):
+            return self.plain_reason(job, "too_long", Outcome.FAILED)
+        if (key := _phrase_of(error)) is not None:
+            seconds = int(error.retry_after or 0) if isinstance(error, ModelRateLimited) else 0
+            document = sentence(phrase(key, language, seconds=seconds))
+            return Written(document=self._referred(document, job, language), outcome=Outcome.FAILED)
+        return self.plain_reason(job, "went_wrong", Outcome.FAILED)
+
+    def plain_reason(self, job: Job, key: Word, outcome: Outcome, **values: str | int) -> Written:
+        """Return one of our own sentences, with the reference under which the log has more."""
+        language = self.language(job)
+        document = sentence(word(key, language, **values))
+        return Written(document=self._referred(document, job, language), outcome=outcome)
+
+    def cut_short(self, job: Job, text: str, why: str, outcome: Outcome) -> Written:
+        """Return what was written until now: its markers were not verified, so none is shown."""
+        document = parse_markdown(strip(text))
+        document = replace(document, notes=(why,))
+        return Written(document=self._referred(document, job, self.language(job)), outcome=outcome)
+
+    def _referred(self, document: Document, job: Job, language: str) -> Document:
+        return replace(document, notes=(*document.notes, word("reference", language, reference=job.claim.reference)))
+
+
+@dataclass(slots=True)
+class _Progress:
+    text: str = ""
+    unread: tuple[str, ...] = ()
+
+
+def _phrase_of(error: CitebotError) -> Phrase | None:
+    match error:
+        case ModelRateLimited() if error.retry_after:
+            return "rate_limited"
+        case ModelRateLimited() | ModelUnreachable():
+            return "model_down"
+        case ModelRefused():
+            return "model_declined"
+        case ModelAuthError() | ConfigError():
+            return "model_set_up_wrong"
+        case ModelError():
+            return "model_failed"
+        case _:
+            return None

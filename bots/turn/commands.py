@@ -1,0 +1,127 @@
+"""Commands: as slash commands, or as the whole text of a message that addresses the bot."""
+
+import re
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from bots.platform import CommandName, Incoming, Reach
+from bots.rendering.clean import clean, clean_line, clean_url
+from bots.rendering.parse import parse_markdown
+from bots.rendering.tree import Block, Code, Document, Inline, ItemList, Link, ListItem, Paragraph, Quote, Styled, Text
+from bots.requests import Event, Found, ListSources, Search, SourceState
+from bots.service import Backend
+from bots.turn.words import age, word
+from ragcore.links import deep_link, place
+from ragcore.types import ScoredChunk
+
+SEARCH_LIMIT = 5
+SNIPPET = 300
+"""Characters of a passage in a list of search results."""
+_WORDS: dict[str, CommandName] = {
+    "reset": "reset", "forget": "reset", "重置": "reset", "zurücksetzen": "reset",
+    "sources": "sources", "来源": "sources", "quellen": "sources",
+    "help": "help", "帮助": "help", "hilfe": "help",
+}  # fmt: skip
+_SEARCH = re.compile(r"/?(?:search|搜索|suche)(?:\s+|(?<=索)\s*)(?P<query>\S.*)", re.IGNORECASE | re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What is to be done; ``query`` is what a search looks for."""
+
+    name: CommandName
+    query: str = ""
+
+
+def command_of(incoming: Incoming, text: str) -> Command | None:
+    """Return the command that a message is, None for a question.
+
+    In a channel where the bot answers what is not addressed to it, words are only words.
+    """
+    if incoming.command is not None:
+        return None if incoming.command == "ask" else Command(incoming.command, text.strip())
+    if incoming.reach is Reach.CHANNEL:
+        return None
+    stripped = text.strip()
+    if name := _WORDS.get(stripped.strip("/ .!。！").casefold()):
+        return Command(name)
+    found = _SEARCH.fullmatch(stripped)
+    return Command("search", found["query"].strip()) if found else None
+
+
+def help_document(language: str, extra: Sequence[str] = ()) -> Document:
+    """Return what the bot does, and how to ask it."""
+    return parse_markdown("\n\n".join((word("help", language), *extra)))
+
+
+async def sources_document(backend: Backend, audience: frozenset[str] | None, language: str) -> Document:
+    """Return the sources whose documents this audience may read."""
+    states = [event async for event in backend.run(ListSources(audience=audience)) if isinstance(event, SourceState)]
+    if not states:
+        return sentence(word("no_documents", language))
+    now = datetime.now(UTC)
+    items = [_source_item(state, now, language) for state in states]
+    return Document(blocks=(*sentence(word("sources_head", language)).blocks, ItemList(items=tuple(items))))
+
+
+def _source_item(state: SourceState, now: datetime, language: str) -> ListItem:
+    read = word("never_read", language)
+    if state.last_success is not None:
+        seconds = max(0.0, (now - state.last_success).total_seconds())
+        read = word("read_ago", language, age=age(seconds, language))
+    count = word("documents", language, count=state.documents)
+    name = Styled(style="strong", children=(Text(text=clean_line(state.name)),))
+    return ListItem(blocks=(Paragraph(children=(name, Text(text=f": {count}, {read}"))),))
+
+
+async def search_document(backend: Backend, request: Search, language: str) -> Document:
+    """Return the passages that fit best, each with its place."""
+    found: AsyncIterator[Event] = backend.run(request)
+    chunks = [scored async for event in found if isinstance(event, Found) for scored in event.chunks]
+    if not chunks:
+        return sentence(word("search_empty", language))
+    return Document(blocks=(ItemList(items=tuple(_result(scored) for scored in chunks), start=1, tight=False),))
+
+
+def _result(scored: ScoredChunk) -> ListItem:
+    chunk = scored.chunk
+    label = ", ".join(part for part in (clean_line(chunk.title), clean_line(place(chunk))) if part)
+    label = label or clean_line(chunk.document_id)
+    url = clean_url(deep_link(chunk))
+    head: Inline = Text(text=label)
+    if url and not url.startswith("file:"):
+        head = Link(url=url, children=(head,))
+    snippet = clean_line(chunk.text)
+    if len(snippet) > SNIPPET:
+        snippet = f"{snippet[:SNIPPET].rsplit(' ', 1)[0]} …"
+    return ListItem(
+        blocks=(Paragraph(children=(head,)), Quote(blocks=(Paragraph(children=marked(snippet, scored.matched)),)))
+    )
+
+
+def marked(text: str, matched: Sequence[str]) -> tuple[Inline, ...]:
+    """Return the text with these words in strong type."""
+    words = sorted({one for one in matched if one.strip()}, key=len, reverse=True)
+    if not words:
+        return (Text(text=text),)
+    pattern = re.compile("|".join((r"(?<!\w)" if one[0].isascii() else "") + re.escape(one) for one in words), re.I)
+    pieces: list[Inline] = []
+    at = 0
+    for found in pattern.finditer(text):
+        if found.start() > at:
+            pieces.append(Text(text=text[at : found.start()]))
+        pieces.append(Styled(style="strong", children=(Text(text=found.group()),)))
+        at = found.end()
+    if at < len(text):
+        pieces.append(Text(text=text[at:]))
+    return tuple(pieces)
+
+
+def sentence(*sentences: str, code: str = "") -> Document:
+    """Return plain sentences as one paragraph, a line of settings behind them as code."""
+    children: list[Inline] = [Text(text=clean_line(" ".join(one for one in sentences if one)))]
+    blocks: list[Block] = [Paragraph(children=tuple(children))]
+    if code:
+        blocks.append(Paragraph(children=(Code(text=clean_line(clean(code))),)))
+    return Document(blocks=tuple(blocks))

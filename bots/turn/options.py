@@ -1,0 +1,99 @@
+"""What an operator decides about turns, taken from the settings."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from bots.access import Audience, readable
+from bots.platform import Incoming
+from bots.settings import Settings
+from bots.turn.gate import Respond
+from bots.turn.rates import Rate
+from ragcore.types import ConversationKey
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelRule:
+    """What one channel is answered; ``knowledge_bases`` None: all that it may read."""
+
+    respond: Respond = "mention"
+    knowledge_bases: tuple[str, ...] | None = None
+
+
+_ORDINARY = ChannelRule()
+_USER_RATE = Rate(questions=15, seconds=60.0)
+_CHANNEL_RATE = Rate(questions=60, seconds=60.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnOptions:
+    """How turns are taken. Times are in seconds unless they are timedeltas.
+
+    Within ``patience`` an answer or a plain reason stands, unless words are being shown; what is being shown is ended
+    after ``longest``. Messages of one asker ``merge_within`` each other are one question. Edits count
+    ``edit_within`` the question; what is older than ``late_after`` when the bot comes back is not answered any more.
+    ``readers_of`` are the readers of each knowledge base, ``channels`` what differs in some, by ``place``.
+    """
+
+    patience: float = 40.0
+    longest: float = 300.0
+    merge_within: float = 2.0
+    edit_within: timedelta = timedelta(minutes=1)
+    late_after: timedelta = timedelta(minutes=15)
+    look_back: timedelta = timedelta(hours=24)
+    user_rate: Rate = _USER_RATE
+    channel_rate: Rate = _CHANNEL_RATE
+    thread_messages: int = 30
+    attachment_bytes: int = 10_000_000
+    attachment_characters: int = 20_000
+    language: str = ""
+    prompts: tuple[str, ...] = ()
+    log_questions: bool = False
+    admins: tuple[str, ...] = ()
+    readers_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    channels: Mapping[str, ChannelRule] = field(default_factory=dict)
+
+    def rule(self, conversation: ConversationKey) -> ChannelRule:
+        """Return what the conversation's channel is answered."""
+        return self.channels.get(place(conversation), _ORDINARY)
+
+    def readable_in(self, incoming: Incoming, audience: Audience) -> tuple[str, ...]:
+        """Return the knowledge bases that a question is answered from: readable, and not narrowed away."""
+        narrowed = self.rule(incoming.conversation).knowledge_bases
+        wanted = incoming.knowledge_bases
+        return tuple(
+            name
+            for name in readable(self.readers_of, audience)
+            if (narrowed is None or name in narrowed) and (not wanted or name in wanted)
+        )
+
+    def is_admin(self, incoming: Incoming) -> bool:
+        """Return whether an admin of the settings asks."""
+        return person(incoming) in self.admins
+
+
+def turn_options(settings: Settings) -> TurnOptions:
+    """Return the options that the settings ask for."""
+    return TurnOptions(
+        language=settings.answer.language,
+        admins=settings.admins,
+        readers_of={name: base.readers for name, base in settings.all_knowledge_bases.items()},
+        channels={
+            channel.id: ChannelRule(respond=channel.respond, knowledge_bases=channel.knowledge_bases)
+            for channel in settings.channels
+        },
+    )
+
+
+def place(conversation: ConversationKey) -> str:
+    """Return the reader (and the settings' id) of a conversation's channel."""
+    within = f"{conversation.workspace}/" if conversation.workspace and conversation.platform != "telegram" else ""
+    return f"{conversation.platform}:{within}{conversation.channel}"
+
+
+def person(incoming: Incoming) -> str:
+    """Return the reader (and the settings' id) of whoever asks."""
+    platform = incoming.conversation.platform
+    workspace = incoming.asker.workspace or incoming.conversation.workspace
+    within = f"{workspace}/" if platform == "slack" else ""
+    return f"{platform}:{within}@{incoming.asker.id}"

@@ -1,0 +1,124 @@
+"""Who is answered when: one turn at a time in a conversation, in the order of asking; conversations side by side."""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
+
+from bots.platform import Incoming
+from bots.turn.claim import Claim
+from bots.turn.gate import Refuse
+from bots.turn.written import Written
+from ragcore.types import ConversationKey
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Job:
+    """One turn that is under way or waits: the messages that it answers, and what became of it.
+
+    ``messages`` are by their id, in the order in which they came, each as it was last edited. ``version`` grows
+    whenever they change: what was being written then is begun anew. ``touched`` is the loop's time of the last one.
+    """
+
+    claim: Claim
+    messages: dict[str, Incoming]
+    touched: float
+    version: int = 0
+    refusal: Refuse | None = None
+    """Why there is no answer, where that was known at once."""
+    replaces: Claim | None = None
+    """The earlier turn of a question that was edited: this one answers in its messages."""
+    stopped: bool = False
+    withdrawn: bool = False
+    lost: bool = False
+    done: bool = False
+    sending: bool = False
+    """Whether the final answer is being sent: it is too late to begin anew."""
+    spoken: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once words of the answer are on the platform, or may be."""
+    asking: "asyncio.Task[Written] | None" = None
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def incoming(self) -> Incoming:
+        """Return the message that is answered: the first."""
+        return self.claim.incoming
+
+    @property
+    def question(self) -> str:
+        """Return what is asked in all messages together."""
+        return "\n".join(text for one in self.messages.values() if (text := one.text.strip()))
+
+    def change(self, message: Incoming, now: float) -> None:
+        """Take a further message, or one in its place that was edited, and begin anew what is being written."""
+        self.messages[message.message] = message
+        self.touched = now
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """Drop what is being written, unless it is being sent: then it is written again afterwards."""
+        self.version += 1
+        self.interrupt()
+
+    def interrupt(self) -> None:
+        """End the writing, if it is under way."""
+        if self.asking is not None and not self.sending:
+            self.asking.cancel()
+
+
+class Lanes:
+    """The turns of all conversations, each conversation a lane of its own."""
+
+    def __init__(self, work: Callable[[Job], Awaitable[None]]) -> None:
+        """``work`` does one turn; it raises nothing but being cancelled."""
+        self._work = work
+        self._lanes: dict[ConversationKey, deque[Job]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def add(self, job: Job) -> None:
+        """Put a turn at the end of its lane; it begins at once when nothing is before it."""
+        lane = self._lanes.get(job.incoming.conversation)
+        if lane is not None:
+            lane.append(job)
+            return
+        self._lanes[job.incoming.conversation] = deque([job])
+        task = asyncio.create_task(self._drain(job.incoming.conversation))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def newest(self, conversation: ConversationKey) -> Job | None:
+        """Return the turn that was asked for last and is not done yet."""
+        lane = self._lanes.get(conversation)
+        return lane[-1] if lane else None
+
+    def current(self, conversation: ConversationKey) -> Job | None:
+        """Return the turn that is being worked on."""
+        lane = self._lanes.get(conversation)
+        return lane[0] if lane else None
+
+    def find(self, reference: str) -> Job | None:
+        """Return the turn with this reference, None when it is done or elsewhere."""
+        return next((job for job in self if job.claim.reference == reference), None)
+
+    def __iter__(self) -> Iterator[Job]:
+        return (job for lane in list(self._lanes.values()) for job in list(lane))
+
+    async def _drain(self, conversation: ConversationKey) -> None:
+        lane = self._lanes[conversation]
+        try:
+            while lane:
+                try:
+                    await self._work(lane[0])
+                finally:
+                    lane.popleft().ended.set()
+        finally:
+            del self._lanes[conversation]
+
+    async def close(self, seconds: float) -> None:
+        """Let what is under way come to its end for so long, and cancel the rest."""
+        tasks = set(self._tasks)
+        if tasks:
+            await asyncio.wait(tasks, timeout=seconds)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

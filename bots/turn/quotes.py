@@ -1,0 +1,70 @@
+"""The passages that an answer cites, and the answer shown to others: each with access checked anew."""
+
+import re
+
+from bots.platform import Button, View
+from bots.rendering.clean import clean, clean_line, clean_url
+from bots.rendering.parse import parse_answer
+from bots.rendering.tree import Block, Document, Inline, Link, Paragraph, Quote, Text
+from bots.requests import Recall, Recalled
+from bots.service import Backend
+from bots.turn.commands import marked
+from ragcore.citations.markers import find
+from ragcore.terms import is_stop_word, spotted, terms
+from ragcore.types import Answer, Citation, Support
+
+_SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|\n+")
+
+
+async def quotes_view(backend: Backend, reference: str, readers: frozenset[str], language: str) -> View | None:
+    """Return the cited passages that these readers may read, with the words that support each sentence marked."""
+    recalled = await _recall(backend, Recall(reference=reference, audience=readers))
+    if recalled is None or not recalled.citations:
+        return None
+    blocks: list[Block] = []
+    for citation in sorted(recalled.citations, key=lambda one: one.number):
+        blocks += _passage(citation, _supported_by(recalled.answer, citation.id))
+    return View(document=Document(blocks=tuple(blocks)), reference=reference, language=language)
+
+
+async def shared_view(
+    backend: Backend, reference: str, readers: frozenset[str], documents: tuple[str, ...], language: str
+) -> View | None:
+    """Return the answer for these readers, None when they may not read all that it was written from."""
+    recalled = await _recall(backend, Recall(reference=reference, audience=readers, documents=documents))
+    if recalled is None or recalled.withheld:
+        return None
+    buttons = (Button.FEEDBACK, Button.QUOTES) if recalled.citations else (Button.FEEDBACK,)
+    document = parse_answer(answer_of(recalled))
+    return View(document=document, reference=reference, buttons=buttons, language=language)
+
+
+def answer_of(recalled: Recalled) -> Answer:
+    """Return a remembered answer as it can be shown again."""
+    support = Support.CITED if recalled.citations else Support.EXEMPT
+    return Answer(question=recalled.question, raw_text=recalled.answer, support=support, citations=recalled.citations)
+
+
+async def _recall(backend: Backend, request: Recall) -> Recalled | None:
+    found = [event async for event in backend.run(request) if isinstance(event, Recalled)]
+    return found[0] if found else None
+
+
+def _supported_by(answer: str, identifier: int) -> str:
+    """Return the sentences of the answer that end in this citation."""
+    before_stop = re.sub(r"([.!?。！？])\s*((?:\[ID:\d+\]\s*)+)", r" \2\1 ", answer)
+    sentences = _SENTENCE_END.split(before_stop)
+    return " ".join(one for one in sentences if any(marker.id == identifier for marker in find(one)))
+
+
+def _passage(citation: Citation, sentences: str) -> list[Block]:
+    label = ", ".join(part for part in (clean_line(citation.title), clean_line(citation.location)) if part)
+    name: Inline = Text(text=label or clean_line(citation.document_id))
+    url = clean_url(citation.url)
+    if url and not url.startswith("file:"):
+        name = Link(url=url, children=(name,))
+    quote = clean(citation.quote).strip()
+    wanted = {term.text for term in terms(sentences) if not is_stop_word(term)}
+    words = {quote[term.start : term.end] for term in spotted(quote, wanted)}
+    lines = [Paragraph(children=marked(line, tuple(words))) for line in quote.split("\n") if line.strip()]
+    return [Paragraph(children=(Text(text=f"[{citation.number}] "), name)), Quote(blocks=tuple(lines))]

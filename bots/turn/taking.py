@@ -1,0 +1,190 @@
+"""One turn from its beginning to its end: written, sent, recorded. Here alone everything is caught."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from typing import Generic
+
+from bots.platform import Incoming, Platform, R, Sent, View
+from bots.requests import Forget
+from bots.service import Backend
+from bots.turn.answering import Writer
+from bots.turn.claim import Outcome
+from bots.turn.claims import Claims
+from bots.turn.meter import Meter
+from bots.turn.options import TurnOptions
+from bots.turn.order import Job
+from bots.turn.pacing import Pacer
+from bots.turn.replying import Reply
+from bots.turn.words import Word, word
+from bots.turn.written import Written
+from ragcore.errors import CitebotError, ClaimLost, PlatformError
+from ragcore.types import ConversationKey
+
+log = logging.getLogger(__name__)
+
+TELL_EVERY = 60.0
+"""Seconds between two words to an admin about what could not be sent."""
+_REFUSED: dict[Word, Outcome] = {
+    "late": Outcome.LATE,
+    "user_limit": Outcome.LIMITED,
+    "channel_limit": Outcome.LIMITED,
+    "not_here": Outcome.NOT_ALLOWED,
+}
+
+
+class Taker(Generic[R]):
+    """Takes the turns of one platform."""
+
+    def __init__(
+        self,
+        platform: Platform[R],
+        writer: Writer[R],
+        claims: Claims,
+        backend: Backend,
+        options: TurnOptions,
+        meter: Meter,
+        door: Callable[[ConversationKey], asyncio.Lock],
+    ) -> None:
+        """``door`` gives the lock under which a conversation's turns change."""
+        self._platform = platform
+        self._writer = writer
+        self._claims = claims
+        self._backend = backend
+        self._options = options
+        self._meter = meter
+        self._door = door
+        self._pacer = Pacer()
+        self._told = -TELL_EVERY
+
+    async def take(self, job: Job) -> None:
+        """Do one turn; raises nothing but being cancelled."""
+        reply = Reply(
+            self._platform,
+            job.claim,
+            claims=self._claims,
+            pacer=self._pacer,
+            meter=self._meter,
+            spoken=job.spoken,
+            started=job.touched,
+        )
+        try:
+            await self._begin(job, reply)
+            await self._write_and_send(job, reply)
+        except ClaimLost:
+            log.info("turn %s: given up, for it is somebody else's or withdrawn", job.claim.reference)
+            await reply.settle()
+            if job.withdrawn:
+                await reply.withdraw()
+        except CitebotError as error:
+            await reply.settle()
+            await self._give_up(job, error)
+        finally:
+            job.done = True
+            await reply.settle()
+            self._meter.end.add(asyncio.get_running_loop().time() - job.touched)
+
+    async def take_back(self, incoming: Incoming, sent: Sequence[Sent]) -> None:
+        """Withdraw messages of an answer that nobody writes any more."""
+        for one in sent:
+            try:
+                await self._platform.withdraw(incoming, one)
+            except PlatformError as error:
+                log.warning("a message was not taken back: %s: %s", type(error).__name__, error)
+
+    async def _begin(self, job: Job, reply: Reply[R]) -> None:
+        if job.refusal is None:
+            reply.say(word("searching", self._writer.language(job)))
+        if job.claim.attempts > 1:
+            await reply.find_begun()
+        if job.replaces is not None:
+            await reply.adopt(job.replaces)
+            conversation = job.incoming.conversation
+            async for _ in self._backend.run(Forget(conversation=conversation, reference=job.replaces.reference)):
+                pass
+
+    async def _write_and_send(self, job: Job, reply: Reply[R]) -> None:
+        language = self._writer.language(job)
+        while True:
+            version = job.version
+            written = await self._written(job, reply)
+            if written is None:
+                continue
+            job.sending = True
+            view = View(
+                document=written.document,
+                reference=job.claim.reference,
+                buttons=written.buttons,
+                prompts=written.prompts,
+                language=language,
+            )
+            try:
+                await reply.finish(view)
+            finally:
+                job.sending = False
+            async with self._door(job.incoming.conversation):
+                if job.version == version:
+                    await self._claims.finish(job.claim, written.outcome, answer=written.answer)
+                    job.done = True
+                    self._count(written)
+                    log.info("turn %s: %s", job.claim.reference, written.outcome.value)
+                    return
+
+    async def _written(self, job: Job, reply: Reply[R]) -> Written | None:
+        """Return what is to be sent, None when what is asked has changed meanwhile."""
+        if job.lost or job.withdrawn:
+            raise ClaimLost("there is nothing to write any more")
+        if job.refusal is not None:
+            outcome = _REFUSED.get(job.refusal.word, Outcome.FAILED)
+            return self._writer.plain_reason(job, job.refusal.word, outcome, seconds=job.refusal.seconds)
+        if job.stopped:
+            return self._stopped(job, reply)
+        version = job.version
+        job.asking = asyncio.create_task(self._writer.write(job, reply))
+        try:
+            return await job.asking
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            if job.version == version and not (job.stopped or job.withdrawn or job.lost):
+                log.warning("turn %s: what answers cancelled itself", job.claim.reference)
+                return self._writer.plain_reason(job, "went_wrong", Outcome.FAILED)
+            return None
+        except Exception:
+            log.exception("turn %s failed", job.claim.reference)
+            return self._writer.plain_reason(job, "went_wrong", Outcome.FAILED)
+        finally:
+            job.asking = None
+
+    def _stopped(self, job: Job, reply: Reply[R]) -> Written:
+        language = self._writer.language(job)
+        if reply.shown.strip() and job.spoken.is_set():
+            return self._writer.cut_short(job, reply.shown, word("stopped", language), Outcome.STOPPED)
+        return self._writer.plain_reason(job, "stopped", Outcome.STOPPED)
+
+    async def _give_up(self, job: Job, error: CitebotError) -> None:
+        """Mark a turn whose answer the platform does not take, and tell an admin."""
+        log.error("turn %s could not be sent: %s: %s", job.claim.reference, type(error).__name__, error)
+        self._meter.outcomes[Outcome.UNSENT] += 1
+        try:
+            await self._claims.finish(job.claim, Outcome.UNSENT)
+        except CitebotError as lost:
+            log.warning("turn %s: not marked: %s: %s", job.claim.reference, type(lost).__name__, lost)
+        now = asyncio.get_running_loop().time()
+        if now - self._told < TELL_EVERY:
+            return
+        self._told = now
+        why = f"{type(error).__name__}, {job.claim.reference}"
+        for admin in self._options.admins:
+            if admin.startswith(f"{self._platform.name}:"):
+                try:
+                    await self._platform.tell(admin, word("unsent", self._options.language or "en", why=why))
+                except PlatformError as failed:
+                    log.warning("an admin was not told: %s: %s", type(failed).__name__, failed)
+
+    def _count(self, written: Written) -> None:
+        self._meter.outcomes[written.outcome] += 1
+        if written.answer is not None:
+            self._meter.tokens["prompt"] += written.answer.usage.prompt_tokens
+            self._meter.tokens["completion"] += written.answer.usage.completion_tokens

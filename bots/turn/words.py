@@ -1,0 +1,218 @@
+"""The bot's own fixed sentences, by language; what ragcore.phrases says of answers stands there.
+
+``{name}`` is filled in by ``word``. None of them is ever part of a prompt.
+"""
+
+from typing import Literal, get_args
+
+from ragcore.terms import language_of
+
+Word = Literal[
+    "reading",
+    "searching",
+    "writing",
+    "checking",
+    "too_slow",
+    "went_wrong",
+    "index_down",
+    "late",
+    "stopped",
+    "too_long",
+    "not_here",
+    "ask_whom",
+    "line_to_add",
+    "user_limit",
+    "channel_limit",
+    "no_documents",
+    "no_such_base",
+    "cannot_read",
+    "forgotten",
+    "mention_needed",
+    "reference",
+    "help",
+    "greeting",
+    "help_prompt",
+    "sources_prompt",
+    "sources_head",
+    "never_read",
+    "documents",
+    "read_ago",
+    "search_empty",
+    "quotes_gone",
+    "unsent",
+]
+WORDS: tuple[Word, ...] = get_args(Word)
+
+_SENTENCES: dict[str, dict[Word, str]] = {
+    "en": {
+        "reading": "Reading the question …",
+        "searching": "Searching the documents …",
+        "writing": "Writing …",
+        "checking": "Checking the sources …",
+        "too_slow": "There was no answer in time. Please ask again, or ask for less at once.",
+        "went_wrong": "Something went wrong. Please try again; if it happens again, tell an administrator.",
+        "index_down": "The documents cannot be searched right now. Please try again in a few minutes.",
+        "late": "I was not there when you asked. If you still want to know, please ask again.",
+        "stopped": "Stopped.",
+        "too_long": "This is too long for a question. Please ask in fewer words, or attach the text as a file.",
+        "not_here": "I do not answer in this channel.",
+        "ask_whom": "You can ask {admins}.",
+        "line_to_add": "To change that, write {line}",
+        "user_limit": "You have asked a lot just now. Please wait {seconds} seconds and ask again.",
+        "channel_limit": "A lot was asked in this channel just now. Please wait {seconds} seconds and ask again.",
+        "no_documents": "I have not read any documents yet, so I cannot answer. Please tell an administrator.",
+        "no_such_base": "I know no knowledge base of the name {name} here.",
+        "cannot_read": "I can't read this kind of file: {name}.",
+        "forgotten": "Forgotten. We begin anew.",
+        "mention_needed": "In this thread I only see messages that mention me.",
+        "reference": "Reference: {reference}",
+        "help": (
+            "Ask me about the documents, in your own words; I answer with links to the passages. You can go on asking: "
+            "I remember what was said in this conversation.\n\n"
+            "- `search …` finds passages, without an answer\n"
+            "- `sources` tells what I have read\n"
+            "- `reset` makes me forget this conversation\n"
+            "- `help` shows this"
+        ),
+        "greeting": "Hello! Ask me about the documents, and I will answer with links to the passages.",
+        "help_prompt": "help",
+        "sources_prompt": "sources",
+        "sources_head": "What I have read:",
+        "never_read": "not read yet",
+        "documents": "{count} documents",
+        "read_ago": "read {age} ago",
+        "search_empty": "No passage fits.",
+        "quotes_gone": "These passages are no longer at hand.",
+        "unsent": "An answer could not be sent: {why}.",
+    },
+    "zh": {
+        "reading": "正在理解问题……",
+        "searching": "正在检索文档……",
+        "writing": "正在撰写……",
+        "checking": "正在核对出处……",
+        "too_slow": "未能及时得到回答。请重新提问，或把问题拆小一些。",
+        "went_wrong": "出了点问题，请重试；如果再次发生，请把编号告知管理员。",
+        "index_down": "暂时无法检索文档，请几分钟后再试。",
+        "late": "您提问时我不在线。如果仍需要回答，请重新提问。",
+        "stopped": "已停止。",
+        "too_long": "问题太长了。请用更少的文字提问，或以文件形式附上内容。",
+        "not_here": "我不在此频道中回答问题。",
+        "ask_whom": "您可以联系 {admins}。",
+        "line_to_add": "如需更改，请写入 {line}",
+        "user_limit": "您刚才提问较多，请等待 {seconds} 秒后再提问。",
+        "channel_limit": "此频道刚才提问较多，请等待 {seconds} 秒后再提问。",
+        "no_documents": "我还没有读取任何文档，因此无法回答。请告知管理员。",
+        "no_such_base": "这里没有名为 {name} 的知识库。",
+        "cannot_read": "我无法读取这种文件：{name}。",
+        "forgotten": "已忘记，我们重新开始。",
+        "mention_needed": "在此话题中，我只能看到提及我的消息。",
+        "reference": "编号：{reference}",
+        "help": (
+            "请直接就文档内容向我提问，我会回答并附上出处链接。您可以继续追问，我会记住本次对话的内容。\n\n"
+            "- `搜索 …` 只查找段落，不作回答\n"
+            "- `来源` 列出我读过的内容\n"
+            "- `重置` 让我忘记本次对话\n"
+            "- `帮助` 显示此说明"
+        ),
+        "greeting": "您好！请就文档内容向我提问，我会回答并附上出处链接。",
+        "help_prompt": "帮助",
+        "sources_prompt": "来源",
+        "sources_head": "我读过的内容：",
+        "never_read": "尚未读取",
+        "documents": "{count} 篇文档",
+        "read_ago": "{age}前读取",
+        "search_empty": "没有合适的段落。",
+        "quotes_gone": "这些段落已无法显示。",
+        "unsent": "有一条回答未能发送：{why}。",
+    },
+    "de": {
+        "reading": "Ich lese die Frage …",
+        "searching": "Ich durchsuche die Dokumente …",
+        "writing": "Ich schreibe …",
+        "checking": "Ich prüfe die Quellen …",
+        "too_slow": "Es kam nicht rechtzeitig eine Antwort. Bitte frag noch einmal, oder nach weniger auf einmal.",
+        "went_wrong": "Etwas ist schiefgegangen. Bitte versuch es noch einmal, oder sag der Administration Bescheid.",
+        "index_down": "Die Dokumente lassen sich gerade nicht durchsuchen. Bitte versuch es gleich noch einmal.",
+        "late": "Als du gefragt hast, war ich nicht da. Wenn du es noch wissen willst, frag bitte noch einmal.",
+        "stopped": "Angehalten.",
+        "too_long": "Das ist zu lang für eine Frage. Bitte frag mit weniger Worten, oder häng den Text als Datei an.",
+        "not_here": "In diesem Kanal antworte ich nicht.",
+        "ask_whom": "Du kannst {admins} fragen.",
+        "line_to_add": "Um das zu ändern, schreib {line}",
+        "user_limit": "Du hast gerade viel gefragt. Bitte warte {seconds} Sekunden und frag dann noch einmal.",
+        "channel_limit": "In diesem Kanal wurde gerade viel gefragt. Bitte warte {seconds} Sekunden.",
+        "no_documents": "Ich habe noch keine Dokumente gelesen. Bitte sag der Administration Bescheid.",
+        "no_such_base": "Eine Wissensbasis namens {name} kenne ich hier nicht.",
+        "cannot_read": "Diese Art von Datei kann ich nicht lesen: {name}.",
+        "forgotten": "Vergessen. Wir fangen von vorn an.",
+        "mention_needed": "In diesem Thread sehe ich nur Nachrichten, die mich erwähnen.",
+        "reference": "Zeichen: {reference}",
+        "help": (
+            "Frag mich in deinen Worten etwas zu den Dokumenten; ich antworte mit Links zu den Fundstellen. Du kannst "
+            "weiterfragen: Ich merke mir, was in diesem Gespräch gesagt wurde.\n\n"
+            "- `search …` findet Stellen, ohne eine Antwort\n"
+            "- `sources` sagt, was ich gelesen habe\n"
+            "- `reset` lässt mich dieses Gespräch vergessen\n"
+            "- `help` zeigt dies"
+        ),
+        "greeting": "Hallo! Frag mich etwas zu den Dokumenten; ich antworte mit Links zu den Fundstellen.",
+        "help_prompt": "help",
+        "sources_prompt": "sources",
+        "sources_head": "Was ich gelesen habe:",
+        "never_read": "noch nicht gelesen",
+        "documents": "{count} Dokumente",
+        "read_ago": "gelesen vor {age}",
+        "search_empty": "Keine Stelle passt.",
+        "quotes_gone": "Diese Stellen sind nicht mehr zur Hand.",
+        "unsent": "Eine Antwort konnte nicht gesendet werden: {why}.",
+    },
+}
+_AGES: dict[str, tuple[str, str, str, str]] = {
+    "en": ("a moment", "{n} min", "{n} h", "{n} d"),
+    "zh": ("片刻", "{n} 分钟", "{n} 小时", "{n} 天"),
+    "de": ("einem Augenblick", "{n} min", "{n} h", "{n} d"),
+}
+
+LANGUAGES = tuple(_SENTENCES)
+
+
+def word(key: Word, language: str = "en", **values: str | int) -> str:
+    """Return the sentence in the language (``zh``, ``zh-TW``, ``de_AT``), in English when we do not have it."""
+    sentence = _SENTENCES.get(_code(language), _SENTENCES["en"])[key]
+    # Not str.format: a value may hold braces.
+    for name, value in values.items():
+        sentence = sentence.replace(f"{{{name}}}", str(value))
+    return sentence
+
+
+def age(seconds: float, language: str = "en") -> str:
+    """Return how long something is ago, in its largest unit."""
+    units = _AGES.get(_code(language), _AGES["en"])
+    for unit, length in ((units[3], 86_400), (units[2], 3_600), (units[1], 60)):
+        if seconds >= length:
+            return unit.replace("{n}", str(int(seconds // length)))
+    return units[0]
+
+
+def language_for(text: str, told: str, fixed: str = "") -> str:
+    """Return the language in which somebody is answered with our own sentences.
+
+    Args:
+        text: What they wrote: its script decides, where it tells a language.
+        told: The language of their client, as the platform tells it.
+        fixed: The one that the settings ask for, if any.
+    """
+    if fixed:
+        return fixed
+    written = language_of(text) if text.strip() else ""
+    if not written or (written == "en" and _code(told) not in _OTHER_SCRIPTS):
+        # Latin letters tell no language; whoever has set their client to one reads it.
+        return told or "en"
+    return written
+
+
+_OTHER_SCRIPTS = frozenset({"", "zh", "ja", "ko", "ru", "uk", "bg", "ar", "fa", "he", "el", "hi", "th"})
+
+
+def _code(language: str) -> str:
+    return language.replace("_", "-").partition("-")[0].lower()

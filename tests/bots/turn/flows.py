@@ -1,0 +1,154 @@
+"""A platform in memory, a scripted model and a real database of claims, put together as a process does."""
+
+import asyncio
+import pathlib
+import tempfile
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from bots.platform import View
+from bots.rendering.parse import parse_answer
+from bots.requests import Ask, Event, Forget, Forgotten, Found, ListSources, Recall, Recalled, Request, Search
+from bots.turn.claims import Claims
+from bots.turn.feedback import Feedback
+from bots.turn.options import TurnOptions
+from bots.turn.turns import Turns
+from ragcore.stores.database import Database
+from ragcore.types import Answer, Citation, Delta, Status, Support
+from tests.fakes.operations import CHUNKS, cited
+from tests.fakes.platform import FakePlatform, Server
+
+OPTIONS = TurnOptions(readers_of={"handbook": ("*",)}, admins=("discord:@9",))
+
+Script = Callable[[Ask], AsyncIterator[Event]]
+
+
+def words_for(question: str) -> str:
+    """Return the answer to a question: it names all of it, in many words."""
+    return " ".join(f"The answer to {question!r} has five days." for _ in range(3))
+
+
+async def answering(request: Ask, pause: float = 0.2) -> AsyncIterator[Event]:
+    """Answer in many pieces."""
+    yield Status(stage="search")
+    await asyncio.sleep(pause)
+    text = words_for(request.question)
+    for word in text.split(" "):
+        await asyncio.sleep(pause / 10)
+        yield Delta(text=f"{word} ")
+    yield answer_to(request.question, text)
+
+
+def answer_to(question: str, text: str) -> Answer:
+    citations: tuple[Citation, ...] = (cited(1, 2),)
+    return Answer(
+        question=question, raw_text=f"{text} [ID:2]", support=Support.CITED, citations=citations, chunks=CHUNKS
+    )
+
+
+class Model:
+    """A backend that answers by a script, and remembers as the real one does."""
+
+    def __init__(self, script: Script = answering) -> None:
+        self.script = script
+        self.asked: list[Request] = []
+        self.turns: dict[str, Recalled] = {}
+
+    async def run(self, request: Request) -> AsyncIterator[Event]:
+        self.asked.append(request)
+        match request:
+            case Ask():
+                async for event in self.script(request):
+                    if isinstance(event, Answer):
+                        told = Recalled(question=request.question, answer=event.raw_text, citations=event.citations)
+                        self.turns[request.reference] = told
+                    yield event
+            case Recall():
+                if request.reference in self.turns:
+                    yield self.turns[request.reference]
+            case Forget():
+                forgotten = [self.turns.pop(request.reference, None)] if request.reference else list(self.turns)
+                yield Forgotten(turns=len(forgotten))
+            case Search():
+                yield Found(chunks=CHUNKS[: request.limit])
+            case ListSources():
+                return
+
+    @property
+    def questions(self) -> list[str]:
+        return [request.question for request in self.asked if isinstance(request, Ask)]
+
+
+@dataclass(slots=True)
+class Flow:
+    """All parts of one process."""
+
+    turns: Turns[Any]
+    platform: FakePlatform
+    server: Server
+    model: Model
+    claims: Claims
+    database: Database
+
+    async def idle(self) -> None:
+        """Wait until no turn is under way."""
+        while self.turns.running():  # noqa: ASYNC110 (virtual time)
+            await asyncio.sleep(0.05)
+
+    def texts(self, message: str) -> list[str]:
+        """Return what stands in answer to a message, part by part."""
+        return [one.text for one in self.server.standing(message)]
+
+
+BEGINNING = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+def virtual_now() -> datetime:
+    """Return the time by the loop's own seconds."""
+    return BEGINNING + timedelta(seconds=asyncio.get_running_loop().time())
+
+
+@asynccontextmanager
+async def flowing(
+    where: str | pathlib.Path | None = None,
+    *,
+    server: Server | None = None,
+    model: Model | None = None,
+    options: TurnOptions = OPTIONS,
+    **manners: Any,
+) -> AsyncIterator[Flow]:
+    """Run one process."""
+    server = server or Server()
+    model = model or Model()
+    folder = tempfile.TemporaryDirectory()
+    database = await Database.open(where or pathlib.Path(folder.name) / "claims.sqlite")
+    claims = Claims(database)
+    platform = FakePlatform(server, **manners)
+    turns = Turns(
+        platform,
+        backend=model,
+        claims=claims,
+        feedback=Feedback(database),
+        options=options,
+        alone=True,
+        now=virtual_now,
+    )
+    try:
+        async with turns:
+            yield Flow(turns, platform, server, model, claims, database)
+    finally:
+        await database.close()
+        folder.cleanup()
+
+
+def final(question: str) -> str:
+    """Return what stands in the end in answer to a question, as the platform in memory shows it."""
+    shown = FakePlatform(Server(), longest=10**6)
+    view = View(document=parse_answer(answer_to(question, words_for(question))), reference="")
+    return shown.render(view)[0].text
+
+
+__all__ = ["OPTIONS", "Flow", "Model", "answer_to", "answering", "final", "flowing", "replace", "words_for"]
