@@ -2,6 +2,8 @@
 
 import re
 
+from ragcore.citations.disclaimers import disclaims
+
 _SOURCES = (
     "(?:contexts?|documents?|documentation|passages?|sources?|texts?|excerpts?|materials?|knowledge base|results)"
 )
@@ -46,7 +48,9 @@ def says_nothing(sentence: str) -> bool:
 
     With a "but" it goes on to claim something.
     """
-    return _SAYS_NOTHING.search(sentence) is not None and not _BUT.search(sentence)
+    if _SAYS_NOTHING.search(sentence):
+        return not _BUT.search(sentence)
+    return disclaims(sentence)
 
 
 def denies(sentence: str) -> bool:
