@@ -105,6 +105,11 @@ UNANSWERED = Unanswered(
 )
 
 
+ANSWER = Answer(
+    question="How many days?", raw_text=TEXT, support=Support.CITED, citations=(cited(1, 2), cited(2, 0)), chunks=CHUNKS
+)
+
+
 class Scripted:
     """Answers every request from the script; ``asked`` keeps the requests."""
 
