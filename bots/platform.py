@@ -298,6 +298,10 @@ class Inbox(Protocol):
         """Answer what was asked while nobody listened; called once the platform can be read and written."""
         ...
 
+    async def conversation_of(self, reference: str) -> ConversationKey | None:
+        """Return the conversation of a turn, None when it is gone: where a reply to its answer goes on."""
+        ...
+
     async def deleted(self, conversation: ConversationKey, message: str) -> None:
         """Withdraw the answer to a message that its asker deleted."""
         ...

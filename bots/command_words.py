@@ -1,0 +1,67 @@
+"""What a platform's list of commands says of each, by language; at most 100 characters (Discord's limit)."""
+
+from bots.platform import CommandName
+
+COMMANDS: tuple[CommandName, ...] = ("ask", "search", "sources", "reset", "help")
+
+_DESCRIPTIONS: dict[str, tuple[str, str, str, str, str]] = {
+    "en": (
+        "Ask the documents",
+        "Find passages, without an answer",
+        "What has been read, and when",
+        "Forget this conversation",
+        "What I can do",
+    ),
+    "zh": ("就文档内容提问", "只查找段落，不作回答", "读过哪些内容、何时读取", "忘记本次对话", "我能做什么"),
+    "de": (
+        "Frag die Dokumente",
+        "Stellen finden, ohne eine Antwort",
+        "Was gelesen wurde, und wann",
+        "Dieses Gespräch vergessen",
+        "Was ich kann",
+    ),
+    "fr": (
+        "Interroger les documents",
+        "Trouver des passages, sans réponse",
+        "Ce qui a été lu, et quand",
+        "Oublier cette conversation",
+        "Ce que je sais faire",
+    ),
+    "es": (
+        "Preguntar a los documentos",
+        "Buscar pasajes, sin respuesta",
+        "Qué se ha leído y cuándo",
+        "Olvidar esta conversación",
+        "Qué sé hacer",
+    ),
+    "ja": (
+        "文書について質問する",
+        "回答なしで該当箇所を探す",
+        "読み込んだ内容と日時",
+        "この会話を忘れる",
+        "できること",
+    ),
+    "ko": ("문서에 대해 질문하기", "답변 없이 구절 찾기", "읽은 내용과 시각", "이 대화를 잊기", "할 수 있는 일"),
+    "pt": (
+        "Perguntar aos documentos",
+        "Encontrar passagens, sem resposta",
+        "O que foi lido, e quando",
+        "Esquecer esta conversa",
+        "O que sei fazer",
+    ),
+    "ru": (
+        "Спросить у документов",
+        "Найти места, без ответа",
+        "Что прочитано и когда",
+        "Забыть этот разговор",
+        "Что я умею",
+    ),
+}
+
+LANGUAGES = tuple(_DESCRIPTIONS)
+
+
+def description(command: CommandName, language: str = "en") -> str:
+    """Return what the command does, in the language, or in English when we do not have it."""
+    code = language.replace("_", "-").partition("-")[0].lower()
+    return _DESCRIPTIONS.get(code, _DESCRIPTIONS["en"])[COMMANDS.index(command)]

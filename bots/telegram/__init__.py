@@ -1,0 +1,357 @@
+"""Telegram: long polling or a webhook, drafts in private chats, edits in groups. Imports aiogram, which takes seconds.
+
+An update is confirmed only when its message is claimed: one update after the other, by a handler that records and no
+more (aiogram would confirm the others while their handlers still run); the work goes on in tasks of the turn.
+"""
+
+import asyncio
+import contextlib
+import logging
+import secrets
+import time
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from aiogram import Bot, Dispatcher
+from aiogram.client.session.aiohttp import AiohttpSession
+from aiogram.client.telegram import TelegramAPIServer
+from aiogram.enums import ChatAction
+from aiogram.methods import DeleteWebhook, GetChatMember, GetMe, SendRichMessage, SetMyCommands, SetWebhook
+from aiogram.types import (
+    BotCommand,
+    CallbackQuery,
+    InputRichMessage,
+    MessageGenerationStopped,
+)
+from aiogram.types import Message as TelegramText
+from aiogram.utils.token import TokenValidationError
+from aiogram.webhook.aiohttp_server import SimpleRequestHandler
+from aiohttp import web
+
+from bots.command_words import COMMANDS, LANGUAGES, description
+from bots.platform import (
+    Attachment,
+    Call,
+    Inbox,
+    Incoming,
+    Limit,
+    Manner,
+    Sent,
+    View,
+)
+from bots.rendering.parse import parse_markdown
+from bots.rendering.telegram import (
+    TelegramMessage,
+    render_telegram,
+    render_telegram_partial,
+)
+from bots.telegram.calling import Calls
+from bots.telegram.pressing import press
+from bots.telegram.translating import (
+    PLATFORM,
+    START,
+    Self,
+    incoming_of,
+)
+from ragcore.errors import PlatformAuthError, PlatformError, PlatformRefused, StoreError
+from ragcore.types import ConversationKey, Message
+
+log = logging.getLogger(__name__)
+
+TELEGRAM_URL = "https://api.telegram.org"
+CONFIRMED_SECONDS = 300.0
+"""How long it is remembered that somebody is in a group (design: 5 minutes)."""
+_TYPING_SECONDS = 5.0
+_RETRY_SECONDS = (0.1, 0.5, 2.0, 5.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Webhook:
+    """Where updates are received: the public address, and what is listened on behind it."""
+
+    url: str
+    host: str = "127.0.0.1"
+    port: int = 8081
+    path: str = "/telegram"
+
+
+class TelegramPlatform:
+    """One bot; implements ``Platform[TelegramMessage]``."""
+
+    name = PLATFORM
+
+    def __init__(
+        self, *, token: str, api_url: str = TELEGRAM_URL, webhook: Webhook | None = None, chats: Sequence[str] = ()
+    ) -> None:
+        """Hold the token; nothing is called yet.
+
+        Args:
+            token: The bot's.
+            api_url: Of the Bot API server; at its default the library is left as it is.
+            webhook: Where updates come; without it they are polled for.
+            chats: The groups that the settings name as readers: whether an asker is in one is asked of Telegram.
+
+        Raises:
+            PlatformAuthError: The token doesn't look like one.
+        """
+        session = None
+        if api_url.rstrip("/") != TELEGRAM_URL:
+            session = AiohttpSession(api=TelegramAPIServer.from_base(api_url))
+        try:
+            self._calls = Calls(Bot(token, session=session))
+        except TokenValidationError as error:
+            raise PlatformAuthError("TELEGRAM_BOT_TOKEN is no token; @BotFather gives one like 123456:ABC…") from error
+        self._webhook = webhook
+        self._chats = tuple(chats)
+        self._self = Self(id=0, username="", reads_groups=False)
+        self._rich = False
+        self._memberships: dict[tuple[str, str], tuple[float, bool]] = {}
+        self.connected = asyncio.Event()
+
+    async def serve(self, inbox: Inbox) -> None:
+        """Receive updates until cancelled; PlatformError when the token is refused or the network is away."""
+        try:
+            await self._introduce()
+            dispatcher = self._dispatcher(inbox)
+            if self._webhook is None:
+                await self._poll(dispatcher)
+            else:
+                await self._listen(dispatcher, self._webhook)
+        finally:
+            self.connected.clear()
+            await self._calls.bot.session.close()
+
+    async def _introduce(self) -> None:
+        me = await self._calls.do(GetMe())
+        self._self = Self(id=me.id, username=me.username or "", reads_groups=me.can_read_all_group_messages or False)
+        self._rich = await self._has_rich_messages()
+        for language in LANGUAGES:
+            commands = [BotCommand(command=name, description=description(name, language)) for name in COMMANDS]
+            code = None if language == "en" else language  # who has none of the others reads English
+            await self._calls.do(SetMyCommands(commands=commands, language_code=code))
+
+    async def _has_rich_messages(self) -> bool:
+        """Ask for one in no chat at all: an older server doesn't know the method, a newer one not the chat."""
+        try:
+            await self._calls.do(SendRichMessage(chat_id=0, rich_message=InputRichMessage(html="-")))
+        except PlatformRefused as error:
+            return "method not found" not in str(error).lower() and str(error).lower() != "not found"
+        except PlatformError:
+            return True  # it knew the method well enough to miss the chat
+        return True
+
+    async def _poll(self, dispatcher: Dispatcher) -> None:
+        await self._calls.do(DeleteWebhook())
+        polling = asyncio.create_task(
+            dispatcher.start_polling(
+                self._calls.bot, handle_as_tasks=False, handle_signals=False, close_bot_session=False
+            )
+        )
+        self.connected.set()
+        try:
+            await asyncio.shield(polling)
+        finally:
+            # Cancelled itself it would leave its loop behind.
+            with contextlib.suppress(RuntimeError):
+                await dispatcher.stop_polling()
+            await asyncio.gather(polling, return_exceptions=True)
+
+    async def _listen(self, dispatcher: Dispatcher, webhook: Webhook) -> None:
+        secret = secrets.token_urlsafe(32)
+        handler = SimpleRequestHandler(dispatcher, self._calls.bot, handle_in_background=False, secret_token=secret)
+        app = web.Application()
+        app.router.add_post(webhook.path, handler.handle)
+        runner = web.AppRunner(app, access_log=None)
+        await runner.setup()
+        try:
+            await web.TCPSite(runner, webhook.host, webhook.port).start()
+            await self._calls.do(
+                SetWebhook(url=webhook.url, secret_token=secret, allowed_updates=dispatcher.resolve_used_update_types())
+            )
+            self.connected.set()
+            await asyncio.Event().wait()
+        finally:
+            await runner.cleanup()
+
+    def _dispatcher(self, inbox: Inbox) -> Dispatcher:
+        dispatcher = Dispatcher()
+
+        @dispatcher.message()
+        @dispatcher.edited_message()
+        async def wrote(message: TelegramText) -> None:
+            if (message.text or "").partition("@")[0].strip() == f"/{START}":
+                await self._welcome(message, inbox)
+                return
+            incoming = incoming_of(message, self._self)
+            if incoming is not None:
+                await self._receive(incoming, inbox)
+
+        @dispatcher.callback_query()
+        async def pressed(query: CallbackQuery) -> None:
+            await press(query, inbox, self._calls, self._self, lambda incoming: self._receive(incoming, inbox))
+
+        @dispatcher.stopped_message_generation()
+        async def stopped(event: MessageGenerationStopped) -> None:
+            thread = f"topic {event.message_thread_id}" if event.message_thread_id else ""
+            key = ConversationKey(platform=PLATFORM, channel=str(event.chat.id), thread=thread)
+            await inbox.stop_in(key, str(event.chat.id))
+
+        return dispatcher
+
+    async def _receive(self, incoming: Incoming, inbox: Inbox) -> None:
+        """Claim it, as often as it takes: aiogram confirms an update whatever becomes of its handler."""
+        turn = incoming.extra.get("turn", "")
+        tried = 0
+        while True:
+            try:
+                goes_on = await inbox.conversation_of(turn) if turn else None
+                here = incoming.conversation
+                if goes_on is not None and (goes_on.platform, goes_on.channel) == (here.platform, here.channel):
+                    incoming = replace(incoming, conversation=goes_on)
+                await inbox.receive(incoming)
+            except StoreError as error:
+                wait = _RETRY_SECONDS[min(tried, len(_RETRY_SECONDS) - 1)]
+                tried += 1
+                log.warning("a message could not be claimed, again in %.1f s: %s", wait, error)
+                await asyncio.sleep(wait)
+            else:
+                return
+
+    async def _welcome(self, message: TelegramText, inbox: Inbox) -> None:
+        language = message.from_user.language_code if message.from_user else None
+        view = await inbox.welcome(language or "en")
+        try:
+            for part in self.render(view):
+                await self._calls.post(str(message.chat.id), part)
+        except PlatformError as error:
+            log.warning("a greeting could not be sent: %s", error)
+
+    def manner(self, incoming: Incoming) -> Manner:
+        """Return drafts in private chats, edits in groups, where all that is said shares 20 messages a minute."""
+        if incoming.private:
+            return Manner(streaming="draft", every=1.0, finds_sent=False, status_lasts=_TYPING_SECONDS)
+        hidden = "topic" in incoming.extra and not self._self.reads_groups
+        return Manner(
+            streaming="edit",
+            every=4.0,
+            finds_sent=False,
+            status_lasts=_TYPING_SECONDS,
+            notice="mention_needed" if hidden else "",
+        )
+
+    def limits(self, incoming: Incoming, call: Call, begun: Sent | None = None) -> tuple[Limit, ...]:
+        """Return what the documents ask for: one a second and chat, 20 a minute and group, 30 a second in all."""
+        whole = Limit(bucket="bot", calls=28, seconds=1.0, kept=8)
+        if call is Call.STATUS:
+            return (whole,)
+        chat = incoming.conversation.channel
+        if incoming.private:
+            return (whole, Limit(bucket=f"chat {chat}", calls=4, seconds=4.0, kept=1))
+        return (whole, Limit(bucket=f"chat {chat}", calls=4, seconds=4.0, kept=1), _group(chat))
+
+    def render(self, view: View) -> tuple[TelegramMessage, ...]:
+        """Return the whole reply; as one rich message where it has a table or is long, and the server has them."""
+        return render_telegram(view, rich=self._rich)
+
+    def render_partial(self, view: View) -> TelegramMessage:
+        """Return what is written so far."""
+        return render_telegram_partial(view)
+
+    async def status(self, incoming: Incoming, words: str) -> None:
+        """Show "typing …": Telegram has no words for it."""
+        topic = incoming.extra.get("topic")
+        await self._calls.quietly(
+            lambda: self._calls.bot.send_chat_action(
+                incoming.conversation.channel, ChatAction.TYPING, message_thread_id=int(topic) if topic else None
+            )
+        )
+
+    async def show(self, incoming: Incoming, part: TelegramMessage, *, begun: Sent | None, key: str) -> Sent:
+        """Show a draft in a private chat; in a group send, then edit."""
+        if incoming.private:
+            sent = begun or Sent(
+                channel=incoming.conversation.channel, id=str(_draft_number(key)), extra={"draft": "1"}
+            )
+            await self._calls.draft(sent.channel, int(sent.id), part, topic=incoming.extra.get("topic", ""))
+            return sent
+        if begun is None:
+            return await self._post(incoming, part, first=True)
+        await self._calls.change(begun, part)
+        return begun
+
+    async def send(
+        self, incoming: Incoming, part: TelegramMessage, *, begun: Sent | None, key: str, number: int
+    ) -> Sent:
+        """Send, which ends a draft, or edit what was begun in a group."""
+        if begun is not None and "draft" not in begun.extra:
+            await self._calls.change(begun, part)
+            return begun
+        return await self._post(incoming, part, first=number == 0)
+
+    async def _post(self, incoming: Incoming, part: TelegramMessage, *, first: bool) -> Sent:
+        """Send a message: in a group as a reply to the question, which in a private chat stands right above."""
+        reply_to = incoming.message if first and not incoming.private else ""
+        topic = incoming.extra.get("topic", "")
+        return await self._calls.post(incoming.conversation.channel, part, topic=topic, reply_to=reply_to)
+
+    async def find(self, incoming: Incoming, key: str) -> Sent | None:
+        """Return None: a bot can't read what it sent."""
+        return None
+
+    async def withdraw(self, incoming: Incoming, sent: Sent) -> None:
+        """Delete a message; a draft goes by itself."""
+        if "draft" not in sent.extra:
+            await self._calls.delete(sent)
+
+    async def thread(self, incoming: Incoming, *, limit: int) -> tuple[Message, ...]:
+        """Return the message that was replied to: Telegram lets a bot read no more."""
+        words = incoming.extra.get("replied", "")
+        if not words or limit < 1:
+            return ()
+        return (Message(role="user", text=words, author=incoming.extra.get("replied_by", "")),)
+
+    async def readers(self, incoming: Incoming) -> frozenset[str]:
+        """Return the asker and the groups among ``chats`` that they are in, in a private chat."""
+        if not incoming.private:
+            return incoming.seen_by
+        user = incoming.asker.id
+        inside = [chat for chat in self._chats if await self._is_in(chat, user)]
+        return incoming.seen_by | {f"{PLATFORM}:{chat}" for chat in inside}
+
+    async def _is_in(self, chat: str, user: str) -> bool:
+        """Tell whether somebody is in a group now; not confirmed means no."""
+        known = self._memberships.get((chat, user))
+        if known is not None and time.monotonic() - known[0] < CONFIRMED_SECONDS:
+            return known[1]
+        try:
+            member = await self._calls.do(GetChatMember(chat_id=int(chat), user_id=int(user)))
+        except (PlatformError, ValueError):
+            return False
+        inside = member.status in {"creator", "administrator", "member"} or bool(getattr(member, "is_member", False))
+        self._memberships[chat, user] = (time.monotonic(), inside)
+        return inside
+
+    async def fetch(self, incoming: Incoming, attachment: Attachment, *, limit: int) -> bytes:
+        """Return a file's content; Telegram gives bots at most 20 MB."""
+        return await self._calls.download(attachment.id, limit)
+
+    async def tell(self, person: str, words: str) -> None:
+        """Write to ``telegram:@USER``; they must have written to the bot before."""
+        user = person.removeprefix(f"{PLATFORM}:@")
+        for part in render_telegram(View(document=parse_markdown(words), reference="")):
+            await self._calls.post(user, part)
+
+    async def missed(self, conversations: tuple[ConversationKey, ...], since: datetime) -> tuple[Incoming, ...]:
+        """Return nothing: Telegram keeps what the bot has not confirmed for 24 hours, and hands it over again."""
+        return ()
+
+
+def _group(chat: str) -> Limit:
+    return Limit(bucket=f"group {chat}", calls=19, seconds=60.0, kept=8)
+
+
+def _draft_number(key: str) -> int:
+    """Return a number for the draft, never 0: the same for the same key."""
+    return zlib.crc32(key.encode()) & 0x7FFFFFFF or 1

@@ -1,0 +1,210 @@
+"""Every call to Telegram, its errors mapped once."""
+
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from io import BytesIO
+from typing import TypeVar
+
+from aiogram import Bot
+from aiogram.exceptions import (
+    AiogramError,
+    ClientDecodeError,
+    TelegramAPIError,
+    TelegramBadRequest,
+    TelegramConflictError,
+    TelegramForbiddenError,
+    TelegramNetworkError,
+    TelegramNotFound,
+    TelegramRetryAfter,
+    TelegramServerError,
+    TelegramUnauthorizedError,
+)
+from aiogram.methods import EditMessageText, SendRichMessage, TelegramMethod
+from aiogram.types import (
+    InlineKeyboardButton,
+    InlineKeyboardMarkup,
+    InputRichMessage,
+    LinkPreviewOptions,
+    Message,
+    ReplyParameters,
+)
+
+from bots.platform import Sent
+from bots.rendering.telegram import TelegramButton, TelegramMessage
+from ragcore.errors import (
+    MessageGone,
+    PlatformAuthError,
+    PlatformError,
+    PlatformRateLimited,
+    PlatformRefused,
+    PlatformUnreachable,
+)
+
+T = TypeVar("T")
+
+log = logging.getLogger(__name__)
+
+_NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
+_GONE = (
+    "message to edit not found",
+    "message to delete not found",
+    "message can't be edited",
+    "message can't be deleted",
+    "chat not found",
+    "message thread not found",
+    "MESSAGE_ID_INVALID",
+)
+_SAME = "message is not modified"
+
+
+@asynccontextmanager
+async def mapped() -> AsyncGenerator[None]:
+    """Let what aiogram raises leave as an error of ours."""
+    try:
+        yield
+    except AiogramError as error:
+        raise _ours(error) from error
+
+
+def _ours(error: AiogramError) -> PlatformError:  # noqa: PLR0911 (one return a kind)
+    told = error.message if isinstance(error, TelegramAPIError) else type(error).__name__
+    match error:
+        case TelegramRetryAfter():
+            return PlatformRateLimited("Telegram asks to wait", retry_after=float(error.retry_after))
+        case TelegramUnauthorizedError():
+            return PlatformAuthError("Telegram refused the token; set TELEGRAM_BOT_TOKEN to the one @BotFather gave")
+        case TelegramForbiddenError():
+            return MessageGone(f"Telegram: {told}")
+        case TelegramConflictError():
+            return PlatformUnreachable(f"Telegram: {told}")
+        case TelegramBadRequest() | TelegramNotFound():
+            return MessageGone(f"Telegram: {told}") if any(w in told for w in _GONE) else PlatformRefused(told)
+        case TelegramNetworkError() | TelegramServerError() | ClientDecodeError():
+            return PlatformUnreachable(f"Telegram cannot be reached ({type(error).__name__})")
+        case _:
+            return PlatformRefused(f"Telegram: {told}")
+
+
+class Calls:
+    """The calls of one bot; all raise PlatformError."""
+
+    def __init__(self, bot: Bot) -> None:
+        self.bot = bot
+
+    async def do(self, method: TelegramMethod[T]) -> T:
+        """Make any call."""
+        async with mapped():
+            return await self.bot(method)
+
+    async def post(
+        self, chat: str, message: TelegramMessage, *, topic: str = "", reply_to: str = "", silent: bool = False
+    ) -> Sent:
+        """Send a message of its own; a reply to a message that is gone is sent all the same."""
+        reply = ReplyParameters(message_id=int(reply_to), allow_sending_without_reply=True) if reply_to else None
+        thread = int(topic) if topic else None
+        async with mapped():
+            if message.rich is not None:
+                sent = await self.bot(
+                    SendRichMessage(
+                        chat_id=chat,
+                        rich_message=_rich(message),
+                        message_thread_id=thread,
+                        reply_parameters=reply,
+                        reply_markup=keyboard(message.keyboard),
+                        disable_notification=silent or None,
+                    )
+                )
+            else:
+                sent = await self.bot.send_message(
+                    chat,
+                    message.html,
+                    parse_mode="HTML",
+                    message_thread_id=thread,
+                    reply_parameters=reply,
+                    reply_markup=keyboard(message.keyboard),
+                    link_preview_options=_NO_PREVIEW,
+                    disable_notification=silent or None,
+                )
+        return Sent(channel=chat, id=str(sent.message_id))
+
+    async def draft(self, chat: str, number: int, message: TelegramMessage, *, topic: str = "") -> None:
+        """Show what is written so far in a private chat, with a button that stops it."""
+        async with mapped():
+            await self.bot.send_message_draft(
+                chat_id=int(chat),
+                draft_id=number,
+                text=message.html,
+                parse_mode="HTML",
+                message_thread_id=int(topic) if topic else None,
+                can_stop=True,
+            )
+
+    async def change(self, sent: Sent, message: TelegramMessage) -> None:
+        """Rewrite a message; nothing happens when it says the same already."""
+        content = (
+            {"rich_message": _rich(message)}
+            if message.rich is not None
+            else {"text": message.html, "parse_mode": "HTML", "link_preview_options": _NO_PREVIEW}
+        )
+        edit = EditMessageText(
+            chat_id=sent.channel, message_id=int(sent.id), reply_markup=keyboard(message.keyboard), **content
+        )
+        try:
+            await self.do(edit)
+        except PlatformRefused as error:
+            if _SAME not in str(error):
+                raise
+
+    async def rekey(self, message: Message, rows: InlineKeyboardMarkup) -> None:
+        """Change a message's buttons alone."""
+        try:
+            async with mapped():
+                await self.bot.edit_message_reply_markup(
+                    chat_id=message.chat.id, message_id=message.message_id, reply_markup=rows
+                )
+        except PlatformRefused as error:
+            if _SAME not in str(error):
+                raise
+
+    async def delete(self, sent: Sent) -> None:
+        """Take a message back; nothing happens when it is gone."""
+        try:
+            async with mapped():
+                await self.bot.delete_message(sent.channel, int(sent.id))
+        except MessageGone:
+            pass
+
+    async def download(self, file: str, limit: int) -> bytes:
+        """Return a file's content; PlatformRefused when it is larger than ``limit`` bytes."""
+        async with mapped():
+            found = await self.bot.get_file(file)
+            if (found.file_size or 0) > limit or found.file_path is None:
+                raise PlatformRefused(f"the file is larger than {limit} bytes")
+            held = BytesIO()
+            await self.bot.download_file(found.file_path, held)
+        return held.getvalue()
+
+    async def quietly(self, work: Callable[[], Awaitable[object]]) -> None:
+        """Do what only shows progress: its failure is nobody's business but the log's."""
+        try:
+            async with mapped():
+                await work()
+        except PlatformError as error:
+            log.debug("left out: %s", error)
+
+
+def keyboard(rows: tuple[tuple[TelegramButton, ...], ...]) -> InlineKeyboardMarkup | None:
+    """Return rows of buttons as the SDK takes them, None for none."""
+    if not rows:
+        return None
+    return InlineKeyboardMarkup(
+        inline_keyboard=[[InlineKeyboardButton(text=b.text, callback_data=b.data) for b in row] for row in rows]
+    )
+
+
+def _rich(message: TelegramMessage) -> InputRichMessage:
+    assert message.rich is not None
+    return InputRichMessage.model_validate(
+        {"blocks": list(message.rich.blocks), "is_rtl": message.rich.is_rtl or None, "skip_entity_detection": True}
+    )

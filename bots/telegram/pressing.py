@@ -1,0 +1,96 @@
+"""What happens when a button under an answer is pressed."""
+
+import logging
+from collections.abc import Awaitable, Callable
+
+from aiogram.types import CallbackQuery, InlineKeyboardMarkup, Message
+
+from bots.platform import Inbox, Incoming, Sent, Vote
+from bots.rendering.actions import Act, Action, read_action
+from bots.rendering.telegram import render_telegram_quotes, telegram_reasons
+from bots.telegram.calling import Calls, keyboard
+from bots.telegram.translating import Self, pressed_question, reader_of, seen_by
+from bots.turn.words import word
+from ragcore.errors import PlatformError
+
+log = logging.getLogger(__name__)
+
+Receive = Callable[[Incoming], Awaitable[None]]
+
+
+async def press(query: CallbackQuery, inbox: Inbox, calls: Calls, bot: Self, receive: Receive) -> None:
+    """Do what the button says, and let the client's spinner stop whatever comes of it."""
+    action = read_action(query.data or "")
+    told = ""
+    try:
+        if action is not None and isinstance(query.message, Message):
+            told = await _do(action, query, query.message, inbox, calls, bot, receive)
+    except PlatformError as error:
+        log.warning("a button of turn %s could not be served: %s", action.reference if action else "?", error)
+    finally:
+        await calls.quietly(lambda: query.answer(told or None))
+
+
+async def _do(
+    action: Action, query: CallbackQuery, message: Message, inbox: Inbox, calls: Calls, bot: Self, receive: Receive
+) -> str:
+    by, language = str(query.from_user.id), query.from_user.language_code or "en"
+    match action.act:
+        case Act.UP:
+            await inbox.vote(Vote(reference=action.reference, voter=reader_of(query.from_user.id), side="up"))
+            await calls.rekey(message, _without_reasons(message))
+            return "👍"
+        case Act.DOWN:
+            await inbox.vote(Vote(reference=action.reference, voter=reader_of(query.from_user.id), side="down"))
+            await calls.rekey(message, _with_reasons(message, action.reference, language))
+            return "👎"
+        case Act.REASON:
+            vote = Vote(
+                reference=action.reference, voter=reader_of(query.from_user.id), side="down", reason=action.value
+            )
+            await inbox.vote(vote)
+            await calls.rekey(message, _without_reasons(message))
+            return "👎"
+        case Act.QUOTES:
+            return await _show_quotes(action, query, message, inbox, calls)
+        case Act.STOP:
+            await inbox.stop(action.reference, by)
+        case Act.DELETE:
+            await inbox.withdraw(action.reference, by)
+        case Act.ASK:
+            incoming = pressed_question(query, message, bot)
+            if incoming is not None:
+                await receive(incoming)
+        case Act.SHARE | Act.MORE:
+            pass  # not on this platform: nothing here is for one person alone, and no row is too long
+    return ""
+
+
+async def _show_quotes(action: Action, query: CallbackQuery, message: Message, inbox: Inbox, calls: Calls) -> str:
+    view = await inbox.quotes(action.reference, seen_by(message.chat, query.from_user.id))
+    if view is None:
+        return word("quotes_gone", query.from_user.language_code or "en")
+    topic = str(message.message_thread_id) if message.is_topic_message else ""
+    reply_to = str(message.message_id)
+    for part in render_telegram_quotes(view):
+        sent: Sent = await calls.post(str(message.chat.id), part, topic=topic, reply_to=reply_to, silent=True)
+        reply_to = sent.id
+    return ""
+
+
+def _with_reasons(message: Message, reference: str, language: str) -> InlineKeyboardMarkup:
+    asked = keyboard(telegram_reasons(reference, language))
+    rows = [*_without_reasons(message).inline_keyboard, *(asked.inline_keyboard if asked else [])]
+    return InlineKeyboardMarkup(inline_keyboard=rows)
+
+
+def _without_reasons(message: Message) -> InlineKeyboardMarkup:
+    rows = message.reply_markup.inline_keyboard if message.reply_markup else []
+    return InlineKeyboardMarkup(
+        inline_keyboard=[row for row in rows if not any(_is_reason(button.callback_data) for button in row)]
+    )
+
+
+def _is_reason(data: str | None) -> bool:
+    action = read_action(data or "")
+    return action is not None and action.act is Act.REASON

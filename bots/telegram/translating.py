@@ -1,0 +1,222 @@
+"""What Telegram tells becomes ``Incoming``. Pure.
+
+A conversation is a private chat, a topic of one, a topic of a forum, or in a group the chain of replies that began with
+one question; the platform shows one step of a chain, so the message that is replied to names its turn on its buttons.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from aiogram.types import CallbackQuery, Chat, Message, MessageEntity, User
+
+from bots.platform import Asker, Attachment, CommandName, Incoming, Reach
+from bots.rendering.actions import read_action
+from ragcore.types import ConversationKey
+
+PLATFORM = "telegram"
+_COMMANDS: dict[str, CommandName] = {
+    "ask": "ask",
+    "search": "search",
+    "sources": "sources",
+    "reset": "reset",
+    "help": "help",
+}
+START = "start"
+_LONGEST_REPLIED = 4_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Self:
+    """The bot as Telegram knows it."""
+
+    id: int
+    username: str
+    reads_groups: bool
+
+
+def reader_of(user: int) -> str:
+    """Return the reader that a person is."""
+    return f"{PLATFORM}:@{user}"
+
+
+def seen_by(chat: Chat, user: int | None) -> frozenset[str]:
+    """Return who sees what is said in a chat: the group, or the one person in a private one."""
+    if chat.type == "private":
+        return frozenset({"*", reader_of(user if user is not None else chat.id)})
+    return frozenset({"*", f"{PLATFORM}:{chat.id}"})
+
+
+def incoming_of(message: Message, bot: Self) -> Incoming | None:
+    """Return the message as a turn takes it, None for what nobody wrote (joins, pins) and commands of other bots."""
+    asker = asker_of(message)
+    if asker is None:
+        return None
+    text, entities = (message.text or message.caption or ""), (message.entities or message.caption_entities or [])
+    command, addressed, rest = _command(text, entities, bot)
+    if command is None and addressed is False:
+        return None
+    files = tuple(_attachments(message))
+    if not text.strip() and not files:
+        return None
+    return Incoming(
+        keys=_keys(message),
+        conversation=conversation_of(message, bot),
+        message=str(message.message_id),
+        asker=asker,
+        text=rest if command else without_name(text, entities, bot),
+        reach=Reach.COMMAND if command else _reach(message, entities, bot),
+        command=_COMMANDS.get(command, "help") if command else None,
+        sent_at=message.date.astimezone(UTC),
+        edited_at=datetime.fromtimestamp(message.edit_date, UTC) if message.edit_date else None,
+        private=message.chat.type == "private",
+        seen_by=seen_by(message.chat, message.from_user.id if message.from_user else None),
+        attachments=files,
+        extra=_extra(message, bot),
+    )
+
+
+def pressed_question(query: CallbackQuery, message: Message, bot: Self) -> Incoming | None:
+    """Return the question that stands on a pressed button, asked by whoever pressed it."""
+    rows = message.reply_markup.inline_keyboard if message.reply_markup else []
+    texts = [button.text for row in rows for button in row if button.callback_data == query.data]
+    if not texts:
+        return None
+    private = message.chat.type == "private"
+    action = read_action(query.data or "")
+    return Incoming(
+        keys=(f"press:{query.id}",),
+        conversation=conversation_of(message, bot),
+        message=str(message.message_id),
+        asker=_person(query.from_user),
+        text=texts[0],
+        reach=Reach.DIRECT if private else Reach.COMMAND,
+        command=None if private else "ask",
+        sent_at=datetime.now(UTC),
+        private=private,
+        seen_by=seen_by(message.chat, query.from_user.id),
+        extra=_extra(message, bot) | ({"turn": action.reference} if action else {}),
+    )
+
+
+def conversation_of(message: Message, bot: Self) -> ConversationKey:
+    """Return the conversation that a message is part of, or begins.
+
+    ``extra["turn"]`` of its ``Incoming`` names the turn that it goes on from, where that is another message's.
+    """
+    thread = ""
+    if message.is_topic_message and message.message_thread_id:
+        thread = f"topic {message.message_thread_id}"
+    elif message.chat.type != "private":
+        thread = f"reply {message.message_id}"
+    return ConversationKey(platform=PLATFORM, channel=str(message.chat.id), thread=thread)
+
+
+def turn_replied_to(message: Message, bot: Self) -> str:
+    """Return the reference of the turn whose answer is replied to; empty when it is none of ours."""
+    replied = message.reply_to_message
+    if replied is None or replied.from_user is None or replied.from_user.id != bot.id or not replied.reply_markup:
+        return ""
+    for row in replied.reply_markup.inline_keyboard:
+        for button in row:
+            action = read_action(button.callback_data or "")
+            if action is not None and action.reference:
+                return action.reference
+    return ""
+
+
+def asker_of(message: Message) -> Asker | None:
+    """Return who wrote a message; None when it was nobody (a channel's or an anonymous post has no person)."""
+    if message.from_user is not None and message.sender_chat is None:
+        return _person(message.from_user)
+    if message.sender_chat is not None:
+        return Asker(id=str(message.sender_chat.id), name=message.sender_chat.title or "")
+    return None
+
+
+def without_name(text: str, entities: Iterable[MessageEntity], bot: Self) -> str:
+    """Return the text without the bot's own name in it."""
+    for entity in sorted(entities, key=lambda found: found.offset, reverse=True):
+        if _names(entity, text, bot):
+            start, end = _span(entity, text)
+            text = text[:start] + text[end:]
+    return " ".join(text.split(" ")).strip(" ,:;")
+
+
+def _keys(message: Message) -> tuple[str, ...]:
+    """Return the names under which it may come again: the message's own, another one for each edit."""
+    name = f"message:{message.chat.id}/{message.message_id}"
+    return (f"{name}@{message.edit_date}",) if message.edit_date else (name,)
+
+
+def _person(user: User) -> Asker:
+    return Asker(id=str(user.id), name=user.full_name, language=user.language_code or "", is_bot=user.is_bot)
+
+
+def _reach(message: Message, entities: Iterable[MessageEntity], bot: Self) -> Reach:
+    text = message.text or message.caption or ""
+    if message.chat.type == "private":
+        return Reach.DIRECT
+    if any(_names(entity, text, bot) for entity in entities):
+        return Reach.MENTION
+    replied = message.reply_to_message
+    if replied is not None and replied.from_user is not None and replied.from_user.id == bot.id:
+        return Reach.REPLY
+    return Reach.THREAD if message.is_topic_message else Reach.CHANNEL
+
+
+def _command(text: str, entities: Iterable[MessageEntity], bot: Self) -> tuple[str | None, bool | None, str]:
+    """Return the command that the text begins with, whether it is for us (None: there is none), and what follows."""
+    for entity in entities:
+        if entity.type == "bot_command" and entity.offset == 0:
+            start, end = _span(entity, text)
+            name, at, whom = text[start + 1 : end].partition("@")
+            if at and whom.lower() != bot.username.lower():
+                return None, False, ""
+            return name.lower(), True, text[end:].strip()
+    return None, None, text
+
+
+def _names(entity: MessageEntity, text: str, bot: Self) -> bool:
+    if entity.type == "text_mention":
+        return entity.user is not None and entity.user.id == bot.id
+    start, end = _span(entity, text)
+    return entity.type == "mention" and text[start:end].lower() == f"@{bot.username.lower()}"
+
+
+def _span(entity: MessageEntity, text: str) -> tuple[int, int]:
+    """Return where an entity stands in code points; Telegram counts UTF-16 units."""
+    raw = text.encode("utf-16-le", "surrogatepass")
+    start = len(raw[: entity.offset * 2].decode("utf-16-le", "ignore"))
+    end = len(raw[: (entity.offset + entity.length) * 2].decode("utf-16-le", "ignore"))
+    return start, end
+
+
+def _attachments(message: Message) -> Iterable[Attachment]:
+    if message.document is not None:
+        file = message.document
+        yield Attachment(
+            id=file.file_id, name=file.file_name or "file", media_type=file.mime_type or "", size=file.file_size or 0
+        )
+    if message.photo:
+        largest = message.photo[-1]
+        yield Attachment(id=largest.file_id, name="photo.jpg", media_type="image/jpeg", size=largest.file_size or 0)
+    for kind, other in (("audio", message.audio), ("voice", message.voice), ("video", message.video)):
+        if other is not None:
+            media_type = other.mime_type or ""
+            yield Attachment(id=other.file_id, name=kind, media_type=media_type, size=other.file_size or 0)
+
+
+def _extra(message: Message, bot: Self) -> dict[str, str]:
+    extra: dict[str, str] = {}
+    if message.is_topic_message and message.message_thread_id:
+        extra["topic"] = str(message.message_thread_id)
+    turn = turn_replied_to(message, bot)
+    if turn:
+        extra["turn"] = turn
+    replied = message.reply_to_message
+    if replied is not None and replied.from_user is not None and replied.from_user.id != bot.id:
+        words = (replied.text or replied.caption or "")[:_LONGEST_REPLIED]
+        if words:
+            extra |= {"replied": words, "replied_by": replied.from_user.full_name}
+    return extra
