@@ -15,6 +15,7 @@ from typing import Any
 
 from aiohttp import ClientSession, web
 
+from tests.bots.rendering.readers.telegram import parse_html
 from tests.servers.faults import Fault, Faults, Window
 
 MAX_TEXT = 4096
@@ -81,7 +82,9 @@ class Chat:
 class TelegramServer:
     """The server; use ``telegram_server``."""
 
-    def __init__(self, *, token: str = "123456:LOCAL", parse_html: ParseHtml, rates: Rates | None = None) -> None:
+    def __init__(
+        self, *, token: str = "123456:LOCAL", parse_html: ParseHtml = parse_html, rates: Rates | None = None
+    ) -> None:
         self.token = token
         self.url = ""
         self.bot: Json = {
@@ -484,11 +487,9 @@ class TelegramServer:
 
 
 @asynccontextmanager
-async def telegram_server(
-    *, parse_html: ParseHtml, port: int = 0, rates: Rates | None = None
-) -> AsyncIterator[TelegramServer]:
+async def telegram_server(*, port: int = 0, rates: Rates | None = None) -> AsyncIterator[TelegramServer]:
     """Serve on a port of its own, on the loopback, until left."""
-    server = TelegramServer(parse_html=parse_html, rates=rates)
+    server = TelegramServer(rates=rates)
     app = web.Application(client_max_size=2**22)
     app.router.add_route("*", "/bot{token}/{method}", server.handle)
     app.router.add_get("/file/bot{token}/{path}", server.download)

@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import replace
 
@@ -16,6 +15,7 @@ from ragcore.errors import (
 )
 from ragcore.models.openai_chat import ChatLimits, OpenAIChatModel
 from tests.fakes.openai_server import Drop, Failure, Hang, OpenAIServer, Reply
+from tests.fakes.waiting import until
 from tests.ragcore.models.llm_calls import FAST, QUESTION, collect, make, text_of
 
 
@@ -119,9 +119,3 @@ class TestLeaving:
                 await asking
             await until(lambda: server.disconnects > before)  # noqa: B023
         assert text_of(await collect(model)) == "Fine."
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(30):
-        while not condition():  # noqa: ASYNC110
-            await asyncio.sleep(0.01)

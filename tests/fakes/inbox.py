@@ -1,0 +1,79 @@
+"""An inbox that keeps what a platform hands over, and gives what a test put into it."""
+
+import asyncio
+from dataclasses import dataclass, field
+
+from bots.platform import Incoming, View, Vote
+from ragcore.errors import StoreError
+from ragcore.types import ConversationKey
+
+
+@dataclass(kw_only=True)
+class Kept:
+    """Implements ``Inbox``; nothing is answered."""
+
+    received: list[Incoming] = field(default_factory=list)
+    again: list[Incoming] = field(default_factory=list)
+    """What came a second time."""
+    votes: list[Vote] = field(default_factory=list)
+    stopped: list[object] = field(default_factory=list)
+    withdrawn: list[object] = field(default_factory=list)
+    conversations: dict[str, ConversationKey] = field(default_factory=dict)
+    quoted: dict[str, View] = field(default_factory=dict)
+    greeting: View | None = None
+    failing: int = 0
+    """How many claims are refused by the database before one is taken."""
+    arrived: asyncio.Event = field(default_factory=asyncio.Event)
+    _keys: set[str] = field(default_factory=set)
+
+    async def wait(self, count: int = 1, seconds: float = 10.0) -> list[Incoming]:
+        """Wait until so many messages were received, and return them."""
+        async with asyncio.timeout(seconds):
+            while len(self.received) < count:
+                self.arrived.clear()
+                await self.arrived.wait()
+        return self.received
+
+    async def receive(self, incoming: Incoming) -> bool:
+        if self.failing:
+            self.failing -= 1
+            raise StoreError("the database is away")
+        new = self._keys.isdisjoint(incoming.keys)
+        self._keys |= set(incoming.keys)
+        (self.received if new else self.again).append(incoming)
+        self.arrived.set()
+        return new
+
+    async def conversation_of(self, reference: str) -> ConversationKey | None:
+        return self.conversations.get(reference)
+
+    async def deleted(self, conversation: ConversationKey, message: str) -> None:
+        self.withdrawn.append((conversation, message))
+
+    async def withdraw(self, reference: str, by: str) -> bool:
+        self.withdrawn.append((reference, by))
+        return True
+
+    async def stop(self, reference: str, by: str) -> bool:
+        self.stopped.append((reference, by))
+        return True
+
+    async def stop_in(self, conversation: ConversationKey, by: str) -> bool:
+        self.stopped.append((conversation, by))
+        return True
+
+    async def vote(self, vote: Vote) -> None:
+        self.votes.append(vote)
+
+    async def quotes(self, reference: str, readers: frozenset[str]) -> View | None:
+        return self.quoted.get(reference)
+
+    async def share(self, reference: str, by: str, readers: frozenset[str]) -> View | None:
+        return self.quoted.get(reference)
+
+    async def knowledge_bases(self, readers: frozenset[str]) -> tuple[str, ...]:
+        return ()
+
+    async def welcome(self, language: str) -> View:
+        assert self.greeting is not None
+        return self.greeting
