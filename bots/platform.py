@@ -27,7 +27,7 @@ class Reach(StrEnum):
     REPLY = "reply"
     """In a channel, as a reply to a message of the bot."""
     THREAD = "thread"
-    """In a thread in which the bot has spoken or was mentioned, without naming it."""
+    """In a thread, without naming the bot; it is answered in threads that the bot takes part in, as the turn knows."""
     CHANNEL = "channel"
     """In a channel, not addressed to the bot at all."""
     COMMAND = "command"

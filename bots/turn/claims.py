@@ -258,6 +258,12 @@ class Claims:
             held = (await connection.execute(select(claims.c.chunks).where(claims.c.reference == reference))).scalar()
         return tuple(dict.fromkeys(chunk["document_id"] for chunk in json.loads(held or "[]")))
 
+    async def takes_part(self, conversation: ConversationKey) -> bool:
+        """Return whether a message of exactly this conversation, its thread included, was ever for the bot."""
+        here = and_(matches(claims, place(conversation)), claims.c.outcome != Outcome.IGNORED.value)
+        async with self._database.connect() as connection:
+            return (await connection.execute(select(claims.c.reference).where(here).limit(1))).first() is not None
+
     async def active_conversations(self, platform: str, since: datetime) -> tuple[ConversationKey, ...]:
         """Return the conversations with a turn since then, the one with the newest first."""
         columns = (claims.c.platform, claims.c.workspace, claims.c.channel, claims.c.thread)

@@ -326,6 +326,25 @@ def test_a_mention_in_the_middle_of_a_thread_reads_the_thread_once() -> None:
     run(talk())
 
 
+def test_a_thread_is_answered_without_a_mention_where_the_bot_takes_part() -> None:
+    async def talk() -> None:
+        async with flowing() as flow:
+            question = asked("How many days?")
+            here = replace(question.conversation, thread="t1")
+            further = replace(question, conversation=here, reach=Reach.THREAD)
+            assert not await flow.turns.receive(replace(further, keys=("k0",), message="q0"))
+            await flow.turns.receive(replace(further, keys=("k1",), message="q1", reach=Reach.MENTION))
+            await flow.idle()
+            assert await flow.turns.receive(replace(further, keys=("k2",), message="q2"))
+            await flow.idle()
+            assert len(flow.model.questions) == 2
+            (claim,) = await flow.claims.by_message(here, "q2")
+            assert await flow.turns.conversation_of(claim.reference) == here
+            assert await flow.turns.conversation_of("00000000") is None
+
+    run(talk())
+
+
 def test_files_beside_a_question_are_read_and_others_named() -> None:
     async def talk() -> None:
         async with flowing() as flow:
