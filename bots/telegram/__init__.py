@@ -116,9 +116,9 @@ class TelegramPlatform:
             await self._introduce()
             dispatcher = self._dispatcher(inbox)
             if self._webhook is None:
-                await self._poll(dispatcher)
+                await self._poll(dispatcher, inbox)
             else:
-                await self._listen(dispatcher, self._webhook)
+                await self._listen(dispatcher, self._webhook, inbox)
         finally:
             self.connected.clear()
             await self._calls.bot.session.close()
@@ -142,7 +142,7 @@ class TelegramPlatform:
             return True  # it knew the method well enough to miss the chat
         return True
 
-    async def _poll(self, dispatcher: Dispatcher) -> None:
+    async def _poll(self, dispatcher: Dispatcher, inbox: Inbox) -> None:
         await self._calls.do(DeleteWebhook())
         polling = asyncio.create_task(
             dispatcher.start_polling(
@@ -151,6 +151,7 @@ class TelegramPlatform:
         )
         self.connected.set()
         try:
+            await inbox.connected()
             await asyncio.shield(polling)
         finally:
             # Cancelled itself it would leave its loop behind.
@@ -158,7 +159,7 @@ class TelegramPlatform:
                 await dispatcher.stop_polling()
             await asyncio.gather(polling, return_exceptions=True)
 
-    async def _listen(self, dispatcher: Dispatcher, webhook: Webhook) -> None:
+    async def _listen(self, dispatcher: Dispatcher, webhook: Webhook, inbox: Inbox) -> None:
         secret = secrets.token_urlsafe(32)
         handler = SimpleRequestHandler(dispatcher, self._calls.bot, handle_in_background=False, secret_token=secret)
         app = web.Application()
@@ -171,6 +172,7 @@ class TelegramPlatform:
                 SetWebhook(url=webhook.url, secret_token=secret, allowed_updates=dispatcher.resolve_used_update_types())
             )
             self.connected.set()
+            await inbox.connected()
             await asyncio.Event().wait()
         finally:
             await runner.cleanup()

@@ -21,6 +21,7 @@ class Kept:
     conversations: dict[str, ConversationKey] = field(default_factory=dict)
     quoted: dict[str, View] = field(default_factory=dict)
     greeting: View | None = None
+    connections: int = 0
     failing: int = 0
     """How many claims are refused by the database before one is taken."""
     arrived: asyncio.Event = field(default_factory=asyncio.Event)
@@ -43,6 +44,9 @@ class Kept:
         (self.received if new else self.again).append(incoming)
         self.arrived.set()
         return new
+
+    async def connected(self) -> None:
+        self.connections += 1
 
     async def conversation_of(self, reference: str) -> ConversationKey | None:
         return self.conversations.get(reference)
