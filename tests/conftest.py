@@ -7,7 +7,7 @@ import pytest
 from hypothesis import settings
 
 from tests.fakes.postgres import postgres_server, postgres_url
-from tests.soak import scaled
+from tests.soak import FIXED, scaled
 
 __all__ = ["bench", "postgres_server", "postgres_url"]
 
@@ -16,7 +16,7 @@ BENCH = pathlib.Path(__file__).resolve().parents[2] / "shared" / "bench"
 # Whoever starts the tests in the background may leave them a Ctrl-C that is ignored, and every process under test too.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-settings.register_profile("citebot", max_examples=scaled(60), deadline=None, derandomize=False)
+settings.register_profile("citebot", max_examples=scaled(60), deadline=None, derandomize=FIXED)
 settings.load_profile("citebot")
 
 
