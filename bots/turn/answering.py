@@ -298,12 +298,12 @@ class _Progress:
 
 def _phrase_of(error: CitebotError) -> Phrase | None:
     match error:
-        case ModelRateLimited() if error.retry_after:
-            return "rate_limited"
-        case ModelRateLimited() | ModelUnreachable():
+        case ModelRateLimited():
+            return "rate_limited" if error.retry_after else "model_busy"
+        case ModelUnreachable():
             return "model_down"
         case ModelRefused():
-            return "model_declined"
+            return "model_refused"
         case ModelAuthError() | ConfigError():
             return "model_set_up_wrong"
         case ModelError():

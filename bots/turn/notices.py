@@ -10,7 +10,7 @@ from ragcore.types import ConversationKey
 log = logging.getLogger(__name__)
 
 REMEMBERED = 10_000
-_OF_THIS_ANSWER: tuple[Phrase, ...] = ("length_cut", "interrupted", "model_declined")
+_OF_THIS_ANSWER: tuple[Phrase, ...] = ("length_cut", "interrupted", "model_declined", "model_refused")
 _ALWAYS = frozenset(phrase(key, language) for key in _OF_THIS_ANSWER for language in LANGUAGES)
 
 

@@ -91,7 +91,6 @@ class Answerer:
         """Yield Status and Delta as the work goes on, and end in exactly one Answer.
 
         Raises:
-            ModelRefused: If the endpoint's policy stopped the answer.
             StoreError: If neither index could be searched.
         """
         stages = Stages()
@@ -150,8 +149,6 @@ class Answerer:
                     async for piece in pieces:
                         yield piece
                 return
-            except ModelRefused:
-                raise
             except (ModelError, ContextTooSmall) as error:
                 log.warning("quoting the documents instead: %s: %s", type(error).__name__, error)
                 notes = (_reason(error, language), phrase("quoted", language))
@@ -186,7 +183,9 @@ class Answerer:
     async def _cite(self, draft: Draft, question: str) -> CitedText:
         chunks = [scored.chunk for scored in draft.chunks]
         policy = CitationPolicy(known_languages=self._options.known_languages)
-        return await cite(draft.text, chunks, self._embedder, question=question, policy=policy)
+        return await cite(
+            draft.text, chunks, self._embedder, question=question, unfinished=draft.unfinished, policy=policy
+        )
 
     def _finish(self, question: Question, draft: Draft, cited: CitedText, language: str, stages: Stages) -> Answer:
         text, citations = cited.text, cited.citations
@@ -228,7 +227,11 @@ def _reason(error: ModelError | ContextTooSmall, language: str) -> str:
     """Return why the model doesn't answer, in words for the reader: whether asking later can help is what counts."""
     if isinstance(error, ModelRateLimited) and error.retry_after is not None:
         return phrase("rate_limited", language, seconds=math.ceil(error.retry_after))
-    if isinstance(error, ModelRateLimited | ModelUnreachable):
+    if isinstance(error, ModelRateLimited):
+        return phrase("model_busy", language)
+    if isinstance(error, ModelRefused):
+        return phrase("model_refused", language)
+    if isinstance(error, ModelUnreachable):
         return phrase("model_down", language)
     if isinstance(error, ModelBadOutput | ModelInterrupted | ModelContextTooLong):
         return phrase("model_failed", language)

@@ -30,13 +30,17 @@ _SMALLER = 0.6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """A written answer before its citations are checked; ``chunks`` are those the prompt held, in prompt order."""
+    """A written answer before its citations are checked; ``chunks`` are those the prompt held, in prompt order.
+
+    ``unfinished``: it broke off, so that its last sentence may be half of one.
+    """
 
     text: str
     chunks: tuple[ScoredChunk, ...]
     notes: tuple[str, ...] = ()
     reasoning: str = ""
     usage: Usage = Usage()
+    unfinished: bool = False
 
 
 class Writer(Protocol):
@@ -101,7 +105,7 @@ class ModelWriter:
         if chunks and not fitted.blocks:
             raise ContextTooSmall(f"no passage fits beside the question in {budget} tokens: raise llm.context_window")
         hold, notes, usage = HoldBack(), list[str](), Usage(calls=1)
-        text, reasoning = list[str](), list[str]()
+        text, reasoning, unfinished = list[str](), list[str](), False
         try:
             async with aclosing(self._model.stream(fitted.messages, task="answer")) as pieces:  # type: ignore[type-var]
                 async for piece in pieces:
@@ -117,12 +121,14 @@ class ModelWriter:
                         text, hold = [], HoldBack()
                     else:
                         usage = piece.usage
+                        unfinished = piece.reason != "stop"
                         notes.extend(_notes(piece, language))
         except ModelInterrupted:
             if not text:
                 raise
             log.warning("%s broke off after %d characters", self._model.name, sum(map(len, text)))
             notes.append(phrase("interrupted", language))
+            unfinished = True
             usage = await asyncio.to_thread(self._used, fitted, "".join((*text, *reasoning)))
         if rest := markers.without_cut_off(hold.close()):
             yield Delta(text=rest)
@@ -132,6 +138,7 @@ class ModelWriter:
             notes=tuple(notes),
             reasoning="".join(reasoning),
             usage=usage,
+            unfinished=unfinished,
         )
 
     def _used(self, fitted: Fitted, written: str) -> Usage:

@@ -23,6 +23,8 @@ SAME_WORDS = 0.75
 NEAREST = 2
 """How many sentences of a chunk are compared with a claim by their vectors."""
 _STOPS = ".!?。！？…।॥።။។։؟۔"
+_ENDS = re.compile(rf"[{_STOPS}|][*_~\"'”’»)）\]】」』》]*\Z")
+_HALF_NUMBER = re.compile(r"\d\.\Z")
 _ABBREVIATION = re.compile(r"(?:\b\w\.){2,}\Z|\b(?:etc|inc|ltd|co|corp|jr|sr|al|no)\.\Z", re.IGNORECASE)
 _ASKS_OR_LEADS_IN = re.compile(r"[?？؟:：][*_~\"'”’»)）\]】」』》\s]*\Z")
 
@@ -206,14 +208,19 @@ def verify(text: str, judge: Judge) -> str:
     return markers.remove(text, dropped)
 
 
-def insert(text: str, judge: Judge) -> str:
-    """Give each sentence without a marker those of the chunks that support it."""
+def insert(text: str, judge: Judge, *, unfinished: bool = False) -> str:
+    """Give each sentence without a marker those of the chunks that support it.
+
+    Of a text that is ``unfinished`` half a sentence at its end gets none.
+    """
     pieces: list[str] = []
     done = 0
     literals = Literals(text)
     for statement in judge.read(text):
         claim = statement.claim
         if statement.cited or not claim.says_something or _ASKS_OR_LEADS_IN.search(claim.text):
+            continue
+        if unfinished and breaks_off(text, statement):
             continue
         chosen = choose(judge.evidence(claim), statement.given, judge.policy)
         place = marker_place(text, statement.sentence)
@@ -222,6 +229,14 @@ def insert(text: str, judge: Judge) -> str:
             pieces += (text[done:place], markers.spaced(text, place, written))
             done = place
     return "".join((*pieces, text[done:]))
+
+
+def breaks_off(text: str, statement: Statement) -> bool:
+    """Return whether a statement stands at the end of a text without an end of its own; ``3.`` may be half of 3.5."""
+    if text[statement.sentence.body_end :].strip():
+        return False
+    said = markers.strip(text[statement.sentence.body : statement.sentence.body_end]).rstrip()
+    return not _ENDS.search(said) or _HALF_NUMBER.search(said) is not None
 
 
 def marker_place(text: str, sentence: Sentence) -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ragcore.citations import markers
-from ragcore.citations.attribution import Judge, Statement, insert, verify
+from ragcore.citations.attribution import Judge, Statement, breaks_off, insert, verify
 from ragcore.citations.evidence import Claim, Source
 from ragcore.citations.quotes import best_quote
 from ragcore.citations.scoring import CitationPolicy
@@ -36,6 +36,7 @@ async def cite(
     embedder: Embedder | None = None,
     *,
     question: str = "",
+    unfinished: bool = False,
     policy: CitationPolicy = CitationPolicy(),  # noqa: B008  (frozen)
     link: Callable[[Chunk, str], str] = deep_link,
     place: Callable[[Chunk, str], str] = place_in_words,
@@ -48,6 +49,7 @@ async def cite(
         embedder: Asked only whether a cited sentence with few words of its chunk is a paraphrase of it; without it, or
             when it fails, terms decide.
         question: What was asked: it tells the language of an answer too short to show it.
+        unfinished: Whether it broke off: half a sentence at its end is neither attributed nor judged.
         policy: The thresholds.
         link: The address of a chunk and the passage quoted from it.
         place: Where a chunk and the passage quoted from it stand, in words.
@@ -57,8 +59,10 @@ async def cite(
     """
     judge = await asyncio.to_thread(_judge, chunks, policy, question)
     text = await asyncio.to_thread(markers.repair, raw, len(chunks))
+    # A marker that the end cut off stood behind its whole sentence.
+    unfinished = unfinished and markers.without_cut_off(raw) == raw
     await _look_closer(judge, text, embedder)
-    return await asyncio.to_thread(_cited, text, judge, link, place)
+    return await asyncio.to_thread(_cited, text, judge, link, place, unfinished)
 
 
 async def attribute(
@@ -102,15 +106,20 @@ async def _look_closer(judge: Judge, text: str, embedder: Embedder | None) -> No
 
 
 def _cited(
-    repaired: str, judge: Judge, link: Callable[[Chunk, str], str], place: Callable[[Chunk, str], str]
+    repaired: str,
+    judge: Judge,
+    link: Callable[[Chunk, str], str],
+    place: Callable[[Chunk, str], str],
+    unfinished: bool,
 ) -> CitedText:
-    text = insert(verify(repaired, judge), judge)
+    text = insert(verify(repaired, judge), judge, unfinished=unfinished)
     statements = judge.read(text)
     citations = tuple(
         _citation(number, chunk, statements, judge, link, place)
         for number, chunk in enumerate(dict.fromkeys(found.id for found in markers.find(text)), start=1)
     )
-    return CitedText(text=text, support=_support(statements, judge, cited=bool(citations)), citations=citations)
+    judged = statements[:-1] if unfinished and statements and breaks_off(text, statements[-1]) else statements
+    return CitedText(text=text, support=_support(judged, judge, cited=bool(citations)), citations=citations)
 
 
 def _citation(

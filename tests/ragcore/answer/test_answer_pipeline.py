@@ -1,8 +1,11 @@
+import asyncio
 import pathlib
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ragcore.answer import Answerer, AnswerOptions
 from ragcore.errors import (
@@ -232,7 +235,8 @@ async def test_small_talk_is_exempt(greeting: str) -> None:
         (ModelAuthError("key"), phrase("model_set_up_wrong", "en")),
         (ModelError("no such model"), phrase("model_set_up_wrong", "en")),
         (ModelRateLimited("busy", retry_after=39.2), phrase("rate_limited", "en", seconds=40)),
-        (ModelRateLimited("quota", retry_after=None), phrase("model_down", "en")),
+        (ModelRateLimited("quota", retry_after=None), phrase("model_busy", "en")),
+        (ModelRefused("HTTP 400: content_filter"), phrase("model_refused", "en")),
         (ModelContextTooLong("long"), phrase("model_failed", "en")),
         (ModelBadOutput("empty", raw=""), phrase("model_failed", "en")),
     ],
@@ -246,11 +250,6 @@ async def test_a_model_that_fails_before_its_first_word_is_replaced_by_quotes(er
 async def test_an_answer_that_a_policy_cut_says_so() -> None:
     _, answer = await ask(answerer(FakeModel([[TextPiece(text="Five unused days [ID:0]."), done("refused")]])))
     assert answer.notes == (phrase("model_declined", "en"),)
-
-
-async def test_a_refusal_is_an_error() -> None:
-    with pytest.raises(ModelRefused):
-        await ask(answerer(FakeModel([[ModelRefused("policy")]])))
 
 
 async def test_a_prompt_found_too_long_is_fitted_tighter_once() -> None:
@@ -269,6 +268,17 @@ async def test_a_broken_or_cut_stream_keeps_what_was_written_and_says_so() -> No
     assert answer.usage.prompt_tokens > answer.usage.completion_tokens == offline_tokenizer().count(start.text)
     _, answer = await ask(answerer(FakeModel([[start, done("length")]])))
     assert answer.notes == (phrase("length_cut", "en"),)
+
+
+@given(cut=st.integers(1, len(TEXTS[0])), end=st.sampled_from(["length", "refused", "broken"]))
+def test_half_a_sentence_at_the_end_of_what_broke_off_is_neither_cited_nor_branded(cut: int, end: str) -> None:
+    written = TEXTS[0][:cut]
+    last = ModelInterrupted("cut") if end == "broken" else done(end)
+    _, answer = asyncio.run(ask(answerer(FakeModel([[TextPiece(text=written), last]]))))
+    whole = TEXTS[0].index(".")
+    assert answer.support is (Support.CITED if cut > whole else Support.EXEMPT)
+    half = answer.raw_text[answer.raw_text.find(".") + 1 :] if cut > whole else answer.raw_text
+    assert ("[ID:" in half) is (cut == len(TEXTS[0]))
 
 
 async def test_an_unsupported_answer_is_marked_or_withheld() -> None:
