@@ -11,15 +11,11 @@ from pathlib import Path
 from bots.access import line_to_add, unread
 from bots.requests import Check
 from bots.settings import Settings
-from bots.settings.problems import nearest
 from ragcore.errors import CitebotError, ModelAuthError, ModelError
 from ragcore.models.embeddings import Embedder
-from ragcore.models.llm import ChatModel
+from ragcore.models.llm import TASKS, ChatModel
 from ragcore.prompts import render
 from ragcore.types import Message
-
-TASKS = ("answer", "cite", "check")
-"""What the language model is asked to do: each may have a table of its own under `[llm.tasks]`."""
 
 _LITTLE_SPACE = 1024**3
 """Bytes: an index of a few thousand documents, and room for Chroma to rewrite its files."""
@@ -50,9 +46,8 @@ def check_tasks(settings: Settings) -> Iterator[Check]:
     """Tell which tables of tasks no task reads; nothing when all are read."""
     for name in settings.llm.tasks if settings.llm else ():
         if name not in TASKS:
-            near = nearest(name, TASKS)
-            mend = f"call it [llm.tasks.{near}]" if near else f"the tasks are {', '.join(TASKS)}"
-            yield Check(name=f"[llm.tasks.{name}]", state="warn", found="no task has this name", mend=mend)
+            mend = f"leave it out until then; what reads a table now: {', '.join(TASKS)}"
+            yield Check(name=f"[llm.tasks.{name}]", state="warn", found="nothing reads this table yet", mend=mend)
 
 
 def mend_stores(settings: Settings) -> str:

@@ -43,6 +43,8 @@ class Prompts:
 
         It may include the others by name: ``{% include "citation_rules.j2" %}``.
         """
+        if not path.is_file():
+            raise ConfigError(f"the prompt file {path} is not there; create it, or mend the knowledge base's `prompt`")
         beside = self._environment.overlay()
         own = jinja2.FileSystemLoader(path.parent)
         beside.loader = jinja2.ChoiceLoader([own, *([self._environment.loader] if self._environment.loader else [])])

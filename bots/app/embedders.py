@@ -58,7 +58,7 @@ class SizedEmbedder:
         try:
             vectors = await self._embedder.embed(texts)
         except ModelUnreachable as error:
-            raise ModelUnreachable(f"[embedding] names {self._host}, and {error}") from error
+            raise ModelUnreachable(f"[embedding] at {self._host}: {error}") from error
         if not self._dimension:
             self._dimension = int(vectors.shape[1])
             await asyncio.to_thread(self._remember, self._dimension)

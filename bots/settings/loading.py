@@ -23,6 +23,7 @@ from pydantic_settings import EnvSettingsSource
 from bots.settings.model import Settings, SourceSettings
 from bots.settings.problems import Place, describe, nearest, show, unknown_key
 from ragcore.errors import ConfigError
+from ragcore.models.llm import LATER_TASKS, TASKS
 from ragcore.phrases import LANGUAGES, is_spoken
 
 FILE_NAME = "citebot.toml"
@@ -249,6 +250,9 @@ def _contradictions(settings: Settings) -> Iterator[tuple[Place, str]]:
     language = settings.answer.language
     if language and not is_spoken(language):
         yield ("answer", "language"), f'"{language}" is none of those there are: {", ".join(sorted(LANGUAGES))}'
+    for task in settings.llm.tasks if settings.llm else ():
+        if task not in (*TASKS, *LATER_TASKS):
+            yield ("llm", "tasks", task), unknown_key(task, (*TASKS, *LATER_TASKS))
     known = list(settings.all_knowledge_bases)
     for number, channel in enumerate(settings.channels):
         for entry, name in enumerate(channel.knowledge_bases or ()):

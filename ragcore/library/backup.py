@@ -75,7 +75,8 @@ async def restore(file: Path, data_dir: Path) -> Manifest:
 
 
 def _backup(source: Path, file: Path) -> Manifest:
-    file.parent.mkdir(parents=True, exist_ok=True)
+    if not file.parent.is_dir():
+        raise ConfigError(f"there is no folder {file.parent} to write a backup to; create it, or name another file")
     with _scratch(file.with_name(f".{file.name}.{os.getpid()}.sqlite")) as copy:
         with contextlib.closing(sqlite3.connect(source)) as live, contextlib.closing(sqlite3.connect(copy)) as target:
             live.backup(target)

@@ -6,6 +6,11 @@ from typing import Literal, Protocol
 
 from ragcore.types import Message, Usage
 
+TASKS = ("answer", "cite", "check")
+"""What a chat model is asked to do; options may differ by task."""
+LATER_TASKS = ("rewrite", "enrich", "research", "vision")
+"""Tasks that the design names and nothing asks for yet: their options are taken, and wait."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextPiece:

@@ -226,7 +226,7 @@ def _read(content: bytes, count: int) -> NDArray[np.float32]:
         rows = {int(item["index"]): item["embedding"] for item in data}
         vectors = np.array([rows[index] for index in range(count)], dtype=np.float64)
     except (ValueError, KeyError, TypeError) as error:
-        raise ModelBadOutput(f"the endpoint did not give {count} vectors: {type(error).__name__}", raw=raw) from error
+        raise ModelBadOutput(f"the endpoint's answer does not hold {count} vectors as OpenAI's do", raw=raw) from error
     if len(data) != count or vectors.ndim != 2 or not vectors.shape[1]:
         raise ModelBadOutput(f"the endpoint gave {len(data)} vectors for {count} texts", raw=raw)
     if not np.isfinite(vectors).all() or not np.linalg.norm(vectors, axis=1).all():

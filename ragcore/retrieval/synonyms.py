@@ -38,8 +38,12 @@ class Synonyms:
         """
         try:
             return cls.parse(path.read_text(encoding="utf-8-sig").splitlines())
-        except (OSError, UnicodeDecodeError) as error:
-            raise ConfigError(f"the synonym file {path} cannot be read: {error}") from error
+        except FileNotFoundError as error:
+            raise ConfigError(f"the synonym file {path} is not there; check [answer] synonyms") from error
+        except OSError as error:
+            raise ConfigError(f"the synonym file {path} cannot be read: {error.strerror}") from error
+        except UnicodeDecodeError as error:
+            raise ConfigError(f"the synonym file {path} is not text in UTF-8") from error
 
     @classmethod
     def parse(cls, lines: Iterable[str]) -> "Synonyms":

@@ -70,7 +70,7 @@ async def test_an_endpoint_that_was_never_up_stops_only_what_needs_it(tmp_path: 
         (listed,) = [one async for one in operations.run(ListSources()) if isinstance(one, SourceState)]
         assert listed.name == "handbook"
         report = await synced(operations)
-        assert "[embedding] names 127.0.0.1:9," in report.error
+        assert "[embedding] at 127.0.0.1:9:" in report.error
         assert "secret" not in report.error
     async with OpenAIServer() as server:
         file.write_text(down.replace("http://me:secret@127.0.0.1:9/v1", server.base_url) + SOURCES)

@@ -62,6 +62,10 @@ def test_a_missing_variable_is_named_with_its_setting():
         ("llm = 5\n", "citebot.toml: llm: must be a table of keys and values"),
         ("sources = {}\n", 'citebot.toml: sources: must be a list, such as ["one", "two"]'),
         ("[llm]\ntemperature = 0.5\n", "citebot.toml: [llm] model: is missing"),
+        (
+            '[llm]\nmodel = "m"\n[llm.tasks.anwser]\n',
+            'citebot.toml: [llm] tasks, anwser: is not known; did you mean "answer"?',
+        ),
         ('[llm]\nmodel = "m"\ntasks = {rewrite = {top = 1}}\n', "citebot.toml: [llm.tasks.rewrite] top: is not known"),
         ('[[sources]]\ntype = "files"\n', "citebot.toml: [[sources]] number 1, name: is missing"),
         ('[[sources]]\nname = "a:b"\ntype = "files"\n', 'citebot.toml: [[sources]] "a:b", name: must not hold ":"'),

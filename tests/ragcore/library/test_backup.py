@@ -44,6 +44,7 @@ TEXTS = {f"d{n}": f"# Title {n}\n\nText {n}." for n in range(30)}
 
 async def test_a_backup_taken_while_documents_come_in_is_restored_whole(tmp_path: pathlib.Path) -> None:
     data, file = tmp_path / "data", tmp_path / "to" / "backup.zip"
+    file.parent.mkdir()
     async with opened(data) as library:
         await fill(library, TEXTS)
         filling = asyncio.create_task(fill(library, {f"e{n}": f"More {n}" for n in range(200)}))
@@ -65,6 +66,13 @@ async def test_a_backup_taken_while_documents_come_in_is_restored_whole(tmp_path
         (chunk,) = await library.registry.chunks_of(["s:d0"])
         assert chunk.text.endswith("Text 0.")
     assert embedder.texts == [], "the vectors came with the backup"
+
+
+async def test_no_folder_is_made_for_a_backup(tmp_path: pathlib.Path) -> None:
+    async with opened(tmp_path / "data") as library:
+        with pytest.raises(ConfigError, match="there is no folder"):
+            await backup(library.database, tmp_path / "nope" / "backup.zip")
+    assert not (tmp_path / "nope").exists()
 
 
 async def test_restoring_over_nothing_and_over_rubbish(tmp_path: pathlib.Path) -> None:

@@ -1,6 +1,10 @@
+import pathlib
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragcore.errors import ConfigError
 from ragcore.retrieval.query import CHARACTER_WEIGHT, MAX_EMBEDDED, MAX_TERMS, PART_WEIGHT, PARTICLE_WEIGHT, analyse
 from ragcore.retrieval.scoring import K1, idf
 from ragcore.retrieval.synonyms import Synonyms
@@ -126,3 +130,11 @@ def test_what_was_asked_before_helps_and_never_hurts() -> None:
     weighed = weigh(query, statistics)
     assert weighed.ceiling == weighed.known_ceiling == idf(100, 5) * (K1 + 1)
     assert len(weighed.keywords.clauses) == len(query.clauses)
+
+
+def test_a_synonym_file_that_cannot_be_read_is_told_in_words(tmp_path: pathlib.Path) -> None:
+    with pytest.raises(ConfigError, match=r"the synonym file \S+gone\.txt is not there"):
+        Synonyms.load(tmp_path / "gone.txt")
+    (tmp_path / "latin.txt").write_bytes("Büro, office".encode("latin-1"))
+    with pytest.raises(ConfigError, match=r"latin\.txt is not text in UTF-8"):
+        Synonyms.load(tmp_path / "latin.txt")
