@@ -23,7 +23,7 @@ LONG_RUN = 8
 """A run of this many content words in the same order is a quotation; longer ones prove nothing more."""
 PAIRS_A_WORD = 2
 """Of unspaced scripts the terms are overlapping pairs of characters, about two of which make a word."""
-_UNSAID = re.compile(r"\[\d{1,3}(?:[,\s\-–]+\d{1,3})*\]|(?<=\])\([^()\s]*\)|https?://[!#-;=?-_a-~]+")
+_UNSAID = re.compile(r"\[\^[\w-]{1,20}\]|\[\d{1,3}(?:[,\s\-–]+\d{1,3})*\]|(?<=\])\([^()\s]*\)|https?://[!#-;=?-_a-~]+")
 """Reference numbers, addresses and the targets of links: what a sentence writes without saying it."""
 _MIN_VERBATIM = 12
 """A quotation is told by its characters from this length on; shorter ones by their terms."""

@@ -46,8 +46,9 @@ _STOP = r"[.,;。，；]?"
 
 MARKER = re.compile(r"\[ID:(\d{1,9})\]", re.ASCII)
 """The one right form."""
+_NAMED = r"(?i:(?:citations?|cite|sources?|refs?|references?|来源|出处|引用)[^\S\n]{0,3}[:：=]?[^\S\n]{0,3})?"
 _IN_BRACKETS = re.compile(
-    rf"\\?(?:(?P<twice>[\[［【〔〖]{{2}})|[\[［【〔〖]){_SPACE}{_KEY}{_SPACE}(?P<colon>{_COLON}?){_SPACE}(?P<ids>{_IDS})(?P<stop>{_STOP}){_SPACE}"
+    rf"\\?(?:(?P<twice>[\[［【〔〖]{{2}})|[\[［【〔〖]){_SPACE}{_NAMED}{_KEY}{_SPACE}(?P<colon>{_COLON}?){_SPACE}(?P<ids>{_IDS})(?P<stop>{_STOP}){_SPACE}"
     r"\\?(?(twice)[\]］】〕〗]{2}|[\]］】〕〗])"
     rf"(?:\((?:(?:https?://|www\.|[/#])[^\s()<>]{{0,{MAX_URL}}}+)?\))?+"
 )
@@ -60,7 +61,11 @@ _GROUP = re.compile(
 )
 """Markers side by side, with commas between them and parentheses around them: ``(see [ID:0], [ID:2])``."""
 _MEMBER = re.compile(_PLAIN)
-_IN_PARENTHESES = re.compile(rf"[(（]{_SPACE}{_KEY}{_SPACE}{_COLON}{_SPACE}(?P<ids>{_IDS}){_SPACE}[)）]")
+_NO_CHUNK = re.compile(
+    rf"[\[［【〔〖]{_SPACE}{_KEY}{_SPACE}{_COLON}{_SPACE}(?:[-−–]\d{{1,9}}|\d{{1,9}}\.\d{{1,9}}){_SPACE}[\]］】〕〗]"
+)
+"""``[ID:-1]`` and ``[ID:0.5]`` are meant as markers, and name no chunk."""
+_IN_PARENTHESES = re.compile(rf"[(（]{_SPACE}{_NAMED}{_KEY}{_SPACE}{_COLON}{_SPACE}(?P<ids>{_IDS}){_SPACE}[)）]")
 _BARE_RUN = re.compile(
     rf"(?:[\[［【]{{1,2}}{_SPACE}\d{{1,3}}(?:{_SPACE}(?:{_RANGE}|{_LIST}){_SPACE}\d{{1,3}}){{0,8}}{_SPACE}[\]］】]{{1,2}}[^\S\n]?){{1,8}}+"
 )
@@ -219,6 +224,8 @@ def _keyed(text: str, count: int) -> Iterator[_Edit]:
             yield _Edit(found.start(), found.start("stop") if ends else found.end(), _written(ids))
             if ends:
                 yield _Edit(found.end("stop"), found.end(), "")
+    for found in _NO_CHUNK.finditer(text):
+        yield _Edit(found.start(), found.end(), "")
     for found in _IN_PARENTHESES.finditer(text):
         ids = _ids(found["ids"], count)
         # "(ID: 4711)" is somebody's number rather than a marker gone wrong.

@@ -35,6 +35,13 @@ _SAYS_NOTHING = re.compile(
     r"|我不知道|无法(?:回答|确定|得知|判断)",
     re.IGNORECASE,
 )
+_COURTESY = re.compile(
+    r"\W*(?:(?:thanks|thank you)(?: (?:so|very) much)?(?: for (?:\w+ ?){1,4})?|you(?:['’]re| are) welcome"
+    r"|(?:I['’]m |I am )?(?:happy|glad) to help|(?:I )?hope (?:this|that) helps|(?:good|great) question"
+    r"|(?:please )?(?:let me know|feel free)\b[^.!?\d]{0,60}|(?:is there )?anything else\b[^.!?\d]{0,40})[.!?\s]*",
+    re.IGNORECASE,
+)
+"""What is said out of politeness, and of nothing else."""
 _BUT = re.compile(
     r"(?<=\s)(?:but|however|though|although|while|yet|instead|only)\b|\A(?:al)?though\b|但|不过|然而|只", re.IGNORECASE
 )
@@ -48,6 +55,8 @@ def says_nothing(sentence: str) -> bool:
 
     With a "but" it goes on to claim something.
     """
+    if _COURTESY.fullmatch(sentence):
+        return not _BUT.search(sentence)
     if _SAYS_NOTHING.search(sentence):
         return not _BUT.search(sentence)
     return disclaims(sentence)

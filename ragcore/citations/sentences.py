@@ -102,10 +102,13 @@ def _boundaries(content: str, language: str) -> list[int]:
     proposed.update(found.end() for found in _WIDE_STOP.finditer(content))
     proposed.update(found.end() for found in _CLOSED_STOP.finditer(content))
     accepted: list[int] = []
+    last, word = 0, _WORD.search(content)
     for boundary in sorted(proposed):
-        last = accepted[-1] if accepted else 0
-        if last < boundary < len(content) and _is_boundary(content, last, boundary):
+        # A sentence holds a word. Where the next one stands is looked for once: thousands of stops may come before it.
+        worded = word is not None and word.start() < boundary
+        if worded and last < boundary < len(content) and _is_boundary(content, last, boundary):
             accepted.append(boundary)
+            last, word = boundary, _WORD.search(content, boundary)
     # What is left at the end without a word belongs to the sentence before.
     if accepted and not _WORD.search(content, accepted[-1]):
         accepted.pop()
@@ -135,8 +138,6 @@ def _is_boundary(content: str, last: int, boundary: int) -> bool:
     before = content[max(last, boundary - 40) : boundary]
     stop = before.rstrip().rstrip(_CLOSERS)[-1:]
     following = content[boundary]
-    if not _WORD.search(content, last, boundary):
-        return False
     if stop == "." and not before[-1].isspace():
         # "A.B公司": only between two wide characters does a stop without a space end a sentence.
         return _is_wide(before[-2:-1]) and _is_wide(following)

@@ -144,3 +144,29 @@ def test_onyx_misses_a_citation_that_comes_with_a_fence_in_one_piece() -> None:
     piece = "Cited [1]. ```py\nx[1].\n```\nAnd [2]."
     assert held.feed(piece) + held.close() == piece
     assert markers.repair(piece, 4) == "Cited [ID:1]. ```py\nx[1].\n```\nAnd [ID:2]."
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        f"{LEAVE_SAID} [citation: ID:0].",
+        f"{LEAVE_SAID} (source: ID:0).",
+        f"{LEAVE_SAID} [Source ID:0].",
+        f"{LEAVE_SAID} [ID:-1].",
+        f"{LEAVE_SAID} [ID:0.5].",
+    ],
+)
+async def test_what_was_meant_as_a_marker_does_not_stay_beside_the_right_one(written: str) -> None:
+    assert (await cite(written, (LEAVE,))).text == f"{LEAVE_SAID} [ID:0]."
+
+
+async def test_a_footnote_does_not_keep_a_sentence_from_being_attributed() -> None:
+    assert (await cite(f"{LEAVE_SAID} [^1].", (LEAVE,))).citations
+
+
+async def test_courtesy_needs_no_source() -> None:
+    cited = await cite("Thanks for asking! Anything else?", CHUNKS, question="What is the rule for leave of the team?")
+    assert cited.support is Support.EXEMPT
+    assert (await cite("Thanks to whales, the sea is full of songs that nobody in it can hear.", CHUNKS)).support is (
+        Support.UNSUPPORTED
+    )

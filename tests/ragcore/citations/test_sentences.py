@@ -151,3 +151,10 @@ def test_splitting_takes_linear_time(unit: str) -> None:
     began = time.process_time()
     split_sentences(unit * (200_000 // len(unit)))
     assert time.process_time() - began < 10
+
+
+@pytest.mark.parametrize("unit", ["![", "。」", '!"', "。”"])
+def test_thousands_of_stops_without_a_word_are_passed_over_once(unit: str) -> None:
+    began = time.process_time()
+    split_sentences(f"A word. {unit * 8_000} end.")
+    assert time.process_time() - began < 1.5
