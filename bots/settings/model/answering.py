@@ -1,0 +1,56 @@
+"""The table of answers."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from bots.settings.model.values import FilePath, Section
+
+
+class AnswerSettings(Section):
+    """How questions are searched and answered."""
+
+    top_k: int | None = Field(default=None, gt=0, description="how many candidates each search brings in")
+    top_n: int | None = Field(default=None, gt=0, description="how many chunks the answer may rest on")
+    similarity_threshold: float | None = Field(
+        default=None, ge=0, le=1, description="the least relevance a chunk must have"
+    )
+    vector_similarity_weight: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="share of the meaning against the words in the ranking; less by itself where the embedder does not "
+        "know the language",
+    )
+    empty_response: str = Field(
+        default="", description="what to say when nothing relevant is found; default: in the asker's language"
+    )
+    unsupported: Literal["mark", "withhold"] = Field(
+        default="mark",
+        description="what happens to an answer that no document supports: shown marked as such, or withheld",
+    )
+    link_hosts: tuple[str, ...] = Field(
+        default=(), description="hosts besides the sources' own that answers may link to"
+    )
+    history_days: float = Field(default=30, ge=0, description="how long a conversation is remembered, in days")
+    quote: bool = Field(default=True, description="whether answers carry citations")
+    citation_plus: bool = Field(default=False, description="a second call of the model that only adds citations")
+    refine_multiturn: bool = Field(
+        default=True, description="rewrite a follow-up question so that it stands alone; nothing reads it yet"
+    )
+    cross_languages: tuple[str, ...] = Field(
+        default=(),
+        description='languages the question is also searched in: `["English", "Chinese"]`; nothing reads it yet',
+    )
+    keyword: bool = Field(default=False, description="let the model add keywords to the question; nothing reads it yet")
+    toc_enhance: bool = Field(
+        default=False,
+        description="let the model choose chapters of long documents by their contents; nothing reads it yet",
+    )
+    use_kg: bool = Field(default=False, description="search the knowledge graph too; nothing reads it yet")
+    language: str = Field(
+        default="", description="language of the fixed sentences, such as `en` or `zh`; default: the asker's"
+    )
+    synonyms: FilePath | None = Field(
+        default=None, description="a file of synonyms, one line a group, separated by commas"
+    )

@@ -1,0 +1,83 @@
+"""The tables of documents: where they come from, how they are kept, who may read them."""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, field_validator, model_validator
+
+from bots.settings.grammar import normal_schedule
+from bots.settings.model.values import FilePath, JsonTable, Name, OptionalUrl, Reader, Secret, Section
+
+
+class ChromaSettings(Section):
+    """Where the vectors stand."""
+
+    url: OptionalUrl = Field(default="", description='a Chroma server, such as `"http://host:8000"`; default: embedded')
+
+
+class DatabaseSettings(Section):
+    """Where documents, history and state stand."""
+
+    url: Secret | None = Field(
+        default=None,
+        description="such as `postgresql+asyncpg://user:${PGPASSWORD}@host/citebot`; default: SQLite in `data_dir`",
+    )
+
+
+class KnowledgeBaseSettings(Section):
+    """One knowledge base: documents that are searched, and read, together."""
+
+    description: str = Field(default="", description="what is in it, in one sentence")
+    chunking: Literal["naive"] = Field(default="naive", description="the chunk method")
+    chunk_tokens: int | None = Field(default=None, ge=16, le=8192, description="the largest chunk, in tokens")
+    chunk_overlap: float | None = Field(
+        default=None, ge=0, le=0.5, description="how much of a chunk the next one repeats, as a share of it"
+    )
+    delimiters: str | None = Field(
+        default=None,
+        description="the characters after which text may be cut, as one string; default: paragraphs, lines, sentences",
+    )
+    readers: tuple[Reader, ...] = Field(
+        default=(),
+        description="who may be answered from it: `*`, `slack:T0123`, `slack:T0123/C0456`, `slack:T0123/@U0789`, "
+        "`discord:GUILD`, `discord:GUILD/CHANNEL`, `discord:@USER`, `telegram:CHAT`, `telegram:@USER`, "
+        "`email:ADDRESS`; default: nobody but the operator",
+    )
+    prompt: FilePath | None = Field(
+        default=None,
+        description="a file with this knowledge base's own system prompt; how to cite is added where it does not say",
+    )
+
+
+class SourceSettings(Section):
+    """One source of documents. Keys not listed here belong to its type."""
+
+    name: Name = Field(description="unique; the first part of its documents' ids")
+    type: str = Field(min_length=1, description="the kind of source, such as `files`")
+    knowledge_base: Name = Field(
+        default="", validate_default=False, description="where its documents go; default: the source's name"
+    )
+    schedule: Annotated[str, AfterValidator(normal_schedule)] | None = Field(
+        default=None,
+        description='how often `citebot run` syncs it: `"15m"`, or a cron line such as '
+        '`"0 6 * * mon-fri Europe/Berlin"`; default: only by hand',
+    )
+    options: JsonTable = Field(default_factory=dict, repr=False, exclude=True, description="the keys of its type")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _split(cls, table: object) -> object:
+        """Set the keys that belong to the type apart, and name the knowledge base."""
+        if not isinstance(table, Mapping):
+            return table
+        own = {key: value for key, value in table.items() if key in cls.model_fields and key != "options"}
+        if "name" in own:
+            own.setdefault("knowledge_base", own["name"])
+        return own | {"options": {key: value for key, value in table.items() if key not in own}}
+
+    @field_validator("name")
+    @classmethod
+    def _no_colon(cls, name: str) -> str:
+        if ":" in name:
+            raise ValueError('must not hold ":", which parts the name from the document in an id')
+        return name

@@ -1,0 +1,82 @@
+"""The tables of models: language, embedding, reranking."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, StringConstraints, model_validator
+
+from bots.settings.model.values import FROZEN, OPENAI_URL, HttpUrl, JsonTable, Secret, Section
+
+
+class TaskSettings(Section):
+    """What one task of the language model does differently from `[llm]`. The tasks are `answer`, `cite` and `check`."""
+
+    model: str | None = Field(default=None, description="another model for this task")
+    temperature: float | None = Field(default=None, ge=0, le=2, description="another temperature for this task")
+    max_tokens: int | None = Field(default=None, gt=0, description="another limit of this task's output, in tokens")
+    extra_body: JsonTable | None = Field(default=None, repr=False, description="another `extra_body` for this task")
+
+
+class LLMSettings(Section):
+    """The language model: any OpenAI-compatible chat completions endpoint.
+
+    Left out, answers are the best-supported sentences of the documents, quoted.
+    """
+
+    base_url: HttpUrl = Field(
+        default=OPENAI_URL, description="address of the endpoint, up to and with its version (`/v1`)"
+    )
+    model: Annotated[str, StringConstraints(min_length=1)] = Field(description="the model's name at that endpoint")
+    api_key: Secret | None = Field(default=None, description="the endpoint's key; local servers need none")
+    context_window: int | None = Field(
+        default=None,
+        ge=1024,
+        description="how many tokens the model reads and writes together; default: what is known of it",
+    )
+    max_tokens: int | None = Field(default=None, gt=0, description="the longest answer, in tokens")
+    temperature: float | None = Field(default=None, ge=0, le=2, description="how freely the model words its answers")
+    extra_body: JsonTable = Field(
+        default_factory=dict,
+        repr=False,
+        description="further fields of the request, such as those that turn thinking off",
+    )
+    vision_model: str = Field(default="", description="the model that describes pictures; nothing reads it yet")
+    connect_timeout: float | None = Field(default=None, gt=0, description="seconds until a connection must stand")
+    first_token_timeout: float | None = Field(default=None, gt=0, description="seconds until the first token must come")
+    total_timeout: float | None = Field(default=None, gt=0, description="seconds until an answer must be complete")
+    max_concurrent: int | None = Field(default=None, gt=0, description="how many calls may run side by side")
+    tasks: Annotated[dict[str, TaskSettings], *FROZEN] = Field(
+        default_factory=dict, description="one table a task to override, such as `[llm.tasks.cite]`"
+    )
+
+
+class EmbeddingSettings(Section):
+    """The model that turns texts into vectors. Another one needs `citebot sync --full` once."""
+
+    provider: Literal["minilm", "openai"] = Field(
+        default="minilm",
+        description="`minilm` is built in and needs no network; `openai` is any OpenAI-compatible endpoint",
+    )
+    base_url: HttpUrl = Field(default=OPENAI_URL, description="address of the endpoint, for `openai`")
+    model: str = Field(default="", description="the model's name at that endpoint; `openai` needs it")
+    api_key: Secret | None = Field(default=None, description="the endpoint's key")
+    batch_size: int | None = Field(default=None, gt=0, description="how many texts one request holds")
+    dimension: int | None = Field(
+        default=None, gt=0, description="shorter vectors, where the model can give them; default: the model's own"
+    )
+    max_tokens: int | None = Field(
+        default=None, gt=0, description="tokens of one text that the model reads; longer ones are embedded in windows"
+    )
+
+    @model_validator(mode="after")
+    def _model_is_named(self) -> Self:
+        if self.provider == "openai" and not self.model:
+            raise ValueError('model is missing: provider = "openai" needs it, such as "text-embedding-3-small"')
+        return self
+
+
+class RerankSettings(Section):
+    """A reranker behind a Jina- or Cohere-style `/rerank` endpoint; left out, none is asked. Nothing reads it yet."""
+
+    base_url: HttpUrl = Field(description="address of the endpoint, without `/rerank`")
+    model: str = Field(description="the model's name at that endpoint")
+    api_key: Secret | None = Field(default=None, description="the endpoint's key")

@@ -1,0 +1,95 @@
+"""The tables of chat platforms and of the process that serves them."""
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from bots.settings.grammar import normal_channel
+from bots.settings.model.values import (
+    DISCORD_URL,
+    SLACK_URL,
+    TELEGRAM_URL,
+    HttpUrl,
+    OptionalUrl,
+    Secret,
+    Section,
+    SlashCommand,
+)
+
+Port = Annotated[int, Field(ge=1, le=65535)]
+
+
+class SlackSettings(Section):
+    """Slack; it starts when `bot_token` is there, by Socket Mode with `app_token`, else by signed HTTP."""
+
+    bot_token: Secret | None = Field(default=None, description="`xoxb-…`")
+    app_token: Secret | None = Field(default=None, description="`xapp-…`, for Socket Mode")
+    signing_secret: Secret | None = Field(default=None, description="for signed HTTP")
+    api_url: HttpUrl = Field(default=SLACK_URL, description="another one for GovCloud or a proxy")
+    http_host: str = Field(default="127.0.0.1", description="where signed HTTP is listened for")
+    http_port: Port = Field(default=3000, description="and at which port; put a proxy with TLS before it")
+    ask_command: SlashCommand = Field(default="/ask", description="the command that asks a question")
+    bot_command: SlashCommand = Field(default="/citebot", description="the command for `search`, `sources` and `help`")
+
+
+class DiscordSettings(Section):
+    """Discord; it starts when `token` is there."""
+
+    token: Secret | None = Field(default=None, description="the bot's token")
+    api_url: HttpUrl = Field(default=DISCORD_URL, description="another one for a proxy; it also moves the gateway")
+    message_content: Literal["auto", "on", "off"] = Field(
+        default="auto",
+        description="whether to ask for the message content intent; `auto` does without when it is refused",
+    )
+
+
+class TelegramSettings(Section):
+    """Telegram; it starts when `bot_token` is there."""
+
+    bot_token: Secret | None = Field(default=None, description="the bot's token")
+    api_url: HttpUrl = Field(default=TELEGRAM_URL, description="another one for a local Bot API server")
+    webhook_url: OptionalUrl = Field(default="", description="the public address for updates; default: polling")
+    webhook_host: str = Field(default="127.0.0.1", description="where the updates of a webhook are listened for")
+    webhook_port: Port = Field(default=8081, description="and at which port; put a proxy with TLS before it")
+
+
+class ChannelSettings(Section):
+    """One channel that differs from the rest."""
+
+    id: Annotated[str, AfterValidator(normal_channel)] = Field(
+        description="`slack:T0123/C0456`, `discord:GUILD/CHANNEL` or `telegram:CHAT`; ids, never names"
+    )
+    knowledge_bases: tuple[str, ...] | None = Field(
+        default=None,
+        description="narrows what the channel may read, never widens it; default: all that its readers allow",
+    )
+    respond: Literal["mention", "all", "questions", "off"] = Field(
+        default="mention", description="which messages it answers"
+    )
+
+
+class TurnSettings(Section):
+    """How questions are taken on the chat platforms."""
+
+    patience: float = Field(
+        default=40.0, gt=0, description="seconds within which an answer, or a plain reason for none, stands"
+    )
+    catch_up: float = Field(
+        default=15.0,
+        ge=0,
+        description="minutes: what was asked while Citebot was down is answered if it is no older",
+    )
+    user_limit: int = Field(default=15, gt=0, description="questions a minute of one person")
+    channel_limit: int = Field(default=60, gt=0, description="questions a minute in one channel")
+    prompts: tuple[str, ...] = Field(
+        default=(), max_length=4, description="questions to suggest to whoever opens a conversation, at most four"
+    )
+
+
+class MonitoringSettings(Section):
+    """What `citebot run` tells whoever watches it."""
+
+    port: Port | None = Field(default=None, description="serves `/healthz` and `/metrics` there; default: not at all")
+    host: str = Field(default="127.0.0.1", description="where these are listened for")
+    log_format: Literal["text", "json"] = Field(default="text", description="`json` writes one object a line")
+    log_questions: bool = Field(default=False, description="whether the log holds what people ask")

@@ -1,0 +1,71 @@
+"""What the values of settings are made of: addresses, secrets, names, paths, and the table that holds them."""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, JsonValue, SecretStr, StringConstraints, WrapSerializer
+
+from bots.settings.grammar import normal_person, normal_reader
+
+OPENAI_URL = "https://api.openai.com/v1"
+SLACK_URL = "https://slack.com/api/"
+DISCORD_URL = "https://discord.com/api/v10"
+TELEGRAM_URL = "https://api.telegram.org"
+
+
+def _whole_path(path: Path) -> Path:
+    return path.expanduser().absolute()
+
+
+def _http_url(url: str) -> str:
+    if not re.fullmatch(r"https?://[^\s/]\S*", url):
+        raise ValueError('must be an address that starts with "http://" or "https://"')
+    return url
+
+
+def _printable(name: str) -> str:
+    if not name.isprintable():
+        raise ValueError("must not hold line breaks or control characters")
+    return name
+
+
+def _slash_command(name: str) -> str:
+    if not re.fullmatch(r"/[a-z0-9_-]{1,31}", name):
+        raise ValueError('must be a slash and at most 31 small letters, digits, "-" or "_", such as "/ask"')
+    return name
+
+
+# Declared as dict, which is what the reader of environment variables descends into; read-only all the same.
+def _frozen_table(table: Mapping[str, Any]) -> Mapping[str, Any]:
+    return MappingProxyType(dict(table))
+
+
+FROZEN = (AfterValidator(_frozen_table), WrapSerializer(lambda table, dump: dump(dict(table))))
+
+FilePath = Annotated[Path, AfterValidator(_whole_path)]
+HttpUrl = Annotated[str, StringConstraints(strip_whitespace=True), AfterValidator(_http_url)]
+OptionalUrl = Annotated[
+    str, StringConstraints(strip_whitespace=True), AfterValidator(lambda url: _http_url(url) if url else "")
+]
+Secret = Annotated[SecretStr, AfterValidator(lambda secret: SecretStr(secret.get_secret_value().strip()))]
+Name = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100), AfterValidator(_printable)
+]
+SlashCommand = Annotated[str, StringConstraints(strip_whitespace=True), AfterValidator(_slash_command)]
+Reader = Annotated[str, AfterValidator(normal_reader)]
+Person = Annotated[str, AfterValidator(normal_person)]
+JsonTable = Annotated[Mapping[str, JsonValue], *FROZEN]
+
+
+class Section(BaseModel):
+    """One table of the file: frozen, and closed to unknown keys."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True, hide_input_in_errors=True)
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        """Yield what is shown of the values: an address without the name and password that may stand in it."""
+        for name, value in super().__repr_args__():
+            yield name, re.sub(r"(?<=://)[^/\s]*@", "", value) if isinstance(value, str) else value
