@@ -5,6 +5,7 @@ import contextlib
 import uuid
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from bots.app.options import ingest_options
 from bots.counting import counted
@@ -13,6 +14,7 @@ from bots.settings import Settings, SourceSettings
 from connectors import sync as connector_sync
 from connectors.base import Origin
 from connectors.registry import connect
+from connectors.schedule import due
 from connectors.sync import SyncJob, forget_source, orphans
 from ragcore.errors import CitebotError, ConfigError
 from ragcore.library import Library
@@ -153,7 +155,7 @@ async def source_states(settings: Settings, library: Library) -> list[SourceStat
     states = await SourceStates(library.database).all()
     counts = await library.registry.counts_by_source()
     configured: Mapping[str, SourceSettings] = {source.name: source for source in settings.sources}
-    found = []
+    found, now = [], datetime.now(UTC)
     for name in [*configured, *(name for name in counts if name not in configured)]:
         source, count, state = configured.get(name), counts.get(name), states.get(name)
         found.append(
@@ -164,6 +166,9 @@ async def source_states(settings: Settings, library: Library) -> list[SourceStat
                 documents=count.documents if count else 0,
                 chunks=count.chunks if count else 0,
                 last_success=state.last_success_at if state else None,
+                next_run=due(source.schedule, state.last_run_at if state else None, now)
+                if source and source.schedule
+                else None,
                 last_error=(state.last_error if state else "") if source else "it has no settings any more",
             )
         )

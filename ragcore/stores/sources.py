@@ -2,13 +2,13 @@
 
 import json
 from dataclasses import dataclass, fields, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Row, delete, select
+from sqlalchemy import Row, delete, select, update
 
 from ragcore.stores.database import Database
-from ragcore.stores.rows import upsert, utc
+from ragcore.stores.rows import insert_new, upsert, utc
 from ragcore.stores.schema import sources
 
 
@@ -55,6 +55,19 @@ class SourceStates:
         record["doubted"] = json.dumps(sorted(state.doubted), ensure_ascii=False)
         async with self._database.begin() as connection:
             await upsert(connection, sources, [record])
+
+    async def begin(self, name: str, *, after: datetime | None, at: datetime) -> bool:
+        """Record that a run begins at this time; False when another process began one since ``after``, the last known.
+
+        Of several processes that wake at the same time one alone gets True.
+        """
+        async with self._database.begin() as connection:
+            row = (await connection.execute(select(sources).where(sources.c.name == name))).one_or_none()
+            if row is None:
+                await insert_new(connection, sources, [{"name": name}])
+            same = sources.c.last_run_at.is_(None) if after is None else sources.c.last_run_at == after.astimezone(UTC)
+            begun = update(sources).where(sources.c.name == name, same).values(last_run_at=at.astimezone(UTC))
+            return (await connection.execute(begun.returning(sources.c.name))).first() is not None
 
     async def forget(self, name: str) -> None:
         """Drop what is known of a source."""

@@ -1,0 +1,144 @@
+"""The scheduler: wakes each source when it is due, and sweeps what need not be kept any longer.
+
+APScheduler only wakes: what was done, and so what is due, stands in the database, where other processes see it too.
+"""
+
+import contextlib
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from datetime import UTC, datetime, timedelta
+
+from bots.counting import counted
+from bots.requests import Event, Sync
+from bots.service import Backend
+from bots.settings import Settings
+from connectors.schedule import due
+from ragcore.errors import CitebotError
+from ragcore.reports import SyncReport
+from ragcore.stores.database import Database
+from ragcore.stores.sources import SourceState, SourceStates
+
+log = logging.getLogger(__name__)
+
+REST = timedelta(minutes=1)
+"""The least time from the end of a run to the next, however much is overdue."""
+SWEEPING = timedelta(hours=1)
+
+Sweep = Callable[[], Awaitable[object]]
+
+
+class Schedule:
+    """The timetable of one process; use ``scheduling``."""
+
+    def __init__(self, settings: Settings, database: Database, backend: Backend, sweeps: Iterable[Sweep] = ()) -> None:
+        """Compose; nothing is woken before ``start``.
+
+        Args:
+            settings: Names the sources and their schedules.
+            database: Where their last runs stand.
+            backend: What runs them.
+            sweeps: What is called once an hour.
+        """
+        from apscheduler.schedulers.asyncio import AsyncIOScheduler
+
+        self._schedules = {source.name: source.schedule for source in settings.sources if source.schedule}
+        self._alone = database.is_sqlite
+        self._states = SourceStates(database)
+        self._backend = backend
+        self._sweeps = tuple(sweeps)
+        self._waker = AsyncIOScheduler(timezone=UTC)
+
+    async def start(self) -> None:
+        """Begin; a run that a crash broke off is due at once, where no other process can be at it."""
+        now = datetime.now(UTC)
+        states = await self._states.all()
+        for name, schedule in self._schedules.items():
+            state = states.get(name, SourceState(name=name))
+            if self._alone and _broke_off(state):
+                self._wake_at(name, now, whatever=True)
+            else:
+                self._wake_at(name, due(schedule, state.last_run_at, now))
+        self._waker.add_job(self._sweep, "interval", seconds=SWEEPING.total_seconds(), next_run_time=now)
+        self._waker.start()
+
+    def stop(self) -> None:
+        """Wake nothing any more."""
+        self._waker.shutdown(wait=False)
+
+    def _wake_at(self, name: str, moment: datetime, *, whatever: bool = False) -> None:
+        arguments = {"args": [name, whatever], "id": name, "replace_existing": True, "misfire_grace_time": None}
+        self._waker.add_job(self._wake, "date", run_date=moment, **arguments)
+
+    async def _wake(self, name: str, whatever: bool) -> None:
+        """Run a source if it is due by the database's word (or whatever that says), and set the next time."""
+        schedule, now = self._schedules[name], datetime.now(UTC)
+        following = now + REST
+        try:
+            last = (await self._states.get(name)).last_run_at
+            moment = due(schedule, last, now)
+            if moment > now and not whatever:  # somebody else has run it meanwhile
+                following = moment
+                return
+            if await self._states.begin(name, after=last, at=now):
+                await self._run(name)
+            ended = datetime.now(UTC)
+            last = (await self._states.get(name)).last_run_at
+            following = max(due(schedule, last, ended), ended + REST)
+        except CitebotError as error:
+            log.warning("source %s could not be run: %s", name, error)
+        finally:
+            self._wake_at(name, following)
+
+    async def _run(self, name: str) -> None:
+        async with contextlib.aclosing(_events(self._backend, Sync(sources=(name,)))) as events:
+            async for event in events:
+                if isinstance(event, SyncReport):
+                    _tell(event)
+
+    async def _sweep(self) -> None:
+        for sweep in self._sweeps:
+            try:
+                await sweep()
+            except CitebotError as error:
+                log.warning("what has expired could not be dropped: %s", error)
+
+
+def _broke_off(state: SourceState) -> bool:
+    """Tell whether a source's last run neither succeeded nor failed."""
+    last, success = state.last_run_at, state.last_success_at
+    return last is not None and not state.last_error and (success is None or success < last)
+
+
+async def _events(backend: Backend, request: Sync) -> AsyncGenerator[Event]:
+    async for event in backend.run(request):
+        yield event
+
+
+def _tell(report: SyncReport) -> None:
+    """Write to the log how a run went, if there is anything to tell."""
+    if report.error:
+        log.warning("source %s: %s", report.source, report.error)
+        return
+    counts = {"added": report.added, "changed": report.changed, "deleted": report.deleted}
+    changes = ", ".join(f"{counted(count, 'document')} {what}" for what, count in counts.items() if count)
+    log.info("source %s: %s, %.1f s", report.source, changes or "nothing changed", report.seconds)
+    for warning in report.warnings:
+        log.warning("source %s: %s", report.source, warning)
+    if report.failed:
+        unread = counted(len(report.failed), "document")
+        log.warning(
+            "source %s: %s could not be read; `citebot sync %s` names each", report.source, unread, report.source
+        )
+
+
+@contextlib.asynccontextmanager
+async def scheduling(
+    settings: Settings, database: Database, backend: Backend, sweeps: Iterable[Sweep] = ()
+) -> AsyncGenerator[None]:
+    """Run sources when they are due while the context lasts; a run under way at its end is broken off."""
+    schedule = Schedule(settings, database, backend, sweeps)
+    await schedule.start()
+    try:
+        yield
+    finally:
+        schedule.stop()
