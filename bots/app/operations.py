@@ -42,9 +42,10 @@ from ragcore.library.backup import backup
 from ragcore.library.recovery import mend
 from ragcore.library.upkeep import keep_following
 from ragcore.models.openai_chat import OpenAIChatModel
+from ragcore.stores.database import Database
 from ragcore.types import Answer, AnswerEvent, Question
 
-_PATIENCE = 5.0
+PATIENCE = 5.0
 """Seconds that a start waits for the mending of damaged indexes."""
 
 log = logging.getLogger(__name__)
@@ -63,11 +64,16 @@ class Operations:
         self._warming: asyncio.Task[None] | None = None
         self._following: asyncio.Task[None] | None = None
 
-    async def start(self) -> None:
+    @property
+    def database(self) -> Database:
+        """Return the one database."""
+        return self._parts.library.database
+
+    async def start(self, patience: float = PATIENCE) -> None:
         """Mend damaged indexes, waiting a little: a small index is whole again before the first question."""
         self._mending = asyncio.create_task(self._mend())
         self._following = asyncio.create_task(keep_following(self._parts.library))
-        await asyncio.wait({self._mending}, timeout=_PATIENCE)
+        await asyncio.wait({self._mending}, timeout=patience)
 
     async def warm(self) -> None:
         """Load in the background what the first question needs."""
@@ -76,15 +82,22 @@ class Operations:
             await asyncio.to_thread(getattr, self._parts.chat_model, "context_window")
         self._warming = asyncio.create_task(warm(self._settings, self._parts))
 
-    async def close(self) -> None:
-        """Let a mending under way come to its end: the next command would only begin it again."""
+    async def close(self, leaving: float | None = None) -> None:
+        """Let a mending under way come to its end: the next command would only begin it again.
+
+        After ``leaving`` seconds it is broken off all the same, which loses nothing else.
+        """
         for task in filter(None, (self._warming, self._following)):
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
         if self._mending is not None:
-            if not self._mending.done():
+            if leaving is not None:
+                await asyncio.wait({self._mending}, timeout=leaving)
+                self._mending.cancel()
+            elif not self._mending.done():
                 log.warning("an index is still being built anew; leaving when that is done (Ctrl-C leaves at once)")
-            await self._mending
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._mending
 
     async def _mend(self) -> None:
         try:

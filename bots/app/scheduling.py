@@ -3,6 +3,7 @@
 APScheduler only wakes: what was done, and so what is due, stands in the database, where other processes see it too.
 """
 
+import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
@@ -46,6 +47,7 @@ class Schedule:
         self._states = SourceStates(database)
         self._backend = backend
         self._sweeps = tuple(sweeps)
+        self._running: set[asyncio.Task[None]] = set()
         self._waker = AsyncIOScheduler(timezone=UTC)
 
     async def start(self) -> None:
@@ -61,8 +63,12 @@ class Schedule:
         self._waker.add_job(self._sweep, "interval", seconds=SWEEPING.total_seconds(), next_run_time=now)
         self._waker.start()
 
-    def stop(self) -> None:
-        """Wake nothing any more."""
+    async def stop(self) -> None:
+        """Wake nothing any more, and break off what runs."""
+        self._waker.remove_all_jobs()
+        for task in self._running:
+            task.cancel()
+        await asyncio.gather(*self._running, return_exceptions=True)
         self._waker.shutdown(wait=False)
 
     def _wake_at(self, name: str, moment: datetime, *, whatever: bool = False) -> None:
@@ -73,6 +79,9 @@ class Schedule:
         """Run a source if it is due by the database's word (or whatever that says), and set the next time."""
         schedule, now = self._schedules[name], datetime.now(UTC)
         following = now + REST
+        task = asyncio.current_task()
+        assert task is not None
+        self._running.add(task)
         try:
             last = (await self._states.get(name)).last_run_at
             moment = due(schedule, last, now)
@@ -87,6 +96,7 @@ class Schedule:
         except CitebotError as error:
             log.warning("source %s could not be run: %s", name, error)
         finally:
+            self._running.discard(task)
             self._wake_at(name, following)
 
     async def _run(self, name: str) -> None:
@@ -141,4 +151,4 @@ async def scheduling(
     try:
         yield
     finally:
-        schedule.stop()
+        await schedule.stop()

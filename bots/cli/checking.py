@@ -11,6 +11,7 @@ from bots.cli.reach import reach, read_settings
 from bots.doctor import check_data_dir, check_files, check_readers, check_settings, check_tasks, mend_stores
 from bots.rendering.clean import clean, clean_line
 from bots.requests import Check, Diagnose
+from bots.settings import Settings
 from ragcore.errors import BusyError, CitebotError, ConfigError, ModelError, StoreError
 
 _SIGNS = {"ok": ("✓", "green"), "warn": ("!", "yellow"), "fail": ("✗", "red")}
@@ -58,7 +59,18 @@ async def _checks(config: Path | None, *, repair: bool, console: Console | None)
         note(Check(name="lock", state="fail", found=str(error), mend="wait until it is done, or end it"))
     except CitebotError as error:
         note(Check(name="start", state="fail", found=str(error), mend="`citebot --debug doctor` shows where"))
+    for check in await _platforms(settings):
+        note(check)
     return checks
+
+
+async def _platforms(settings: Settings) -> list[Check]:
+    """Ask each platform that has a token; whatever is at the data, these are asked from here."""
+    from bots.app.platforms import check_platform, with_token
+
+    checks = [check for name in with_token(settings) for check in await check_platform(name, settings)]
+    none = Check(name="platforms", state="ok", found="none has a token: only the terminal is answered")
+    return checks or [none]
 
 
 def _show(check: Check, console: Console) -> None:

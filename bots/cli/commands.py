@@ -202,6 +202,14 @@ def search(
     _run(run_search(config or context.obj, request, as_json=json))
 
 
+@app.command()
+def run(context: typer.Context, config: Config = None) -> None:
+    """Answer on every chat platform that has a token, and sync the sources on schedule."""
+    from bots.cli.running import run_platforms
+
+    _run(run_platforms(config or context.obj, debug=_debugging()))
+
+
 @app.command(name="sources")
 def list_sources(context: typer.Context, json: Json = False, config: Config = None) -> None:
     """Show what each source holds and how its last run ended."""

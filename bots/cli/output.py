@@ -2,15 +2,18 @@
 
 import json
 import logging
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TextIO
+from datetime import UTC, datetime
+from typing import Literal, TextIO
 
 from rich.console import Console
 
 from bots.rendering.clean import clean
 
+_TURN = re.compile(r"\bturn ([0-9a-f]{8})\b")
 _UNBROKEN = 100_000
 """Columns of an output that is no terminal: a line there ends where its text ends."""
 
@@ -61,22 +64,49 @@ class _Stderr(logging.StreamHandler[TextIO]):
 class _Lines(logging.Formatter):
     """Makes records safe to show; where an error arose is for ``--debug``."""
 
-    def __init__(self, *, debug: bool) -> None:
-        super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s" if debug else "citebot: %(message)s")
+    def __init__(self, form: str, *, debug: bool) -> None:
+        super().__init__(form)
         self._debug = debug
 
     def format(self, record: logging.LogRecord) -> str:
-        if not self._debug and record.exc_info:
-            record = logging.makeLogRecord({**vars(record), "exc_info": None, "exc_text": None})
-            record.msg = f"{record.msg} (--debug shows where)"
-        return clean(super().format(record))
+        return clean(super().format(_short(record, debug=self._debug)))
 
 
-def start_logging(*, debug: bool) -> None:
-    """Send the log to stderr: warnings, and with ``debug`` everything of ours."""
+class _Objects(logging.Formatter):
+    """One JSON object a line; ``turn`` is the reference of the turn that the line tells of."""
+
+    def __init__(self, *, debug: bool) -> None:
+        super().__init__()
+        self._debug = debug
+
+    def format(self, record: logging.LogRecord) -> str:
+        short = _short(record, debug=self._debug)
+        told = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": short.getMessage(),
+        }
+        if turn := _TURN.search(told["message"]):
+            told["turn"] = turn[1]
+        if short.exc_info:
+            told["error"] = self.formatException(short.exc_info)
+        return json.dumps(told, ensure_ascii=False)
+
+
+def _short(record: logging.LogRecord, *, debug: bool) -> logging.LogRecord:
+    if debug or not record.exc_info:
+        return record
+    record = logging.makeLogRecord({**vars(record), "exc_info": None, "exc_text": None})
+    record.msg = f"{record.msg} (--debug shows where)"
+    return record
+
+
+def start_logging(*, debug: bool, log_format: Literal["text", "json"] = "text", serving: bool = False) -> None:
+    """Send the log to stderr: warnings, what a process that is ``serving`` does, and with ``debug`` all of ours."""
     handler = _Stderr()
-    handler.setFormatter(_Lines(debug=debug))
+    form = "%(asctime)s %(levelname)s %(name)s: %(message)s" if debug or serving else "citebot: %(message)s"
+    handler.setFormatter(_Objects(debug=debug) if log_format == "json" else _Lines(form, debug=debug))
     logging.basicConfig(level=logging.INFO if debug else logging.WARNING, handlers=[handler], force=True)
-    if debug:
-        for package in ("bots", "ragcore", "connectors"):
-            logging.getLogger(package).setLevel(logging.DEBUG)
+    for package in ("bots", "ragcore", "connectors"):
+        logging.getLogger(package).setLevel(logging.DEBUG if debug else logging.INFO if serving else logging.NOTSET)

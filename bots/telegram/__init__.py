@@ -14,9 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from aiogram import Bot, Dispatcher
-from aiogram.client.session.aiohttp import AiohttpSession
-from aiogram.client.telegram import TelegramAPIServer
+from aiogram import Dispatcher
 from aiogram.enums import ChatAction
 from aiogram.methods import DeleteWebhook, GetChatMember, GetMe, SendRichMessage, SetMyCommands, SetWebhook
 from aiogram.types import (
@@ -26,7 +24,6 @@ from aiogram.types import (
     MessageGenerationStopped,
 )
 from aiogram.types import Message as TelegramText
-from aiogram.utils.token import TokenValidationError
 from aiogram.webhook.aiohttp_server import SimpleRequestHandler
 from aiohttp import web
 
@@ -47,7 +44,7 @@ from bots.rendering.telegram import (
     render_telegram,
     render_telegram_partial,
 )
-from bots.telegram.calling import Calls
+from bots.telegram.calling import TELEGRAM_URL, open_calls
 from bots.telegram.pressing import press
 from bots.telegram.translating import (
     PLATFORM,
@@ -55,12 +52,11 @@ from bots.telegram.translating import (
     Self,
     incoming_of,
 )
-from ragcore.errors import PlatformAuthError, PlatformError, PlatformRefused, StoreError
+from ragcore.errors import BusyError, PlatformError, PlatformRefused, StoreError
 from ragcore.types import ConversationKey, Message
 
 log = logging.getLogger(__name__)
 
-TELEGRAM_URL = "https://api.telegram.org"
 CONFIRMED_SECONDS = 300.0
 """How long it is remembered that somebody is in a group (design: 5 minutes)."""
 _TYPING_SECONDS = 5.0
@@ -96,13 +92,7 @@ class TelegramPlatform:
         Raises:
             PlatformAuthError: The token doesn't look like one.
         """
-        session = None
-        if api_url.rstrip("/") != TELEGRAM_URL:
-            session = AiohttpSession(api=TelegramAPIServer.from_base(api_url))
-        try:
-            self._calls = Calls(Bot(token, session=session))
-        except TokenValidationError as error:
-            raise PlatformAuthError("TELEGRAM_BOT_TOKEN is no token; @BotFather gives one like 123456:ABC…") from error
+        self._calls = open_calls(token, api_url)
         self._webhook = webhook
         self._chats = tuple(chats)
         self._self = Self(id=0, username="", reads_groups=False)
@@ -213,7 +203,7 @@ class TelegramPlatform:
                 if goes_on is not None and (goes_on.platform, goes_on.channel) == (here.platform, here.channel):
                     incoming = replace(incoming, conversation=goes_on)
                 await inbox.receive(incoming)
-            except StoreError as error:
+            except (StoreError, BusyError) as error:  # also while we are being stopped: the next process gets it
                 wait = _RETRY_SECONDS[min(tried, len(_RETRY_SECONDS) - 1)]
                 tried += 1
                 log.warning("a message could not be claimed, again in %.1f s: %s", wait, error)

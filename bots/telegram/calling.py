@@ -7,6 +7,8 @@ from io import BytesIO
 from typing import TypeVar
 
 from aiogram import Bot
+from aiogram.client.session.aiohttp import AiohttpSession
+from aiogram.client.telegram import TelegramAPIServer
 from aiogram.exceptions import (
     AiogramError,
     ClientDecodeError,
@@ -29,6 +31,7 @@ from aiogram.types import (
     Message,
     ReplyParameters,
 )
+from aiogram.utils.token import TokenValidationError
 
 from bots.platform import Sent
 from bots.rendering.telegram import TelegramButton, TelegramMessage
@@ -45,6 +48,7 @@ T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
+TELEGRAM_URL = "https://api.telegram.org"
 _NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 _GONE = (
     "message to edit not found",
@@ -84,6 +88,21 @@ def _ours(error: AiogramError) -> PlatformError:  # noqa: PLR0911 (one return a 
             return PlatformUnreachable(f"Telegram cannot be reached ({type(error).__name__})")
         case _:
             return PlatformRefused(f"Telegram: {told}")
+
+
+def open_calls(token: str, api_url: str) -> "Calls":
+    """Return the calls of a bot; at the default address the library is left as it is.
+
+    Raises:
+        PlatformAuthError: The token doesn't look like one.
+    """
+    session = None
+    if api_url.rstrip("/") != TELEGRAM_URL:
+        session = AiohttpSession(api=TelegramAPIServer.from_base(api_url))
+    try:
+        return Calls(Bot(token, session=session))
+    except TokenValidationError as error:
+        raise PlatformAuthError("TELEGRAM_BOT_TOKEN is no token; @BotFather gives one like 123456:ABC…") from error
 
 
 class Calls:

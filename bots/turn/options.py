@@ -74,7 +74,14 @@ class TurnOptions:
 
 def turn_options(settings: Settings) -> TurnOptions:
     """Return the options that the settings ask for."""
+    turns = settings.turns
     return TurnOptions(
+        patience=turns.patience,
+        late_after=timedelta(minutes=turns.catch_up),
+        user_rate=Rate(questions=turns.user_limit, seconds=60.0),
+        channel_rate=Rate(questions=turns.channel_limit, seconds=60.0),
+        prompts=turns.prompts,
+        log_questions=settings.monitoring.log_questions,
         language=settings.answer.language,
         admins=settings.admins,
         readers_of={name: base.readers for name, base in settings.all_knowledge_bases.items()},

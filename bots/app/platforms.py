@@ -1,0 +1,72 @@
+"""The chat platforms that the settings name, each made when it has a token; only then is its SDK imported."""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from pydantic import SecretStr
+
+from bots.platform import Platform
+from bots.requests import Check
+from bots.settings import Settings
+from ragcore.errors import PlatformAuthError
+
+
+def with_token(settings: Settings) -> tuple[str, ...]:
+    """Return the names of the platforms that have a token."""
+    tokens = {
+        "slack": settings.slack.bot_token,
+        "discord": settings.discord.token,
+        "telegram": settings.telegram.bot_token,
+    }
+    return tuple(name for name, token in tokens.items() if token is not None and token.get_secret_value())
+
+
+def open_platform(name: str, settings: Settings) -> Platform[Any]:
+    """Make a platform; nothing is connected yet. Imports its SDK, which takes seconds: call it in a thread.
+
+    Raises:
+        PlatformAuthError: the token can't be one, or a second one is missing.
+    """
+    match name:
+        case "telegram":
+            return _telegram(settings)
+        case _:
+            raise PlatformAuthError(f"this release doesn't speak to {name} yet; take its token out of the settings")
+
+
+def _telegram(settings: Settings) -> Platform[Any]:
+    from bots.telegram import TelegramPlatform, Webhook
+
+    telegram = settings.telegram
+    webhook = None
+    if telegram.webhook_url:
+        path = urlsplit(telegram.webhook_url).path or "/"
+        webhook = Webhook(url=telegram.webhook_url, host=telegram.webhook_host, port=telegram.webhook_port, path=path)
+    return TelegramPlatform(
+        token=_secret(telegram.bot_token),
+        api_url=telegram.api_url,
+        webhook=webhook,
+        chats=[reader.removeprefix("telegram:") for reader in _readers(settings, "telegram:-")],
+    )
+
+
+async def check_platform(name: str, settings: Settings) -> tuple[Check, ...]:
+    """Ask a platform what it thinks of the token, and tell what is missing, with the mend."""
+    match name:
+        case "telegram":
+            from bots.telegram.checking import check
+
+            return await check(settings)
+        case _:
+            mend = "take its token out of the settings"
+            return (Check(name=name, state="warn", found="this release doesn't speak to it yet", mend=mend),)
+
+
+def _readers(settings: Settings, prefix: str) -> tuple[str, ...]:
+    """Return the readers of knowledge bases that begin so, each once."""
+    named = (reader for base in settings.all_knowledge_bases.values() for reader in base.readers)
+    return tuple(dict.fromkeys(reader for reader in named if reader.startswith(prefix)))
+
+
+def _secret(value: SecretStr | None) -> str:
+    return value.get_secret_value() if value else ""

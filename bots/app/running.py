@@ -1,0 +1,172 @@
+"""``citebot run``: every platform that has a token, the scheduler, the local socket, and what watches them."""
+
+import asyncio
+import contextlib
+import logging
+import signal
+from collections.abc import AsyncGenerator, Sequence
+from typing import Any
+
+from bots.app import open_operations
+from bots.app.connecting import Connection, PlatformTurns
+from bots.app.health import serve_health
+from bots.app.operations import Operations
+from bots.app.platforms import open_platform, with_token
+from bots.app.scheduling import scheduling
+from bots.doctor import check_readers
+from bots.platform import Platform
+from bots.service import serve
+from bots.settings import Settings
+from bots.turn.claims import Claims
+from bots.turn.feedback import Feedback
+from bots.turn.options import turn_options
+from ragcore.errors import PlatformError
+from ragcore.stores.lock import hold
+
+log = logging.getLogger(__name__)
+
+FINISHING = 14.0
+"""Seconds that running turns have to come to their end when the process is told to stop; what isn't done then is handed
+over. With what is closed afterwards it stays within 20 s."""
+_LEAVING = 3.0
+"""Seconds for whatever else is under way: connections, a mending."""
+_WARM_AFTER = 8.0
+"""Seconds that the platforms have to connect before the models are loaded beside them."""
+_TELL_WITHIN = 120.0
+"""Seconds that a word to an admin waits for a platform to carry it."""
+
+
+class Runner:
+    """Everything that runs in one process."""
+
+    def __init__(self, settings: Settings, operations: Operations) -> None:
+        """Compose; nothing is connected yet."""
+        self._settings = settings
+        self._operations = operations
+        self._database = operations.database
+        self._claims = Claims(self._database, days=settings.answer.history_days)
+        self._feedback = Feedback(self._database)
+        self._telling: set[asyncio.Task[None]] = set()
+        self.connections = tuple(self._connection(name) for name in with_token(settings))
+
+    def _connection(self, name: str) -> Connection:
+        async def make() -> tuple[Platform[Any], PlatformTurns]:
+            platform = await asyncio.to_thread(open_platform, name, self._settings)
+            turns = PlatformTurns(
+                platform,
+                backend=self._operations,
+                claims=self._claims,
+                feedback=self._feedback,
+                options=turn_options(self._settings),
+                alone=self._database.is_sqlite,
+            )
+            return platform, turns
+
+        return Connection(name, make, tell=self._tell_soon)
+
+    async def _tell_soon(self, failed: str, words: str) -> None:
+        task = asyncio.create_task(self._tell(failed, words))
+        self._telling.add(task)
+        task.add_done_callback(self._telling.discard)
+
+    async def _tell(self, failed: str, words: str) -> None:
+        """Tell every admin whom another platform reaches."""
+        for connection in self.connections:
+            admins = [one for one in self._settings.admins if one.startswith(f"{connection.name}:")]
+            if connection.name == failed or not admins:
+                continue
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_TELL_WITHIN):
+                    await connection.connected.wait()
+            if connection.platform is None or not connection.connected.is_set():
+                continue
+            for admin in admins:
+                try:
+                    await connection.platform.tell(admin, words)
+                except PlatformError as error:
+                    log.warning("%s could not be told: %s", admin, error)
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Run until told to stop, then finish or hand over what is under way."""
+        keeping = [asyncio.create_task(connection.keep()) for connection in self.connections]
+        warming = asyncio.create_task(self._warm())
+        sweeps = (self._claims.sweep, self._feedback.sweep)
+        try:
+            async with scheduling(self._settings, self._database, self._operations, sweeps):
+                await stop.wait()
+                log.info("stopping: finishing what is under way")
+                warming.cancel()
+                await asyncio.gather(*(connection.finish(FINISHING) for connection in self.connections))
+        finally:
+            await _end([*keeping, warming, *self._telling], _LEAVING)
+
+    async def _warm(self) -> None:
+        """Load the models once the platforms are connected: beside that they would delay it."""
+        waiting = [asyncio.create_task(connection.connected.wait()) for connection in self.connections]
+        try:
+            if waiting:
+                await asyncio.wait(waiting, timeout=_WARM_AFTER)
+        finally:
+            await _end(waiting, 0.0)
+        await self._operations.warm()
+
+
+async def run(settings: Settings) -> int:
+    """Run until SIGTERM or SIGINT; a second one ends at once.
+
+    Raises:
+        BusyError: another process holds the data directory.
+        CitebotError: the data can't be opened.
+    """
+    async with (
+        hold(settings.data_dir, command="run"),
+        _told_to_stop() as stop,
+        open_operations(settings, patience=0.0, leaving=_LEAVING) as operations,
+        serve(operations, settings.data_dir),
+    ):
+        runner = Runner(settings, operations)
+        _tell_of_settings(settings)
+        async with serve_health(settings.monitoring, runner.connections):
+            await runner.run(stop)
+    log.info("stopped")
+    return 0
+
+
+def _tell_of_settings(settings: Settings) -> None:
+    """Name in the log what somebody may have forgotten."""
+    if not with_token(settings):
+        log.warning(
+            "no platform has a token, so only the scheduler runs; set SLACK_BOT_TOKEN, DISCORD_TOKEN or "
+            "TELEGRAM_BOT_TOKEN (docs/slack.md, docs/discord.md, docs/telegram.md)"
+        )
+    for check in check_readers(settings):
+        if check.state != "ok":
+            log.warning("%s: %s; %s", check.name, check.found, check.mend)
+
+
+@contextlib.asynccontextmanager
+async def _told_to_stop() -> AsyncGenerator[asyncio.Event]:
+    """Give the event that a signal sets; a second signal is left to do what it does by itself."""
+    stop, loop = asyncio.Event(), asyncio.get_running_loop()
+    signals = (signal.SIGTERM, signal.SIGINT)
+
+    def told() -> None:
+        stop.set()
+        for one in signals:
+            loop.remove_signal_handler(one)
+
+    for one in signals:
+        loop.add_signal_handler(one, told)
+    try:
+        yield stop
+    finally:
+        for one in signals:
+            loop.remove_signal_handler(one)
+
+
+async def _end(tasks: Sequence[asyncio.Task[Any]], seconds: float) -> None:
+    """Cancel tasks and wait for their end, or for so long."""
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        await asyncio.wait(tasks, timeout=seconds or None)

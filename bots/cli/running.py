@@ -1,0 +1,24 @@
+"""``run``."""
+
+import threading
+from pathlib import Path
+
+from bots.cli.output import start_logging
+from bots.cli.reach import read_settings
+from bots.settings import Settings
+
+
+async def run_platforms(config: Path | None, *, debug: bool) -> int:
+    """Serve every platform that has a token, and run the sources when they are due, until told to stop."""
+    settings = read_settings(config)
+    start_logging(debug=debug, log_format=settings.monitoring.log_format, serving=True)
+    _load_sdks(settings)
+    from bots.app.running import run
+
+    return await run(settings)
+
+
+def _load_sdks(settings: Settings) -> None:
+    """Begin to import what takes longest while the rest is imported and the data are opened."""
+    if settings.telegram.bot_token:
+        threading.Thread(target=__import__, args=("aiogram",), name="citebot-sdk", daemon=True).start()

@@ -1,0 +1,202 @@
+"""``citebot run`` as a real process, with the real libraries against local servers."""
+
+import asyncio
+import json
+import pathlib
+import shutil
+import signal
+import socket
+import sqlite3
+import time
+from collections.abc import AsyncIterator, Mapping
+
+import aiohttp
+import pytest
+
+from tests.fakes.openai_server import OpenAIServer, Reply
+from tests.fakes.running import SETTINGS, Running, command, environment, prepare, running
+from tests.fakes.waiting import until
+from tests.servers.telegram import TelegramServer, telegram_server
+
+ASKER = 42
+QUESTION = "How many unused leave days can I carry over, and until when?"
+ANSWER = "You can carry over five days, until 31 March [ID:0]."
+
+
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    return prepare(tmp_path_factory.mktemp("indexed"))
+
+
+@pytest.fixture
+def folder(indexed: pathlib.Path, tmp_path: pathlib.Path) -> pathlib.Path:
+    return pathlib.Path(shutil.copytree(indexed, tmp_path / "citebot"))
+
+
+@pytest.fixture
+async def telegram() -> AsyncIterator[TelegramServer]:
+    async with telegram_server() as server:
+        yield server
+
+
+def tokens(server: TelegramServer) -> dict[str, str]:
+    return {"TELEGRAM_BOT_TOKEN": server.token, "CITEBOT_TELEGRAM__API_URL": server.url}
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+async def connected(process: Running, server: TelegramServer) -> None:
+    await until(lambda: server.count("getUpdates") or process.process.returncode is not None, 60.0)
+    assert process.process.returncode is None, process.log()
+
+
+async def test_a_question_is_answered_once_with_its_sources(folder: pathlib.Path, telegram: TelegramServer) -> None:
+    port = free_port()
+    async with running(folder, **tokens(telegram), CITEBOT_MONITORING__PORT=str(port)) as citebot:
+        await connected(citebot, telegram)
+        telegram.say(ASKER, QUESTION)
+        await until(lambda: telegram.answers(ASKER))
+        status, _, told = await citebot.command("run")
+        assert status == 1
+        assert "`citebot run`" in told
+        (source,) = json.loads((await citebot.command("sources", "--json"))[1])
+        async with aiohttp.ClientSession() as session:
+            async with session.get(f"http://127.0.0.1:{port}/healthz") as health:
+                assert (health.status, (await health.json())["status"]) == (200, "ok")
+            async with session.get(f"http://127.0.0.1:{port}/metrics") as metrics:
+                page = await metrics.text()
+        assert await citebot.end() == 0
+    (answer,) = telegram.answers(ASKER)
+    assert "31 March" in answer["text"]
+    links = {entity["url"] for entity in answer["entities"] if entity["type"] == "text_link"}
+    assert any(link.startswith("https://wiki.example/") for link in links)
+    assert source["documents"] == 17
+    assert source["next_run"] > source["last_success"]
+    assert 'citebot_turns_total{outcome="answered",platform="telegram"} 1.0' in page
+    assert 'citebot_turn_seconds_count{platform="telegram"} 1.0' in page
+    assert QUESTION not in citebot.log()
+
+
+async def test_a_stop_lets_an_answer_that_is_written_come_to_its_end(
+    folder: pathlib.Path, telegram: TelegramServer
+) -> None:
+    async with OpenAIServer() as model:
+        model.default = Reply(text=ANSWER, delay=0.3)
+        env = {"CITEBOT_LLM__BASE_URL": model.base_url, "CITEBOT_LLM__MODEL": "fake"}
+        async with running(folder, **tokens(telegram), **env) as citebot:
+            await connected(citebot, telegram)
+            telegram.say(ASKER, QUESTION)
+            await until(lambda: model.requests)
+            began = time.monotonic()
+            assert await citebot.end() == 0
+            assert time.monotonic() - began < 20
+    (answer,) = telegram.answers(ASKER)
+    assert "five days" in answer["text"]
+
+
+@pytest.mark.soak  # it waits for what a stop waits
+async def test_what_a_stop_could_not_finish_the_next_process_does(
+    folder: pathlib.Path, telegram: TelegramServer
+) -> None:
+    async with OpenAIServer() as model:
+        model.default = Reply(text=ANSWER, first_delay=60.0)
+        env = {"CITEBOT_LLM__BASE_URL": model.base_url, "CITEBOT_LLM__MODEL": "fake"}
+        async with running(folder, **tokens(telegram), **env) as citebot:
+            await connected(citebot, telegram)
+            telegram.say(ASKER, QUESTION)
+            await until(lambda: model.requests)
+            assert await citebot.end() == 0
+        assert not telegram.answers(ASKER)
+        model.default = Reply(text=ANSWER)
+        async with running(folder, **tokens(telegram), **env) as citebot:
+            await until(lambda: telegram.answers(ASKER), 60.0)
+            assert await citebot.end() == 0
+    (answer,) = telegram.answers(ASKER)
+    assert "five days" in answer["text"]
+
+
+@pytest.mark.parametrize("moment", [pytest.param("asked", marks=pytest.mark.soak), "writing"])
+async def test_a_kill_leaves_one_answer_in_the_end(folder: pathlib.Path, telegram: TelegramServer, moment: str) -> None:
+    async with OpenAIServer() as model:
+        model.default = Reply(text=ANSWER, first_delay=1.0 if moment == "asked" else 0.0, delay=0.5)
+        env = {"CITEBOT_LLM__BASE_URL": model.base_url, "CITEBOT_LLM__MODEL": "fake"}
+        async with running(folder, **tokens(telegram), **env) as citebot:
+            await connected(citebot, telegram)
+            telegram.say(ASKER, QUESTION)
+            await until(lambda: telegram.draft(ASKER) if moment == "writing" else model.requests)
+            await citebot.end(signal.SIGKILL)
+        assert not telegram.answers(ASKER)
+        model.default = Reply(text=ANSWER)
+        async with running(folder, **tokens(telegram), **env) as citebot:
+            await until(lambda: telegram.answers(ASKER), 60.0)
+            telegram.say(ASKER, "How long is the warranty of the main unit in Germany?")
+            await until(lambda: len(telegram.answers(ASKER)) > 1)
+            assert await citebot.end() == 0
+    assert len(telegram.answers(ASKER)) == 2
+
+
+async def test_the_log_can_be_json_with_the_turn(folder: pathlib.Path, telegram: TelegramServer) -> None:
+    env = {"CITEBOT_MONITORING__LOG_FORMAT": "json", "CITEBOT_MONITORING__LOG_QUESTIONS": "true"}
+    async with running(folder, **tokens(telegram), **env) as citebot:
+        await connected(citebot, telegram)
+        telegram.say(ASKER, QUESTION)
+        await until(lambda: telegram.answers(ASKER))
+        assert await citebot.end() == 0
+    lines = [json.loads(line) for line in citebot.log().splitlines()]
+    turns = {line["turn"] for line in lines if "turn" in line}
+    assert len(turns) == 1
+    assert any(QUESTION in line["message"] for line in lines)
+    assert telegram.token not in citebot.log()
+
+
+async def test_a_source_that_is_due_is_read(folder: pathlib.Path, telegram: TelegramServer) -> None:
+    (folder / "documents" / "new.md").write_text("# Canteen\n\nThe canteen opens at 11:20 every day.\n")
+    database = folder / ".citebot" / "citebot.sqlite"
+    await asyncio.to_thread(_forget_runs, database)
+    async with running(folder, **tokens(telegram)) as citebot:
+        await until(lambda: "1 document added" in citebot.log(), 60.0)
+        telegram.say(ASKER, "When does the canteen open?")
+        await until(lambda: telegram.answers(ASKER))
+        assert await citebot.end() == 0
+    assert "11:20" in telegram.answers(ASKER)[-1]["text"]
+
+
+def _forget_runs(database: pathlib.Path) -> None:
+    with sqlite3.connect(database) as connection:
+        connection.execute("UPDATE sources SET last_run_at = '2026-01-01 00:00:00.000000'")
+    connection.close()
+
+
+async def test_a_refused_token_is_told_and_the_rest_runs_on(folder: pathlib.Path, telegram: TelegramServer) -> None:
+    env = {**tokens(telegram), "TELEGRAM_BOT_TOKEN": "654321:WRONG"}
+    async with running(folder, **env) as citebot:
+        await until(lambda: "Telegram refused the token" in citebot.log(), 60.0)
+        (source,) = json.loads((await citebot.command("sources", "--json"))[1])
+        status, out, _ = await citebot.command("doctor", "--json")
+        assert await citebot.end() == 0
+    assert source["documents"] == 17
+    assert status == 1
+    (failed,) = [check for check in json.loads(out) if check["state"] == "fail"]
+    assert (failed["name"], "@BotFather" in failed["mend"]) == ("telegram token", True)
+    assert "654321:WRONG" not in citebot.log()
+
+
+async def test_doctor_tells_what_groups_hide(folder: pathlib.Path, telegram: TelegramServer) -> None:
+    listening = '[[channels]]\nid = "telegram:-1001"\nrespond = "all"\n'
+    (folder / "citebot.toml").write_text(SETTINGS + listening, encoding="utf-8")
+    env = environment(**tokens(telegram))
+    hidden = await checks(folder, env)
+    telegram.bot["can_read_all_group_messages"] = True
+    shown = await checks(folder, env)
+    assert hidden["telegram privacy mode"]["state"] == "warn"
+    assert "/setprivacy" in hidden["telegram privacy mode"]["mend"]
+    assert shown["telegram privacy mode"]["state"] == "ok"
+
+
+async def checks(folder: pathlib.Path, env: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    _, out, _ = await command(folder, env, "doctor", "--json")
+    return {check["name"]: check for check in json.loads(out)}

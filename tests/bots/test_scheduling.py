@@ -1,0 +1,32 @@
+"""Which process runs a source that is due."""
+
+import asyncio
+import pathlib
+from datetime import UTC, datetime, timedelta
+
+from ragcore.stores.database import Database
+from ragcore.stores.sources import SourceStates
+
+NOW = datetime(2026, 3, 3, 12, tzinfo=UTC)
+
+
+async def test_of_many_that_wake_one_begins_the_run(tmp_path: pathlib.Path) -> None:
+    database = await Database.open(tmp_path / "citebot.sqlite")
+    states = SourceStates(database)
+    for number in range(3):
+        last = (await states.get("docs")).last_run_at
+        at = NOW + timedelta(hours=number)
+        begun = await asyncio.gather(*(states.begin("docs", after=last, at=at) for _ in range(8)))
+        assert sum(begun) == 1
+        assert (await states.get("docs")).last_run_at == at
+    await database.close()
+
+
+async def test_a_run_begun_meanwhile_is_not_begun_again(tmp_path: pathlib.Path) -> None:
+    database = await Database.open(tmp_path / "citebot.sqlite")
+    states = SourceStates(database)
+    assert await states.begin("docs", after=None, at=NOW)
+    assert not await states.begin("docs", after=None, at=NOW + timedelta(hours=1))
+    assert not await states.begin("docs", after=NOW - timedelta(hours=1), at=NOW + timedelta(hours=1))
+    assert await states.begin("docs", after=NOW, at=NOW + timedelta(hours=1))
+    await database.close()

@@ -1,0 +1,97 @@
+"""``citebot run`` as a real process over a copy of the examples."""
+
+import asyncio
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SETTINGS = """
+data_dir = ".citebot"
+
+[knowledge_bases.handbook]
+readers = ["*"]
+
+[[sources]]
+name = "documents"
+type = "files"
+knowledge_base = "handbook"
+path = "./documents"
+base_url = "https://wiki.example/{path}"
+schedule = "1h"
+"""
+
+
+def environment(**more: str) -> dict[str, str]:
+    """Return that of a process which has no tokens but those given."""
+    known = {key: value for key, value in os.environ.items() if not key.endswith(("_TOKEN", "_SECRET", "_API_KEY"))}
+    return {**known, "PYTHONPATH": str(ROOT), **more}
+
+
+def prepare(folder: pathlib.Path, settings: str = SETTINGS) -> pathlib.Path:
+    """Write settings and the documents of the examples into a folder, and index them."""
+    shutil.copytree(ROOT / "examples" / "documents", folder / "documents")
+    (folder / "citebot.toml").write_text(settings, encoding="utf-8")
+    command = [sys.executable, "-m", "bots", "sync", "--json"]
+    done = subprocess.run(command, cwd=folder, env=environment(), capture_output=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    return folder
+
+
+@dataclass(slots=True)
+class Running:
+    """A process under test."""
+
+    process: asyncio.subprocess.Process
+    folder: pathlib.Path
+    env: Mapping[str, str]
+
+    async def end(self, how: signal.Signals = signal.SIGTERM, seconds: float = 20.0) -> int:
+        """Send a signal and return the exit status; TimeoutError when it doesn't end in time."""
+        self.process.send_signal(how)
+        async with asyncio.timeout(seconds):
+            return await self.process.wait()
+
+    def log(self) -> str:
+        """Return what it has logged so far."""
+        return (self.folder / "run.log").read_text(encoding="utf-8")
+
+    async def command(self, *args: str) -> tuple[int, str, str]:
+        """Run another command beside it; return its status, its output and its remarks."""
+        return await command(self.folder, self.env, *args)
+
+
+async def command(folder: pathlib.Path, env: Mapping[str, str], *args: str) -> tuple[int, str, str]:
+    """Run a command in a folder; return its status, its output and its remarks."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "bots", *args),
+        cwd=folder,
+        env=dict(env),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    out, err = await process.communicate()
+    return process.returncode or 0, out.decode(), err.decode()
+
+
+@asynccontextmanager
+async def running(folder: pathlib.Path, **env: str) -> AsyncIterator[Running]:
+    """Begin ``citebot run``; whatever is left of it in the end is killed."""
+    known = environment(**env)
+    with (folder / "run.log").open("ab") as log:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "bots", "run"), cwd=folder, env=known, stdout=log, stderr=log
+        )
+    started = Running(process, folder, known)
+    try:
+        yield started
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
