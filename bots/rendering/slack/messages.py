@@ -5,7 +5,7 @@ are the stricter of code points and UTF-16 units.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bots.platform import View
@@ -17,6 +17,7 @@ from bots.rendering.plain import plain_pieces
 from bots.rendering.presses import presses, prompts, reasons
 from bots.rendering.slack.markdown import SlackMarkdown, escaped
 from bots.rendering.slack.mrkdwn import Mrkdwn, mrkdwn_words
+from bots.rendering.slack.stream import slack_stream_text
 from bots.rendering.sources import reachable, shortened, source_inlines
 from bots.rendering.split import first_part, split
 from bots.rendering.tree import Document, SourceLine
@@ -37,10 +38,14 @@ SlackBlock = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlackMessage:
-    """One message; ``text`` is for notifications and screen readers. Sent with ``unfurl_*`` and ``link_names`` off."""
+    """One message; ``text`` is for notifications and screen readers. Sent with ``unfurl_*`` and ``link_names`` off.
+
+    ``stream`` is what a stream shows of a message that is still being written; empty in a whole one.
+    """
 
     text: str
     blocks: tuple[SlackBlock, ...]
+    stream: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +66,7 @@ def render_slack(view: View) -> tuple[SlackMessage, ...]:
 def render_slack_partial(view: View) -> SlackMessage:
     """Return what is written so far as one message, its end left out where it is too long."""
     part, whole = first_part(_document(view), lambda some: _length(some) <= MAX_MESSAGE - 2, MAX_MESSAGE)
-    return _message(part, _button_blocks(view), "" if whole else " …")
+    return replace(_message(part, _button_blocks(view), "" if whole else " …"), stream=slack_stream_text(view))
 
 
 def render_slack_quotes(view: View) -> SlackModal:
