@@ -1,0 +1,229 @@
+"""How Slack's events reach the inbox: bolt, by Socket Mode or signed HTTP.
+
+A global middleware of bolt runs before the event is acknowledged: there a message is claimed. When the claim fails
+nothing is acknowledged, and Slack delivers it again.
+"""
+
+import asyncio
+import logging
+import re
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from aiohttp import web
+from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
+from slack_bolt.async_app import AsyncApp
+from slack_bolt.response import BoltResponse
+
+from bots.platform import Inbox
+from bots.slack.calling import SDK_LOG, Calls, mapped, settled
+from bots.slack.people import People
+from bots.slack.pressing import Presser, read_press
+from bots.slack.sessions import Sessions
+from bots.slack.translating import PLATFORM, command_of, deleted_of, incoming_of
+from bots.turn.words import language_for, word
+from ragcore.errors import CitebotError, PlatformAuthError, PlatformError, PlatformRefused, PlatformUnreachable
+from ragcore.types import ConversationKey
+
+log = logging.getLogger(__name__)
+
+Json = Mapping[str, Any]
+
+SOCKETS = 2
+"""Slack closes sockets now and then; while one is made anew the other listens. Each event comes by one of them."""
+_CONNECT_SECONDS = 20.0
+_LOST_SECONDS = 30.0
+_MOST_PROMPTS = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listen:
+    """Where signed requests are listened for, behind the address that the app's settings name."""
+
+    host: str = "127.0.0.1"
+    port: int = 8082
+    path: str = "/slack/events"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commands:
+    """The names of the slash commands: ``ask`` takes a question, ``more`` the name of a command and its text."""
+
+    ask: str = "/ask"
+    more: str = "/citebot"
+
+
+class Listener:
+    """Hands over what happens on Slack."""
+
+    def __init__(self, calls: Calls, people: People, sessions: Sessions, inbox: Inbox, commands: Commands) -> None:
+        self._calls = calls
+        self._people = people
+        self._sessions = sessions
+        self._inbox = inbox
+        self._commands = commands
+        self._presser = Presser(calls, people)
+
+    def app(self, signing_secret: str) -> AsyncApp:
+        """Return bolt's app with everything that we listen for."""
+        app = AsyncApp(
+            client=self._calls.client,
+            signing_secret=signing_secret,
+            logger=SDK_LOG,
+            attaching_conversation_kwargs_enabled=False,
+        )
+        app.middleware(self._claim)
+        app.event("app_home_opened")(self._opened)
+        app.event("assistant_thread_started")(self._opened_thread)
+        app.event("agent_session_stopped")(self._stopped)
+        app.event(re.compile(".*"))(_nothing)
+        for command in (self._commands.ask, self._commands.more):
+            app.command(command)(self._command)
+        app.action(re.compile("^cb:"))(self._pressed)
+        return app
+
+    async def _claim(
+        self,
+        body: dict[str, Any],
+        next: Callable[[], Awaitable[BoltResponse]],
+    ) -> BoltResponse:
+        event = body.get("event") or {}
+        if body.get("type") != "event_callback" or event.get("type") not in ("message", "app_mention"):
+            return await next()
+        try:
+            await self._hand_over(body, event)
+        except CitebotError as error:
+            log.warning("a message could not be claimed; Slack will deliver it again: %s", error)
+            return BoltResponse(status=503, body="")
+        return BoltResponse(status=200, body="")
+
+    async def _hand_over(self, body: Json, event: Json) -> None:
+        bot = self._people.bot
+        gone = deleted_of(event, bot)
+        if gone is not None:
+            await self._inbox.deleted(*gone)
+            return
+        shared = bool(body.get("is_ext_shared_channel"))
+        incoming = incoming_of(event, bot, event_id=str(body.get("event_id") or ""), shared=shared)
+        if incoming is not None:
+            await self._inbox.receive(incoming)
+
+    async def _command(self, ack: Callable[..., Awaitable[object]], command: dict[str, Any]) -> None:
+        incoming = command_of(command, self._people.bot, asks=self._commands.ask)
+        try:
+            await self._inbox.receive(incoming)
+        except CitebotError as error:
+            log.warning("a command could not be claimed: %s", error)
+            await ack(response_type="ephemeral", text=word("index_down", language_for(incoming.text, "")))
+            return
+        await ack(response_type="ephemeral", text=word("searching", language_for(incoming.text, "")))
+
+    async def _pressed(self, ack: Callable[..., Awaitable[object]], body: dict[str, Any]) -> None:
+        await ack()
+        press = read_press(body)
+        if press is not None:
+            await self._presser.press(press, self._inbox)
+
+    async def _opened(self, event: dict[str, Any]) -> None:
+        if event.get("tab") == "messages":
+            await self._suggest(str(event["user"]), str(event["channel"]), None)
+
+    async def _opened_thread(self, event: dict[str, Any]) -> None:
+        """Greet in apps that still have the older assistant view, where each conversation is a thread."""
+        thread = event["assistant_thread"]
+        await self._suggest(str(thread["user_id"]), str(thread["channel_id"]), str(thread["thread_ts"]))
+
+    async def _suggest(self, user: str, channel: str, thread: str | None) -> None:
+        try:
+            view = await self._inbox.welcome(await self._people.language(user))
+            prompts = [{"title": text[:75], "message": text} for text in view.prompts[:_MOST_PROMPTS]]
+            if prompts:
+                ask = self._calls.client.assistant_threads_setSuggestedPrompts
+                await self._calls.do(ask(channel_id=channel, thread_ts=thread, prompts=prompts))
+        except CitebotError as error:
+            log.warning("questions to begin with could not be shown: %s", error)
+
+    async def _stopped(self, event: dict[str, Any]) -> None:
+        channel = str(event.get("channel") or event.get("channel_id") or "")
+        thread = str(event.get("thread_ts") or "")
+        key = ConversationKey(platform=PLATFORM, workspace=self._people.bot.team, channel=channel, thread=thread)
+        try:
+            stopped = await self._inbox.stop_in(key, str(event.get("user") or event.get("user_id") or ""))
+        except CitebotError as error:
+            log.warning("a reply could not be stopped: %s", error)
+            stopped = False
+        if not stopped:
+            await self._sessions.end(key, anyway=True)
+
+
+async def _nothing() -> None:
+    """Take an event that somebody subscribed to beyond the manifest."""
+
+
+async def serve_sockets(
+    app: AsyncApp, calls: Calls, app_token: str, connected: Callable[[], Awaitable[None]], *, count: int = SOCKETS
+) -> None:
+    """Listen by Socket Mode until cancelled; PlatformError when the token is refused or Slack stays away."""
+    handlers: list[AsyncSocketModeHandler] = []
+    try:
+        for _ in range(count):
+            address = await _address(calls, app_token)
+            handler = AsyncSocketModeHandler(app, app_token, logger=SDK_LOG)
+            handlers.append(handler)
+            handler.client.wss_uri = address
+            async with mapped(), asyncio.timeout(_CONNECT_SECONDS):
+                await handler.connect_async()  # type: ignore[no-untyped-call]
+        await connected()
+        await _watch(handlers)
+    finally:
+        for handler in handlers:
+            await _close(handler)
+
+
+async def _address(calls: Calls, app_token: str) -> str:
+    try:
+        return str((await calls.do(calls.client.apps_connections_open(app_token=app_token)))["url"])
+    except PlatformAuthError as error:
+        raise PlatformAuthError(
+            "Slack refused SLACK_APP_TOKEN; it is an app-level token (xapp-…) with the scope connections:write"
+        ) from error
+    except PlatformRefused as error:
+        raise PlatformAuthError(f"Slack opens no socket for this app ({error}); enable Socket Mode in it") from error
+
+
+async def _watch(handlers: list[AsyncSocketModeHandler]) -> None:
+    """Return never; bolt connects again by itself, and who stays away too long is told."""
+    last = time.monotonic()
+    while True:
+        await asyncio.sleep(1.0)
+        alive = [await handler.client.is_connected() for handler in handlers]
+        if any(alive):
+            last = time.monotonic()
+        elif time.monotonic() - last > _LOST_SECONDS:
+            raise PlatformUnreachable("Slack's sockets are closed and none opens")
+
+
+async def _close(handler: AsyncSocketModeHandler) -> None:
+    client = handler.client
+    tasks = (client.message_processor, client.current_session_monitor, client.message_receiver)
+    try:
+        async with mapped():
+            await handler.close_async()  # type: ignore[no-untyped-call]
+    except PlatformError as error:
+        log.debug("a socket was not closed in order: %s", error)
+    await settled(*tasks)
+
+
+async def serve_http(app: AsyncApp, listen: Listen, connected: Callable[[], Awaitable[None]]) -> None:
+    """Listen for signed requests until cancelled."""
+    server = app.server(port=listen.port, path=listen.path, host=listen.host)
+    runner = web.AppRunner(server.web_app, access_log=None)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, listen.host, listen.port).start()
+        await connected()
+        await asyncio.Event().wait()
+    finally:
+        await runner.cleanup()

@@ -1,0 +1,142 @@
+"""Who somebody is and where they are, as Slack confirms it now; remembered for five minutes."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Generic, TypeVar
+
+from bots.slack.calling import Calls
+from bots.slack.translating import PLATFORM, Self
+from ragcore.errors import PlatformError, PlatformUnreachable
+
+T = TypeVar("T")
+
+CONFIRMED_SECONDS = 300.0
+"""How long it is remembered who somebody is and who is in a channel (design: 5 minutes)."""
+_PAGE = 1_000
+_KEPT = 10_000
+
+
+class Remembered(Generic[T]):
+    """What was asked lately; two who ask for the same at once ask once. A failure is not remembered."""
+
+    def __init__(self, ask: Callable[[str], Awaitable[T]]) -> None:
+        self._ask = ask
+        self._known: dict[str, tuple[float, asyncio.Future[T]]] = {}
+
+    async def get(self, name: str) -> T:
+        """Return what Slack tells of a name.
+
+        Raises:
+            PlatformError: it doesn't.
+        """
+        now = time.monotonic()
+        known = self._known.get(name)
+        if known is None or now - known[0] > CONFIRMED_SECONDS:
+            if len(self._known) >= _KEPT:
+                self._known.clear()
+            known = self._known[name] = (now, asyncio.ensure_future(self._ask(name)))
+        try:
+            return await asyncio.shield(known[1])
+        except PlatformError:
+            if self._known.get(name) is known:
+                del self._known[name]
+            raise
+
+    def close(self) -> None:
+        """Ask no more."""
+        for _, asked in self._known.values():
+            asked.cancel()
+        self._known.clear()
+
+
+class People:
+    """The people and channels of one workspace."""
+
+    def __init__(self, calls: Calls, channels: Sequence[str]) -> None:
+        """``channels`` are the readers (``slack:T0123/C0456``) whose members may read more in private."""
+        self._calls = calls
+        self._channels = tuple(channels)
+        self._users = Remembered(self._user)
+        self._members = Remembered(self._members_of)
+        self._places = Remembered(self._place)
+        self.bot = Self(team="", user="", bot="")
+
+    def close(self) -> None:
+        """Stop asking."""
+        for remembered in (self._users, self._members, self._places):
+            remembered.close()
+
+    async def readers(self, user: str) -> frozenset[str]:
+        """Return what somebody reads as beside themselves: workspace, e-mail address and channels."""
+        found: set[str] = set()
+        info = await self._known(user)
+        if self._is_ours(info):
+            if not (info.get("is_restricted") or info.get("is_ultra_restricted")):
+                found.add(f"{PLATFORM}:{self.bot.team}")
+            address = str((info.get("profile") or {}).get("email") or "").lower()
+            if address and info.get("is_email_confirmed") is True:
+                found.add(f"email:{address}")
+        ours = [one for one in self._channels if one.startswith(f"{PLATFORM}:{self.bot.team}/")]
+        inside = await asyncio.gather(*(self._is_in(one.rpartition("/")[2], user) for one in ours))
+        return frozenset(found | {one for one, there in zip(ours, inside, strict=True) if there})
+
+    async def language(self, user: str) -> str:
+        """Return the language of somebody's client, empty when it isn't known."""
+        return str((await self._known(user)).get("locale") or "")
+
+    async def name(self, user: str) -> str:
+        """Return what somebody is called, else their id."""
+        info = await self._known(user)
+        profile = info.get("profile") or {}
+        return str(profile.get("display_name") or info.get("real_name") or info.get("name") or user)
+
+    async def is_shared(self, channel: str) -> bool:
+        """Tell whether outsiders may see a channel; not confirmed means that they may."""
+        try:
+            place = await self._places.get(channel)
+        except PlatformError:
+            return True
+        return bool(place.get("is_ext_shared") or place.get("is_pending_ext_shared"))
+
+    def _is_ours(self, info: Mapping[str, Any]) -> bool:
+        """Tell whether Slack confirms somebody as one of this workspace, whose admins vouch for them."""
+        if not info or info.get("deleted") or info.get("is_bot") or info.get("is_stranger"):
+            return False
+        teams = (info.get("enterprise_user") or {}).get("teams") or ()
+        return info.get("team_id") == self.bot.team or self.bot.team in teams
+
+    async def _known(self, user: str) -> Mapping[str, Any]:
+        try:
+            return await self._users.get(user)
+        except PlatformError:
+            return {}
+
+    async def _is_in(self, channel: str, user: str) -> bool:
+        try:
+            return user in await self._members.get(channel)
+        except PlatformError:
+            return False
+
+    async def _user(self, user: str) -> Mapping[str, Any]:
+        said = await self._calls.do(self._calls.client.users_info(user=user, include_locale=True))
+        return said.get("user") or {}
+
+    async def _place(self, channel: str) -> Mapping[str, Any]:
+        said = await self._calls.do(self._calls.client.conversations_info(channel=channel))
+        return said.get("channel") or {}
+
+    async def _members_of(self, channel: str) -> frozenset[str]:
+        found: set[str] = set()
+        cursor = ""
+        while True:
+            said = await self._calls.do(
+                self._calls.client.conversations_members(channel=channel, limit=_PAGE, cursor=cursor or None)
+            )
+            found.update(said.get("members") or ())
+            following = str((said.get("response_metadata") or {}).get("next_cursor") or "")
+            if not following:
+                return frozenset(found)
+            if following == cursor:
+                raise PlatformUnreachable("Slack's list of members doesn't end")
+            cursor = following

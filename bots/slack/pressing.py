@@ -1,0 +1,196 @@
+"""What happens when a button under an answer is pressed."""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from bots.platform import Asker, Inbox, Incoming, Reach, View, Vote
+from bots.rendering.actions import Act, Action, read_action
+from bots.rendering.captions import caption
+from bots.rendering.parse import parse_markdown
+from bots.rendering.slack import SlackModal, render_slack, render_slack_quotes, slack_reasons
+from bots.slack.calling import Calls
+from bots.slack.people import People
+from bots.slack.translating import PLATFORM, Self, alone_with, conversation_of, reader_of, seen_in
+from bots.turn.words import word
+from ragcore.errors import CitebotError
+from ragcore.phrases import phrase
+
+log = logging.getLogger(__name__)
+
+TRIGGER_SECONDS = 1.5
+"""What of the 3 seconds of a trigger may be spent before a modal is opened; what takes longer is shown in it later."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Press:
+    """A pressed button and where it stands; ``alone``: in a message that only the presser sees."""
+
+    action: Action
+    words: str
+    user: str
+    team: str
+    channel: str
+    message: str
+    thread: str
+    alone: bool
+    trigger: str
+    url: str
+
+
+def read_press(payload: Mapping[str, Any]) -> Press | None:
+    """Return what a ``block_actions`` payload says, None when the button isn't ours."""
+    pressed = payload["actions"][0]
+    chosen = pressed.get("selected_option") or pressed
+    action = read_action(str(chosen.get("value") or ""))
+    container = payload.get("container") or {}
+    channel = str(container.get("channel_id") or (payload.get("channel") or {}).get("id") or "")
+    if action is None or not channel:
+        return None
+    message = str(container.get("message_ts") or "")
+    user = payload["user"]
+    return Press(
+        action=action,
+        words=str((chosen.get("text") or {}).get("text") or ""),
+        user=str(user["id"]),
+        team=str(user.get("team_id") or (payload.get("team") or {}).get("id") or ""),
+        channel=channel,
+        message=message,
+        thread=str(container.get("thread_ts") or (payload.get("message") or {}).get("thread_ts") or message),
+        alone=bool(container.get("is_ephemeral")),
+        trigger=str(payload.get("trigger_id") or ""),
+        url=str(payload.get("response_url") or ""),
+    )
+
+
+def pressed_question(press: Press, bot: Self, *, shared: bool) -> Incoming:
+    """Return the question that stands on a pressed button, asked by whoever pressed it."""
+    direct = press.channel.startswith("D") and not press.alone
+    private = direct or press.alone
+    home = press.team if press.team and press.team != bot.team else ""
+    place = {"ts": press.message, "thread_ts": press.thread}
+    return Incoming(
+        keys=(f"press:{press.trigger}",),
+        conversation=(
+            alone_with(press.user, press.channel, bot) if press.alone else conversation_of(press.channel, place, bot)
+        ),
+        message=press.message,
+        asker=Asker(id=press.user, workspace=home),
+        text=press.words,
+        reach=Reach.DIRECT if direct else Reach.COMMAND,
+        command=None if direct else "ask",
+        sent_at=datetime.now(UTC),
+        private=private,
+        seen_by=(
+            frozenset({"*", reader_of(home or bot.team, press.user)})
+            if private
+            else seen_in(bot.team, press.channel, shared=shared)
+        ),
+        token=press.url if press.alone else "",
+    )
+
+
+class Presser:
+    """Does what buttons say."""
+
+    def __init__(self, calls: Calls, people: People) -> None:
+        self._calls = calls
+        self._people = people
+
+    async def press(self, press: Press, inbox: Inbox) -> None:
+        """Do it; what fails is logged."""
+        try:
+            await self._do(press, inbox)
+        except CitebotError as error:
+            log.warning(
+                "a button of turn %s could not be served: %s: %s", press.action.reference, type(error).__name__, error
+            )
+
+    async def _do(self, press: Press, inbox: Inbox) -> None:
+        action, reference = press.action, press.action.reference
+        voter = reader_of(press.team or self._people.bot.team, press.user)
+        match action.act:
+            case Act.UP:
+                await inbox.vote(Vote(reference=reference, voter=voter, side="up"))
+            case Act.DOWN:
+                await inbox.vote(Vote(reference=reference, voter=voter, side="down"))
+                await self._ask_why(press)
+            case Act.REASON:
+                await inbox.vote(Vote(reference=reference, voter=voter, side="down", reason=action.value))
+                await self._calls.respond(press.url)
+            case Act.QUOTES:
+                await self._show_quotes(press, inbox)
+            case Act.STOP:
+                await inbox.stop(reference, press.user)
+            case Act.DELETE:
+                await inbox.withdraw(reference, press.user)
+            case Act.SHARE:
+                await self._share(press, inbox)
+            case Act.ASK:
+                shared = not press.channel.startswith("D") and await self._people.is_shared(press.channel)
+                await inbox.receive(pressed_question(press, self._people.bot, shared=shared))
+            case Act.MORE:
+                pass  # Slack opens the overflow by itself
+
+    async def _ask_why(self, press: Press) -> None:
+        language = await self._people.language(press.user) or "en"
+        blocks, words = slack_reasons(press.action.reference, language), caption("why", language)
+        thread = press.thread if press.thread != press.message else ""
+        if press.alone:
+            shown = View(document=parse_markdown(words), reference=press.action.reference)
+            (message,) = render_slack(shown)
+            await self._calls.respond(press.url, type(message)(text=message.text, blocks=blocks))
+        else:
+            await self._calls.whisper(press.channel, press.user, words, blocks, thread=thread)
+
+    async def _show_quotes(self, press: Press, inbox: Inbox) -> None:
+        """Open a modal while the trigger lives; what is found later is shown in it then."""
+        finding = asyncio.ensure_future(self._modal(press, inbox))
+        await asyncio.wait({finding}, timeout=TRIGGER_SECONDS)
+        if finding.done():
+            await self._open(press, finding.result())
+            return
+        language = await self._people.language(press.user) or "en"
+        opened = await self._open(press, _notice(word("searching", language), language))
+        modal = await finding
+        await self._calls.do(self._calls.client.views_update(view_id=opened, view=_view(modal)))
+
+    async def _modal(self, press: Press, inbox: Inbox) -> SlackModal:
+        bot = self._people.bot
+        readers = {"*", reader_of(press.team or bot.team, press.user)}
+        if not press.alone and not press.channel.startswith("D"):
+            readers.add(f"{PLATFORM}:{bot.team}/{press.channel}")  # whoever pressed it there sees that channel
+        view = await inbox.quotes(press.action.reference, frozenset(readers | await self._people.readers(press.user)))
+        if view is None:
+            language = await self._people.language(press.user) or "en"
+            return _notice(word("quotes_gone", language), language)
+        return render_slack_quotes(view)
+
+    async def _open(self, press: Press, modal: SlackModal) -> str:
+        said = await self._calls.do(self._calls.client.views_open(trigger_id=press.trigger, view=_view(modal)))
+        return str((said.get("view") or {}).get("id") or "")
+
+    async def _share(self, press: Press, inbox: Inbox) -> None:
+        """Show the channel what only its asker saw, if all who are there may read it."""
+        bot = self._people.bot
+        shared = await self._people.is_shared(press.channel)
+        view = await inbox.share(press.action.reference, press.user, seen_in(bot.team, press.channel, shared=shared))
+        if view is None:
+            language = await self._people.language(press.user) or "en"
+            refusal = View(document=parse_markdown(phrase("not_allowed", language)), reference="")
+            await self._calls.respond(press.url, render_slack(refusal)[0])
+            return
+        for part in render_slack(view):
+            await self._calls.respond(press.url, part, everybody=True)
+        await self._calls.respond(press.url)
+
+
+def _notice(words: str, language: str) -> SlackModal:
+    return render_slack_quotes(View(document=parse_markdown(words), reference="", language=language))
+
+
+def _view(modal: SlackModal) -> dict[str, Any]:
+    return {"type": "modal", "title": {"type": "plain_text", "text": modal.title}, "blocks": list(modal.blocks)}

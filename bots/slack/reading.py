@@ -1,0 +1,136 @@
+"""Reading back what stands on Slack: a thread, our own messages in it, and what was asked while nobody listened."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
+
+from bots.platform import Incoming, Reach, Sent
+from bots.slack.calling import METADATA, Calls
+from bots.slack.people import People
+from bots.slack.translating import incoming_of, is_ours, moment, plain_text
+from ragcore.errors import PlatformError, PlatformRateLimited
+from ragcore.types import ConversationKey, Message
+
+log = logging.getLogger(__name__)
+
+Json = dict[str, Any]
+Ask = Callable[..., Awaitable[AsyncSlackResponse]]
+
+_PAGE = 200
+_PAGES = 10
+"""How far a thread is read; 2,000 messages."""
+_LONGEST_WAIT = 60.0
+
+
+class Reader:
+    """Reads channels and threads that the bot is in."""
+
+    def __init__(self, calls: Calls, people: People) -> None:
+        self._calls = calls
+        self._people = people
+
+    async def find(self, incoming: Incoming, key: str) -> Sent | None:
+        """Return the message that bears the key, else the stream that this turn has begun.
+
+        A stream bears no key until it ends. Turns of a thread follow one another, and all that we send otherwise
+        bears a key: so a message of ours without one, after the question, is the stream of its turn.
+        """
+        begun: Sent | None = None
+        here = incoming.conversation
+        async for message in self._replies(here.channel, here.thread, oldest=incoming.message):
+            if not is_ours(message, self._people.bot) or message.get("ts") == here.thread:
+                continue
+            metadata = message.get("metadata") or {}
+            if metadata.get("event_type") != METADATA:
+                begun = Sent(channel=here.channel, id=str(message["ts"]), extra={"stream": "1"})
+            elif (metadata.get("event_payload") or {}).get("key") == key:
+                return Sent(channel=here.channel, id=str(message["ts"]))
+        return begun
+
+    async def thread(self, incoming: Incoming, limit: int) -> tuple[Message, ...]:
+        """Return the last messages before this one, oldest first."""
+        here = incoming.conversation
+        if limit < 1 or incoming.message == here.thread:
+            return ()
+        said = [
+            message
+            async for message in self._replies(here.channel, here.thread, latest=incoming.message)
+            if float(message["ts"]) < float(incoming.message) and str(message.get("text") or "").strip()
+        ][-limit:]
+        users = sorted({str(message["user"]) for message in said if message.get("user")})
+        names = dict(zip(users, await asyncio.gather(*map(self._people.name, users)), strict=True))
+        return tuple(self._message(message, names) for message in said)
+
+    def _message(self, message: Json, names: Mapping[str, str]) -> Message:
+        ours = is_ours(message, self._people.bot)
+        author = names.get(str(message.get("user")), str(message.get("username") or ""))
+        return Message(
+            role="assistant" if ours else "user",
+            text=plain_text(str(message["text"])),
+            author="" if ours else author,
+            sent_at=moment(str(message["ts"])),
+        )
+
+    async def missed(self, conversations: Sequence[ConversationKey], since: datetime) -> tuple[Incoming, ...]:
+        """Return what was asked since then: in direct messages, by mentions, and in threads of these conversations."""
+        found: dict[str, Incoming] = {}
+        ours = [one for one in conversations if one.workspace == self._people.bot.team and _is_ts(one.thread)]
+        for channel in dict.fromkeys(one.channel for one in ours):
+            try:
+                async for incoming in self._asked_in(channel, [one for one in ours if one.channel == channel], since):
+                    found[incoming.keys[0]] = incoming
+            except PlatformError as error:
+                log.warning("what was asked meanwhile in a channel could not be read: %s", error)
+        return tuple(sorted(found.values(), key=lambda one: one.sent_at))
+
+    async def _asked_in(
+        self, channel: str, threads: Sequence[ConversationKey], since: datetime
+    ) -> AsyncIterator[Incoming]:
+        shared = await self._people.is_shared(channel)
+        oldest = f"{since.timestamp():.6f}"
+        async for message in self._history(channel, oldest):
+            incoming = self._incoming(channel, message, shared)
+            if incoming is not None and incoming.reach in (Reach.DIRECT, Reach.MENTION):
+                yield incoming
+        for one in threads:
+            async for message in self._replies(channel, one.thread, oldest=oldest):
+                # The first message of a thread comes along, however old it is.
+                incoming = self._incoming(channel, message, shared)
+                if incoming is not None and incoming.sent_at >= since and incoming.reach is not Reach.CHANNEL:
+                    yield incoming
+
+    def _incoming(self, channel: str, message: Json, shared: bool) -> Incoming | None:
+        return incoming_of({**message, "channel": channel}, self._people.bot, shared=shared)
+
+    def _history(self, channel: str, oldest: str) -> AsyncIterator[Json]:
+        return self._pages(self._calls.client.conversations_history, channel=channel, oldest=oldest)
+
+    def _replies(
+        self, channel: str, thread: str, *, oldest: str | None = None, latest: str | None = None
+    ) -> AsyncIterator[Json]:
+        ask = self._calls.client.conversations_replies
+        return self._pages(ask, channel=channel, ts=thread, oldest=oldest, latest=latest, include_all_metadata=True)
+
+    async def _pages(self, ask: Ask, **arguments: Any) -> AsyncIterator[Json]:
+        cursor: str | None = None
+        for _ in range(_PAGES):
+            try:
+                said = await self._calls.do(ask(limit=_PAGE, cursor=cursor, **arguments))
+            except PlatformRateLimited as error:
+                if error.retry_after > _LONGEST_WAIT:
+                    raise
+                await asyncio.sleep(error.retry_after)
+                said = await self._calls.do(ask(limit=_PAGE, cursor=cursor, **arguments))
+            for message in said.get("messages") or ():
+                yield message
+            cursor = str((said.get("response_metadata") or {}).get("next_cursor") or "") or None
+            if cursor is None:
+                return
+
+
+def _is_ts(thread: str) -> bool:
+    return thread.replace(".", "", 1).isdigit()
