@@ -20,10 +20,15 @@ class Kept:
     withdrawn: list[object] = field(default_factory=list)
     conversations: dict[str, ConversationKey] = field(default_factory=dict)
     quoted: dict[str, View] = field(default_factory=dict)
+    shown_to: list[frozenset[str]] = field(default_factory=list)
+    """For whom quotes or an answer to share were asked."""
+    bases: tuple[str, ...] = ()
+    completed_for: list[frozenset[str]] = field(default_factory=list)
     greeting: View | None = None
     connections: int = 0
     failing: int = 0
     """How many claims are refused by the database before one is taken."""
+    vote_fails: bool = False
     arrived: asyncio.Event = field(default_factory=asyncio.Event)
     _keys: set[str] = field(default_factory=set)
 
@@ -67,16 +72,21 @@ class Kept:
         return True
 
     async def vote(self, vote: Vote) -> None:
+        if self.vote_fails:
+            raise StoreError("the database is away")
         self.votes.append(vote)
 
     async def quotes(self, reference: str, readers: frozenset[str]) -> View | None:
+        self.shown_to.append(readers)
         return self.quoted.get(reference)
 
     async def share(self, reference: str, by: str, readers: frozenset[str]) -> View | None:
+        self.shown_to.append(readers)
         return self.quoted.get(reference)
 
     async def knowledge_bases(self, readers: frozenset[str]) -> tuple[str, ...]:
-        return ()
+        self.completed_for.append(readers)
+        return self.bases
 
     async def welcome(self, language: str) -> View:
         assert self.greeting is not None
