@@ -1,0 +1,148 @@
+"""The slash commands, told to Discord only when they have changed."""
+
+import logging
+from collections.abc import Awaitable, Mapping
+from typing import Any, Protocol
+
+import discord
+from discord import app_commands
+from discord.app_commands import locale_str
+from discord.http import Route
+
+from bots.command_words import LANGUAGES, description
+from bots.discord.calling import mapped
+from bots.platform import CommandName
+
+log = logging.getLogger(__name__)
+
+_OPTIONS: dict[str, tuple[str, str, str]] = {
+    # Your question; where to look; for you alone.
+    "en": ("Your question", "Where to look; left out: everywhere you may read", "Show the answer to you alone"),
+    "zh": ("您的问题", "在哪里查找；留空则查找您可读的全部内容", "仅向您显示回答"),
+    "de": ("Deine Frage", "Wo gesucht wird; ohne Angabe überall, wo du lesen darfst", "Die Antwort nur dir zeigen"),
+    "fr": ("Votre question", "Où chercher ; par défaut, partout où vous pouvez lire", "Vous seul voyez la réponse"),
+    "es": ("Tu pregunta", "Dónde buscar; por defecto, en todo lo que puedes leer", "Mostrar la respuesta solo a ti"),
+    "ja": ("質問", "検索する場所（省略時は閲覧できるすべて）", "回答を自分だけに表示する"),
+    "ko": ("질문", "찾을 곳 (비우면 읽을 수 있는 모든 곳)", "답변을 나에게만 표시"),
+    "pt": ("A sua pergunta", "Onde procurar; por omissão, em tudo o que pode ler", "Mostrar a resposta só a si"),
+    "ru": ("Ваш вопрос", "Где искать; по умолчанию везде, где вам можно читать", "Показать ответ только вам"),
+}
+_QUESTION, _WHERE, _ALONE = (locale_str(words, option=place) for place, words in enumerate(_OPTIONS["en"]))
+
+
+class Use(Protocol):
+    """What a used command leads to."""
+
+    def __call__(
+        self,
+        interaction: discord.Interaction,
+        name: CommandName,
+        text: str = "",
+        *,
+        knowledge_base: str = "",
+        ephemeral: bool = False,
+    ) -> Awaitable[None]:
+        """Take it."""
+
+
+class Complete(Protocol):
+    """What completes the name of a knowledge base."""
+
+    def __call__(self, interaction: discord.Interaction, typed: str) -> Awaitable[list[app_commands.Choice[str]]]:
+        """Return what fits."""
+
+
+def command_tree(client: discord.Client, use: Use, complete: Complete) -> app_commands.CommandTree:
+    """Return the commands: the same in servers, threads and direct messages."""
+    tree = app_commands.CommandTree(
+        client,
+        allowed_contexts=app_commands.AppCommandContext(guild=True, dm_channel=True, private_channel=False),
+        allowed_installs=app_commands.AppInstallationType(guild=True, user=False),
+    )
+
+    async def completed(interaction: discord.Interaction, typed: str) -> list[app_commands.Choice[str]]:
+        return await complete(interaction, typed)
+
+    @tree.command(name="ask", description=_told("ask"))
+    @app_commands.describe(question=_QUESTION, knowledge_base=_WHERE, private=_ALONE)
+    @app_commands.autocomplete(knowledge_base=completed)
+    async def ask(
+        interaction: discord.Interaction, question: str, knowledge_base: str = "", private: bool = False
+    ) -> None:
+        await use(interaction, "ask", question, knowledge_base=knowledge_base, ephemeral=private)
+
+    @tree.command(name="search", description=_told("search"))
+    @app_commands.describe(question=_QUESTION, knowledge_base=_WHERE)
+    @app_commands.autocomplete(knowledge_base=completed)
+    async def search(interaction: discord.Interaction, question: str, knowledge_base: str = "") -> None:
+        await use(interaction, "search", question, knowledge_base=knowledge_base, ephemeral=True)
+
+    @tree.command(name="sources", description=_told("sources"))
+    async def sources(interaction: discord.Interaction) -> None:
+        await use(interaction, "sources", ephemeral=True)
+
+    @tree.command(name="reset", description=_told("reset"))
+    async def reset(interaction: discord.Interaction) -> None:
+        await use(interaction, "reset", ephemeral=True)
+
+    @tree.command(name="help", description=_told("help"))
+    async def help_(interaction: discord.Interaction) -> None:
+        await use(interaction, "help", ephemeral=True)
+
+    return tree
+
+
+async def sync(tree: app_commands.CommandTree, application: int) -> bool:
+    """Tell Discord of the commands, unless it has the very same; return whether it had to be told.
+
+    Raises:
+        PlatformError: It doesn't take them, or can't be reached.
+    """
+    await tree.set_translator(_Words())
+    translator = tree.translator
+    assert translator is not None
+    ours = [await command.get_translated_payload(tree, translator) for command in tree.get_commands()]
+    async with mapped():
+        theirs = await tree.client.http.request(
+            Route("GET", "/applications/{application_id}/commands", application_id=application),
+            params={"with_localizations": "true"},
+        )
+        if _by_name(ours) == _by_name(theirs):
+            return False
+        await tree.sync()
+    log.info("told Discord of %d commands", len(ours))
+    return True
+
+
+class _Words(app_commands.Translator):
+    async def translate(
+        self, string: locale_str, locale: discord.Locale, context: app_commands.TranslationContextTypes
+    ) -> str | None:
+        language = str(locale).partition("-")[0].lower()
+        if language == "en" or language not in LANGUAGES:
+            return None  # Discord shows these the English words
+        if "command" in string.extras:
+            return description(string.extras["command"], language)
+        return _OPTIONS[language][string.extras["option"]] if "option" in string.extras else None
+
+
+def _told(name: CommandName) -> locale_str:
+    return locale_str(description(name), command=name)
+
+
+def _by_name(commands: list[Any]) -> Mapping[str, Any]:
+    return {command["name"]: _kept(command) for command in commands}
+
+
+def _kept(part: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what we say of a command or option; Discord leaves out what stands at its default."""
+    return {
+        "name": part["name"],
+        "description": part["description"],
+        "localized": part.get("description_localizations") or {},
+        "type": part.get("type", 1),
+        "required": part.get("required", False),
+        "autocomplete": part.get("autocomplete", False),
+        "contexts": sorted(part.get("contexts") or ()),
+        "options": [_kept(option) for option in part.get("options") or ()],
+    }

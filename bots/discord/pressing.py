@@ -1,0 +1,138 @@
+"""What happens when a button under an answer is pressed. Buttons are known by what they say, also after a restart."""
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from typing import cast
+
+import discord
+
+from bots.discord.calling import mapped, view_of
+from bots.discord.translating import asked, place_of, reader_of, turn_of
+from bots.platform import Inbox, Incoming, View, Vote
+from bots.rendering.actions import Act, Action, read_action
+from bots.rendering.captions import caption
+from bots.rendering.discord import DiscordMessage, discord_reasons, render_discord, render_discord_quotes
+from bots.turn.words import word
+from ragcore.errors import CitebotError, PlatformError
+
+log = logging.getLogger(__name__)
+
+Ask = Callable[[discord.Interaction, Incoming], Awaitable[None]]
+Readers = Callable[[str], Awaitable[frozenset[str]]]
+
+
+class Pressing:
+    """Serves the buttons of one bot."""
+
+    def __init__(self, inbox: Inbox, readers: Readers, ask: Ask) -> None:
+        """``readers`` tells who is shown what one person alone sees, ``ask`` takes a question that was pressed."""
+        self._inbox = inbox
+        self._readers = readers
+        self._ask = ask
+
+    async def press(self, interaction: discord.Interaction) -> None:
+        """Do what was pressed; a button that isn't ours is left alone."""
+        action = read_action(_pressed(interaction))
+        if action is None:
+            return
+        try:
+            async with mapped():
+                await self._do(action, interaction)
+        except CitebotError as error:
+            log.warning("a button of turn %s could not be served: %s", action.reference or "?", error)
+            await _excuse(interaction)
+
+    async def _do(self, action: Action, interaction: discord.Interaction) -> None:
+        by, language = str(interaction.user.id), str(interaction.locale)
+        match action.act:
+            case Act.UP:
+                await self._inbox.vote(Vote(reference=action.reference, voter=reader_of(by), side="up"))
+                await interaction.response.send_message("👍", ephemeral=True)
+            case Act.DOWN:
+                await self._inbox.vote(Vote(reference=action.reference, voter=reader_of(by), side="down"))
+                reasons = view_of(discord_reasons(action.reference, language))
+                await interaction.response.send_message(caption("why", language), view=reasons, ephemeral=True)
+            case Act.REASON:
+                vote = Vote(reference=action.reference, voter=reader_of(by), side="down", reason=action.value)
+                await self._inbox.vote(vote)
+                await interaction.response.edit_message(content="👎", view=None)
+            case Act.QUOTES:
+                await interaction.response.defer(ephemeral=True, thinking=True)
+                view = await self._inbox.quotes(action.reference, await self._readers(by))
+                await _reveal(interaction, view, render_discord_quotes, language)
+            case Act.SHARE:
+                await self._share(action, interaction, by, language)
+            case Act.STOP:
+                await interaction.response.defer()
+                await self._inbox.stop(action.reference, by)
+            case Act.DELETE:
+                await interaction.response.defer()
+                await self._inbox.withdraw(action.reference, by)
+            case Act.ASK:
+                await self._ask_pressed(action, interaction)
+            case Act.MORE:
+                await interaction.response.defer()  # no row of an answer here is too long
+
+    async def _share(self, action: Action, interaction: discord.Interaction, by: str, language: str) -> None:
+        """Let the channel see what only the asker sees; checked for everybody who reads there."""
+        await interaction.response.defer(ephemeral=True, thinking=True)
+        seen_by = place_of(interaction.channel, interaction.guild).seen_by
+        view = await self._inbox.share(action.reference, by, seen_by)
+        if view is None:
+            await _reveal(interaction, None, render_discord, language)
+            return
+        for part in render_discord(view):
+            await interaction.followup.send(
+                part.content, view=view_of(part.rows), ephemeral=False, suppress_embeds=True, wait=True
+            )
+        await interaction.edit_original_response(content="✅")
+
+    async def _ask_pressed(self, action: Action, interaction: discord.Interaction) -> None:
+        text = _label(interaction)
+        if text and interaction.message is not None:
+            turn = action.reference or turn_of(interaction.message)
+            await self._ask(interaction, asked(interaction, "ask", text, turn=turn))
+
+
+async def _reveal(
+    interaction: discord.Interaction,
+    view: View | None,
+    render: Callable[[View], tuple[DiscordMessage, ...]],
+    language: str,
+) -> None:
+    """Fill in what was put off, for the one who pressed alone."""
+    if view is None:
+        await interaction.edit_original_response(content=word("quotes_gone", language))
+        return
+    first, *rest = render(view)
+    # Their links are written so that no preview comes, which an edit can't switch off.
+    await interaction.edit_original_response(content=first.content, view=view_of(first.rows))
+    for part in rest:
+        await interaction.followup.send(part.content, view=view_of(part.rows), ephemeral=True, suppress_embeds=True)
+
+
+def _label(interaction: discord.Interaction) -> str:
+    """Return what stands on the button that was pressed."""
+    pressed = _pressed(interaction)
+    for row in interaction.message.components if interaction.message is not None else ():
+        for item in row.children if isinstance(row, discord.ActionRow) else ():
+            if isinstance(item, discord.Button) and item.custom_id == pressed:
+                return item.label or ""
+    return ""
+
+
+def _pressed(interaction: discord.Interaction) -> str:
+    data: Mapping[str, object] = cast(Mapping[str, object], interaction.data or {})
+    return str(data.get("custom_id", ""))
+
+
+async def _excuse(interaction: discord.Interaction) -> None:
+    """Say that it did not work, where nothing was said yet."""
+    if interaction.response.is_done():
+        return
+    try:
+        async with mapped():
+            words = word("went_wrong", str(interaction.locale))
+            await interaction.response.send_message(words, ephemeral=True)
+    except PlatformError as error:
+        log.info("nor could that be said: %s", error)

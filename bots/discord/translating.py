@@ -1,0 +1,266 @@
+"""What Discord tells becomes ``Incoming``. Pure.
+
+A conversation is a direct message channel, a thread, the chain of replies that began with one question, or what
+somebody asks by slash commands in one channel. The channel of a thread's conversation is the one that it hangs on.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC
+
+import discord
+
+from bots.platform import Asker, Attachment, CommandName, Incoming, Reach
+from bots.rendering.actions import read_action
+from ragcore.types import ConversationKey
+
+PLATFORM = "discord"
+HERE = "here"
+"""In ``Incoming.extra``: the channel that is written to, where it is a thread."""
+TURN = "turn"
+"""In ``Incoming.extra``: the turn whose conversation goes on."""
+APPLICATION = "application"
+"""In ``Incoming.extra``: whose token it is."""
+_WRITTEN = {discord.MessageType.default, discord.MessageType.reply}
+_THREAD = "thread "
+_CODES = re.compile(r"<(?P<kind>@!|@&|@|#)(?P<id>\d+)>|<a?(?P<emoji>:\w+:)\d+>")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where something is said, as the settings name it: ``workspace`` is empty in direct messages."""
+
+    workspace: str
+    channel: str
+    thread: str
+    seen_by: frozenset[str]
+
+    @property
+    def written_to(self) -> str:
+        """Return the id of the channel that a message here is sent to."""
+        return self.thread or self.channel
+
+
+def reader_of(user: int | str) -> str:
+    """Return the reader that a person is."""
+    return f"{PLATFORM}:@{user}"
+
+
+def privately(user: int | str) -> frozenset[str]:
+    """Return who sees what is shown to one person alone."""
+    return frozenset({"*", reader_of(user)})
+
+
+def place_of(channel: object, guild: discord.Guild | None) -> Place:
+    """Return where a message stands. A channel that is not known is taken for one that outsiders see."""
+    number = str(getattr(channel, "id", 0))
+    if guild is None:
+        return Place(workspace="", channel=number, thread="", seen_by=frozenset({"*"}))
+    workspace, parent = str(guild.id), number
+    if isinstance(channel, discord.Thread):
+        parent = str(channel.parent_id)
+    seen_by = {"*", f"{PLATFORM}:{workspace}/{parent}", f"{PLATFORM}:{workspace}/{number}"}
+    if not _outsiders_see(channel, guild):
+        seen_by.add(f"{PLATFORM}:{workspace}")
+    return Place(
+        workspace=workspace,
+        channel=parent,
+        thread=number if parent != number else "",
+        seen_by=frozenset(seen_by),
+    )
+
+
+def _outsiders_see(channel: object, guild: discord.Guild) -> bool:
+    """Tell whether somebody reads along who is no member: open to @everyone, in a server that anybody may look into."""
+    if "DISCOVERABLE" not in guild.features:
+        return False
+    known = channel.parent if isinstance(channel, discord.Thread) else channel
+    if isinstance(channel, discord.Thread) and channel.is_private():
+        return False
+    if not isinstance(known, discord.abc.GuildChannel) or guild.default_role is None:
+        return True
+    return known.permissions_for(guild.default_role).view_channel
+
+
+def incoming_of(message: discord.Message, me: int) -> Incoming | None:
+    """Return the message as a turn takes it, None for what nobody wrote (joins, pins, bots) or we may not read.
+
+    Args:
+        message: The message.
+        me: The bot's own id.
+    """
+    if message.author.bot or message.webhook_id is not None or message.type not in _WRITTEN:
+        return None
+    text, files = words_of(message, me), _attachments(message)
+    if not text and not files:
+        return None
+    place = place_of(message.channel, message.guild)
+    private = message.guild is None
+    name = f"message:{message.id}"
+    return Incoming(
+        keys=(f"{name}@{int(message.edited_at.timestamp() * 1000)}",) if message.edited_at else (name,),
+        conversation=conversation_of(message, me),
+        message=str(message.id),
+        asker=asker_of(message.author),
+        text=text,
+        reach=_reach(message, me),
+        sent_at=message.created_at.astimezone(UTC),
+        edited_at=message.edited_at.astimezone(UTC) if message.edited_at else None,
+        private=private,
+        seen_by=privately(message.author.id) if private else place.seen_by,
+        attachments=files,
+        extra=_extra(place, turn_replied_to(message, me)),
+    )
+
+
+def asked(
+    interaction: discord.Interaction,
+    command: CommandName | None,
+    text: str,
+    *,
+    knowledge_base: str = "",
+    ephemeral: bool = False,
+    turn: str = "",
+) -> Incoming:
+    """Return what was asked by a slash command, or by pressing a suggested question."""
+    place = place_of(interaction.channel, interaction.guild)
+    user = interaction.user
+    private = ephemeral or not place.workspace
+    thread = f"{_THREAD}{place.thread}" if place.thread else f"commands {user.id}"
+    return Incoming(
+        keys=(f"interaction:{interaction.id}",),
+        conversation=ConversationKey(
+            platform=PLATFORM,
+            workspace=place.workspace,
+            channel=place.channel,
+            thread=thread if place.workspace else "",
+        ),
+        message=str(interaction.id),
+        asker=asker_of(user, language=str(interaction.locale)),
+        text=text.strip(),
+        reach=Reach.COMMAND if command else Reach.DIRECT,
+        command=command,
+        knowledge_bases=(knowledge_base,) if knowledge_base else (),
+        sent_at=interaction.created_at.astimezone(UTC),
+        private=private,
+        seen_by=privately(user.id) if private else place.seen_by,
+        token=interaction.token,
+        extra=_extra(place, turn) | {APPLICATION: str(interaction.application_id)},
+    )
+
+
+def is_ephemeral(incoming: Incoming) -> bool:
+    """Return whether the reply is shown to the asker alone, in a place that others see."""
+    return incoming.private and bool(incoming.conversation.workspace)
+
+
+def written_to(incoming: Incoming) -> str:
+    """Return the id of the channel that a reply is sent to."""
+    return incoming.extra.get(HERE) or incoming.conversation.channel
+
+
+def channel_of(conversation: ConversationKey) -> str:
+    """Return the id of the channel in which a conversation goes on."""
+    return conversation.thread.removeprefix(_THREAD) if in_thread(conversation) else conversation.channel
+
+
+def in_thread(conversation: ConversationKey) -> bool:
+    """Return whether it goes on in a thread of its own."""
+    return conversation.thread.startswith(_THREAD)
+
+
+def conversation_of(message: discord.Message, me: int) -> ConversationKey:
+    """Return the conversation that a message is part of, or begins.
+
+    ``extra["turn"]`` of its ``Incoming`` names the turn that it goes on from, where that is another message's.
+    """
+    place = place_of(message.channel, message.guild)
+    thread = ""
+    if place.thread:
+        thread = f"{_THREAD}{place.thread}"
+    elif place.workspace:
+        thread = f"reply {_root(message, me)}"
+    return ConversationKey(platform=PLATFORM, workspace=place.workspace, channel=place.channel, thread=thread)
+
+
+def _root(message: discord.Message, me: int) -> int:
+    """Return the question that began a chain of replies, as far as a message shows it: one step over our answer."""
+    answer = replied_to(message)
+    if answer is not None and answer.author.id == me and answer.reference is not None:
+        return answer.reference.message_id or message.id
+    return message.id
+
+
+def replied_to(message: discord.Message) -> discord.Message | None:
+    """Return the message that this one replies to, where it is known."""
+    found = message.reference.resolved if message.reference is not None else None
+    return found if isinstance(found, discord.Message) else None
+
+
+def turn_replied_to(message: discord.Message, me: int) -> str:
+    """Return the reference of the turn whose answer is replied to; empty when it is none of ours."""
+    answer = replied_to(message)
+    return turn_of(answer) if answer is not None and answer.author.id == me else ""
+
+
+def turn_of(message: discord.Message) -> str:
+    """Return the reference that stands on the buttons of an answer."""
+    for row in message.components:
+        for item in row.children if isinstance(row, discord.ActionRow) else ():
+            action = read_action(item.custom_id or "") if isinstance(item, discord.Button) else None
+            if action is not None and action.reference:
+                return action.reference
+    return ""
+
+
+def asker_of(user: discord.abc.User, *, language: str = "") -> Asker:
+    """Return who asks; messages don't tell a language."""
+    return Asker(id=str(user.id), name=user.display_name, language=language, is_bot=user.bot)
+
+
+def words_of(message: discord.Message, me: int) -> str:
+    """Return what was written, without the bot's own name, and with the names of others instead of their codes."""
+    names = {f"@{user.id}": f"@{user.display_name}" for user in message.mentions}
+    names |= {f"@&{role.id}": f"@{role.name}" for role in message.role_mentions}
+    names |= {f"#{channel.id}": f"#{channel.name}" for channel in message.channel_mentions}
+    own = {f"@{me}", *(f"@&{role.id}" for role in message.role_mentions if _is_own(role, me))}
+
+    def shown(code: re.Match[str]) -> str:
+        if code["emoji"]:
+            return code["emoji"]
+        name = code["kind"].replace("!", "") + code["id"]
+        return "" if name in own else names.get(name, code[0])
+
+    # Where the own name stood, nothing is left of what set it off.
+    text = _CODES.sub(shown, message.content)
+    return text.strip(" ,:;\n\t") if text != message.content else text.strip()
+
+
+def _reach(message: discord.Message, me: int) -> Reach:
+    if message.guild is None:
+        return Reach.DIRECT
+    named = {f"<@{me}>", f"<@!{me}>", *(f"<@&{role.id}>" for role in message.role_mentions if _is_own(role, me))}
+    if any(code in message.content for code in named):
+        return Reach.MENTION
+    answer = replied_to(message)
+    if answer is not None and answer.author.id == me:
+        return Reach.REPLY
+    return Reach.THREAD if isinstance(message.channel, discord.Thread) else Reach.CHANNEL
+
+
+def _is_own(role: discord.Role, me: int) -> bool:
+    """Tell whether a role is the one that Discord made for the bot: people pick it for its name."""
+    return role.tags is not None and role.tags.bot_id == me
+
+
+def _attachments(message: discord.Message) -> tuple[Attachment, ...]:
+    return tuple(
+        Attachment(id=file.url, name=file.filename, media_type=file.content_type or "", size=file.size)
+        for file in message.attachments
+    )
+
+
+def _extra(place: Place, turn: str) -> dict[str, str]:
+    found: Iterable[tuple[str, str]] = ((HERE, place.thread), (TURN, turn))
+    return {key: value for key, value in found if value}
