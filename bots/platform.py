@@ -94,12 +94,14 @@ class Incoming:
 class Sent:
     """A message of ours that stands on the platform (or a stream or draft that has begun).
 
-    ``ended``: its stream takes no more text; it is changed as a message from then on.
+    ``ended``: its stream takes no more text; it is changed as a message from then on. ``draft``: it only shows what a
+    message will take the place of.
     """
 
     channel: str
     id: str
     ended: bool = False
+    draft: bool = False
     extra: Mapping[str, str] = field(default_factory=dict)
     """What else the platform needs to change it, such as that it is a stream."""
 

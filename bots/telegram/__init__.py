@@ -262,10 +262,8 @@ class TelegramPlatform:
 
     async def show(self, incoming: Incoming, part: TelegramMessage, *, begun: Sent | None, key: str) -> Sent:
         """Show a draft in a private chat; in a group send, then edit."""
-        if incoming.private:
-            sent = begun or Sent(
-                channel=incoming.conversation.channel, id=str(_draft_number(key)), extra={"draft": "1"}
-            )
+        if incoming.private and (begun is None or begun.draft):
+            sent = begun or Sent(channel=incoming.conversation.channel, id=str(_draft_number(key)), draft=True)
             await self._calls.draft(sent.channel, int(sent.id), part, topic=incoming.extra.get("topic", ""))
             return sent
         if begun is None:
@@ -277,7 +275,7 @@ class TelegramPlatform:
         self, incoming: Incoming, part: TelegramMessage, *, begun: Sent | None, key: str, number: int
     ) -> Sent:
         """Send, which ends a draft, or edit what was begun in a group."""
-        if begun is not None and "draft" not in begun.extra:
+        if begun is not None and not begun.draft:
             await self._calls.change(begun, part)
             return begun
         return await self._post(incoming, part, first=number == 0)
@@ -294,7 +292,7 @@ class TelegramPlatform:
 
     async def withdraw(self, incoming: Incoming, sent: Sent) -> None:
         """Delete a message; a draft goes by itself."""
-        if "draft" not in sent.extra:
+        if not sent.draft:
             await self._calls.delete(sent)
 
     async def thread(self, incoming: Incoming, *, limit: int) -> tuple[Message, ...]:

@@ -93,7 +93,7 @@ class Reply(Generic[R]):
     def standing(self) -> tuple[Sent, ...]:
         """Return the messages that are known to stand, in order."""
         parts = {number: part.sent for number, part in self._parts.items()}
-        if self._begun is not None and parts.get(0) is None and self._manner.streaming != "draft":
+        if self._begun is not None and parts.get(0) is None and not self._begun.draft:
             parts[0] = self._begun
         return tuple(sent for _, sent in sorted(parts.items()) if sent is not None)
 
@@ -205,7 +205,7 @@ class Reply(Generic[R]):
             sent = await self._call(self._platform.show(self._incoming, part, begun=begun, key=key))
         except PlatformError as error:
             self._after(error, limits, begun)
-            if begun is None and isinstance(error, PlatformUnreachable):
+            if begun is None and isinstance(error, PlatformUnreachable) and self._manner.streaming != "draft":
                 await self._look(0, key)
             return False
         self._sign()
@@ -234,7 +234,7 @@ class Reply(Generic[R]):
         if sent == self._begun:
             return
         self._begun = sent
-        if self._manner.streaming != "draft":
+        if not sent.draft:
             try:
                 await self._claims.begun(self._claim, sent)
             except ClaimLost:
@@ -352,7 +352,7 @@ class Reply(Generic[R]):
 
     def _is_draft(self, number: int) -> bool:
         """Return whether what was begun is only a draft, which a message takes the place of."""
-        return number == 0 and self._begun is not None and self._manner.streaming == "draft"
+        return number == 0 and self._begun is not None and self._begun.draft
 
     def _over(self, number: int) -> Sent | None:
         if number == 0 and self._begun is not None:

@@ -81,6 +81,8 @@ class Server:
     told: list[tuple[str, str]] = field(default_factory=list)
     refused: int = 0
     """Calls refused because of a limit, faults on demand aside."""
+    tried: int = 0
+    """Calls made, whatever became of them."""
     _windows: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
     def __post_init__(self) -> None:
@@ -94,7 +96,8 @@ class Server:
         if self.latency:
             await asyncio.sleep(self.latency)
         now = asyncio.get_running_loop().time()
-        fault = self.fault(name, len(self.calls))
+        fault = self.fault(name, self.tried)
+        self.tried += 1
         if fault == "unreachable":
             raise PlatformUnreachable("no connection")
         if fault == "hangs":
@@ -217,7 +220,7 @@ class FakePlatform:
         return await self._put(stands, fault, call.value)
 
     async def send(self, incoming: Incoming, part: Part, *, begun: Sent | None, key: str, number: int) -> Sent:
-        if begun is not None and begun.extra.get("draft"):
+        if begun is not None and begun.draft:
             self.server.put(replace(self._known(begun), gone=True))
             begun = None
         call = Call.SEND if begun is None else Call.END
@@ -258,11 +261,11 @@ class FakePlatform:
         if fault == "dropped":
             raise PlatformUnreachable("the connection broke")
         self._mark(f"after {call}")
-        return Sent(channel=stands.channel, id=stands.id, extra={"draft": "1"} if stands.draft else {})
+        return Sent(channel=stands.channel, id=stands.id, draft=stands.draft)
 
     async def find(self, incoming: Incoming, key: str) -> Sent | None:
         for one in self.server.messages.values():
-            if self.finds_sent and one.key == key and not one.gone:
+            if self.finds_sent and one.key == key and not one.gone and not one.draft:
                 return Sent(channel=one.channel, id=one.id)
         return None
 
