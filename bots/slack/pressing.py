@@ -17,7 +17,6 @@ from bots.slack.people import People
 from bots.slack.translating import PLATFORM, Self, alone_with, conversation_of, reader_of, seen_in
 from bots.turn.words import word
 from ragcore.errors import CitebotError
-from ragcore.phrases import phrase
 
 log = logging.getLogger(__name__)
 
@@ -180,7 +179,7 @@ class Presser:
         view = await inbox.share(press.action.reference, press.user, seen_in(bot.team, press.channel, shared=shared))
         if view is None:
             language = await self._people.language(press.user) or "en"
-            refusal = View(document=parse_markdown(phrase("not_allowed", language)), reference="")
+            refusal = View(document=parse_markdown(word("not_shared", language)), reference="")
             await self._calls.respond(press.url, render_slack(refusal)[0])
             return
         for part in render_slack(view):

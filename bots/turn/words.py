@@ -39,6 +39,7 @@ Word = Literal[
     "read_ago",
     "search_empty",
     "quotes_gone",
+    "not_shared",
     "unsent",
 ]
 WORDS: tuple[Word, ...] = get_args(Word)
@@ -83,6 +84,7 @@ _SENTENCES: dict[str, dict[Word, str]] = {
         "read_ago": "read {age} ago",
         "search_empty": "No passage fits.",
         "quotes_gone": "These passages are no longer at hand.",
+        "not_shared": "This is not shown here: not everybody who would see it may read what it rests on.",
         "unsent": "An answer could not be sent: {why}.",
     },
     "zh": {
@@ -123,6 +125,7 @@ _SENTENCES: dict[str, dict[Word, str]] = {
         "read_ago": "{age}前读取",
         "search_empty": "没有合适的段落。",
         "quotes_gone": "这些段落已无法显示。",
+        "not_shared": "未予分享：能看到它的人并非都有权阅读其出处。",
         "unsent": "有一条回答未能发送：{why}。",
     },
     "de": {
@@ -164,6 +167,7 @@ _SENTENCES: dict[str, dict[Word, str]] = {
         "read_ago": "gelesen vor {age}",
         "search_empty": "Keine Stelle passt.",
         "quotes_gone": "Diese Stellen sind nicht mehr zur Hand.",
+        "not_shared": "Das wird hier nicht gezeigt: Nicht alle, die es sähen, dürfen lesen, worauf es beruht.",
         "unsent": "Eine Antwort konnte nicht gesendet werden: {why}.",
     },
 }

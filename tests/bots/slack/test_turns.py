@@ -1,0 +1,169 @@
+"""Whole turns on a local Slack: whatever goes wrong on the way, one complete answer stands in the end."""
+
+import asyncio
+import contextlib
+import logging
+import pathlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+import pytest
+
+from bots.requests import Ask, Event
+from bots.slack import SlackPlatform
+from bots.turn.claims import Claims
+from bots.turn.feedback import Feedback
+from bots.turn.options import TurnOptions
+from bots.turn.turns import Turns
+from ragcore.stores.database import Database
+from ragcore.types import Delta, Status
+from tests.bots.turn.flows import Model, answer_to, words_for
+from tests.fakes.waiting import until
+from tests.servers.faults import Fault
+from tests.servers.slack import SlackServer, slack_server
+
+CHANNEL = "C1"
+QUESTION = "how many days?"
+OPTIONS = TurnOptions(readers_of={"handbook": ("slack:T0001",)}, merge_within=0.0)
+
+
+async def slowly(request: Ask) -> AsyncIterator[Event]:
+    """Answer over a second or two, as a model does."""
+    yield Status(stage="search")
+    text = words_for(request.question)
+    for word in text.split(" "):
+        await asyncio.sleep(0.05)
+        yield Delta(text=f"{word} ")
+    yield answer_to(request.question, text)
+
+
+@dataclass(kw_only=True)
+class Whole:
+    server: SlackServer
+    platform: SlackPlatform
+    turns: Turns[object]
+
+    async def answer(self) -> str:
+        """Ask, and return the one answer that stands when all is done."""
+        said = self.server.say(CHANNEL, f"<@{self.server.user}> {QUESTION}")
+        await until(self.turns.running)
+        await until(lambda: not self.turns.running(), seconds=60.0)
+        (message,) = self.server.answers(CHANNEL, said["ts"])
+        assert "streaming" not in message
+        assert message["metadata"]["event_type"] == "citebot_part"
+        return self.server.plain(message)
+
+
+@contextlib.asynccontextmanager
+async def whole(folder: pathlib.Path, server: SlackServer) -> AsyncIterator[Whole]:
+    platform = SlackPlatform(
+        bot_token=server.bot_token, app_token=server.app_token, api_url=f"{server.url}/api/", channels=()
+    )
+    database = await Database.open(folder / "claims.sqlite")
+    turns: Turns[object] = Turns(
+        platform,  # type: ignore[arg-type]
+        backend=Model(slowly),
+        claims=Claims(database),
+        feedback=Feedback(database),
+        options=OPTIONS,
+        alone=True,
+    )
+    try:
+        async with turns:
+            serving = asyncio.create_task(platform.serve(turns))
+            await asyncio.wait_for(platform.connected.wait(), 10.0)
+            yield Whole(server=server, platform=platform, turns=turns)
+            serving.cancel()
+            await asyncio.gather(serving, return_exceptions=True)
+    finally:
+        await database.close()
+
+
+@contextlib.asynccontextmanager
+async def begun(folder: pathlib.Path) -> AsyncIterator[Whole]:
+    async with slack_server() as server:
+        server.channel(CHANNEL).members.add("U1")
+        server.person("U1")
+        async with whole(folder, server) as made:
+            yield made
+
+
+@pytest.fixture
+async def flow(tmp_path: pathlib.Path) -> AsyncIterator[Whole]:
+    async with begun(tmp_path) as made:
+        yield made
+
+
+async def test_an_answer_is_streamed_once_and_ends_whole(flow: Whole) -> None:
+    text = await flow.answer()
+    assert text.startswith(f"The answer to '{QUESTION}' has five days.")
+    assert "[1]" in text
+    assert flow.server.count("chat.startStream") == flow.server.count("chat.stopStream") == 1
+    assert flow.server.count("chat.appendStream") >= 1
+    assert flow.server.count("chat.postMessage") == 0
+    assert flow.server.refused == []
+    assert len(flow.server.acknowledged) >= 2
+
+
+FAULTS = [
+    ("chat.startStream", Fault(status=0, done=True)),
+    ("chat.startStream", Fault(status=500)),
+    ("chat.startStream", Fault(status=429, wait=1)),
+    ("chat.startStream", Fault(status=200, error="channel_type_not_supported")),
+    ("chat.appendStream", Fault(status=0, done=True)),
+    ("chat.appendStream", Fault(status=200, error="message_not_in_streaming_state")),
+    ("chat.stopStream", Fault(status=0, done=True)),
+    ("chat.stopStream", Fault(status=500)),
+    ("chat.update", Fault(status=0, done=True)),
+    ("chat.update", Fault(status=429, wait=1)),
+    ("chat.update", Fault(status=500)),
+    ("assistant.threads.setStatus", Fault(status=500)),
+    ("agents.sessions.setStatus", Fault(status=429, wait=1)),
+]
+
+
+async def test_one_answer_whatever_goes_wrong(tmp_path: pathlib.Path) -> None:
+    async def answer(number: int, method: str, fault: Fault) -> tuple[str, int]:
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        async with begun(folder) as flow:
+            flow.server.faults.add(method, fault)
+            text = await flow.answer()
+            assert flow.server.faults.take(method) is None, "the fault came to pass"
+            return f"{method} {fault}", text.count("has five days.")
+
+    # Side by side, for each takes as long as its model.
+    told = await asyncio.gather(*(answer(number, *one) for number, one in enumerate(FAULTS)))
+    assert {name: 3 for name, _ in told} == dict(told)
+
+
+async def test_a_stream_that_dies_in_the_middle(flow: Whole) -> None:
+    flow.server.stream_seconds = 0.5
+    assert (await flow.answer()).count("has five days.") == 3
+
+
+async def test_a_question_is_answered_again_after_its_edit_and_taken_back_with_it(flow: Whole) -> None:
+    said = flow.server.say(CHANNEL, f"<@{flow.server.user}> how many dais?")
+    await until(flow.turns.running)
+    await until(lambda: not flow.turns.running(), seconds=60.0)
+    flow.server.edit(CHANNEL, said, f"<@{flow.server.user}> how many days?")
+    await until(flow.turns.running)
+    await until(lambda: not flow.turns.running(), seconds=60.0)
+    (message,) = flow.server.answers(CHANNEL, said["ts"])
+    assert "how many days?" in flow.server.plain(message)
+    flow.server.delete(CHANNEL, said)
+    await until(lambda: not flow.server.answers(CHANNEL, said["ts"]))
+
+
+async def test_nothing_secret_reaches_the_log(flow: Whole, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    url = flow.server.command(CHANNEL, "/ask", QUESTION)
+    await flow.answer()
+    flow.server.drop_sockets()
+    flow.server.faults.add("apps.connections.open", Fault(status=500))
+    await until(lambda: flow.server.count("apps.connections.open") >= 4)
+    # The database's own log at this level is the operator's business.
+    told = "\n".join(record.getMessage() for record in caplog.records if record.name != "aiosqlite")
+    assert "session" in told
+    for secret in (flow.server.bot_token, flow.server.app_token, url, "five days", "ticket="):
+        assert secret not in told
