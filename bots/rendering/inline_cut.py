@@ -95,7 +95,7 @@ def _start_of(children: Sequence[Inline], most: int) -> str:
             break
         match child:
             case Text() | Code():
-                text += child.text
+                text += child.text[: most + 1]
             case Cite():
                 text += f"[ID:{child.number}]"
             case Break():

@@ -50,11 +50,19 @@ class Place:
 
 
 class Markup(ABC):
-    """Writes a tree in one platform's markup."""
+    """Writes a tree in one platform's markup.
+
+    What was written of a block is kept: to find what fits, the same blocks are written many times in other company.
+    """
 
     hard_break = "\n"
     indents_code = False
     """Whether code within a list is indented with it."""
+
+    def __init__(self) -> None:
+        """Start with nothing written."""
+        # By identity, which is quicker than comparing trees; the block is kept so that its id is not given away.
+        self._written: dict[tuple[int, Place], tuple[Block, list[Line]]] = {}
 
     @abstractmethod
     def words(self, text: str) -> str:
@@ -113,11 +121,17 @@ class Markup(ABC):
         """Return the lines of the blocks."""
         found: list[Line] = []
         for block in blocks:
-            lines = self.block(block, place)
+            lines = self._lines_of(block, place)
             if found and lines and not (tight and isinstance(block, ItemList)):
                 found.append(Line(""))
             found += lines
         return found
+
+    def _lines_of(self, block: Block, place: Place) -> list[Line]:
+        known = self._written.get((id(block), place))
+        if known is None:
+            known = self._written[id(block), place] = (block, self.block(block, place))
+        return known[1]
 
     def block(self, block: Block, place: Place) -> list[Line]:  # noqa: PLR0911 (one return a kind of block)
         """Return the lines of one block."""

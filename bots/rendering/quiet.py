@@ -25,7 +25,7 @@ _NOT_AT_THE_END = ".,;:!?'*_~)-"
 # Where a joiner goes: behind what would start something, whatever stands around it.
 _BREAKS = re.compile(
     r"(?<=@)(?=\w)"
-    r"|(?<=#)(?=[^\s\d#])|(?<=#)(?=\d+[^\W\d])"
+    r"|(?<=#)(?=[^\W\d]|[\u200c\u00b7])|(?<=#)(?=\d+[^\W\d])"
     r"|(?<=\$)(?=[A-Z1])"
     r"|(?<=/)(?<![\w/]/)(?=\w)|(?<=:/)(?=/)"
     r"|(?<=[^\s.]\.)(?=[^\W\d_]{2}|xn--)|(?<=\d\.)(?=\d{1,3}\.\d{1,3}\.\d)"

@@ -154,8 +154,12 @@ def _cut_fence(block: Fence, fits: Callable[[Block], bool], most: int) -> _Piece
     count = _largest(room, lambda length: fits(replace(block, text=block.text[:length])), least=1)
     if count == len(block.text):
         return block, ()
+    # An empty line is the better place: what follows it is mostly not indented.
+    blank = block.text.rfind("\n\n", count // 2, count + 1)
     line_end = block.text.rfind("\n", 0, count + 1)
-    if line_end > 0:
+    if blank > 0:
+        head, tail = block.text[:blank], block.text[blank + 2 :]
+    elif line_end > 0:
         head, tail = block.text[:line_end], block.text[line_end + 1 :]
     else:
         count = edge_before(block.text, count)

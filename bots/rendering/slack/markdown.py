@@ -51,7 +51,7 @@ class SlackMarkdown(Markup):
 
     def link(self, url: str, children: Sequence[Inline]) -> str:
         """Return ``[words](url)``."""
-        return f"[{self.inlines(children)}]({escaped(safe_url(url))})"
+        return f"[{super().inlines(children)}]({escaped(safe_url(url))})"
 
     def cite(self, cite: Cite) -> str:
         """Return ``[[1]](url)``."""

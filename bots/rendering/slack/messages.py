@@ -58,21 +58,25 @@ class SlackModal:
 
 def render_slack(view: View) -> tuple[SlackMessage, ...]:
     """Return the whole reply as one message, or as parts in order; sources, notes and buttons are on the last."""
-    *first, last = split(_document(view), _fits, MAX_MESSAGE)
-    messages = [_message(part, ()) for part in first]
-    return (*messages, _message(last, _button_blocks(view)))
+    markup = SlackMarkdown()
+    *first, last = split(_document(view), lambda some: _fits(some, markup), MAX_MESSAGE)
+    messages = [_message(part, markup, ()) for part in first]
+    return (*messages, _message(last, markup, _button_blocks(view)))
 
 
 def render_slack_partial(view: View) -> SlackMessage:
     """Return what is written so far as one message, its end left out where it is too long."""
-    part, whole = first_part(_document(view), lambda some: _length(some) <= MAX_MESSAGE - 2, MAX_MESSAGE)
-    return replace(_message(part, _button_blocks(view), "" if whole else " …"), stream=slack_stream_text(view))
+    markup = SlackMarkdown()
+    part, whole = first_part(_document(view), lambda some: _fits(some, markup, spare=2), MAX_MESSAGE)
+    message = _message(part, markup, _button_blocks(view), "" if whole else " …")
+    return replace(message, stream=slack_stream_text(view))
 
 
 def render_slack_quotes(view: View) -> SlackModal:
-    """Return the cited passages (``bots.rendering.passages``) as a modal."""
-    parts = split(_document(view), lambda some: units(_mrkdwn(some)) <= MAX_SECTION, MAX_SECTION)
-    sections = [_section(_mrkdwn(part)) for part in parts]
+    """Return the cited passages as a modal."""
+    markup = Mrkdwn()
+    parts = split(_document(view), lambda some: units(_mrkdwn(some, markup)) <= MAX_SECTION, MAX_SECTION)
+    sections = [_section(_mrkdwn(part, markup)) for part in parts]
     if len(sections) > MAX_MODAL_BLOCKS:
         sections = [*sections[: MAX_MODAL_BLOCKS - 1], _context("…")]
     return SlackModal(title=shortened(caption("sources", view.language), MAX_TITLE), blocks=tuple(sections))
@@ -88,8 +92,8 @@ def _document(view: View) -> Document:
     return reachable(view.document, lambda url: units(escaped(safe_url(url))) <= MAX_URL)
 
 
-def _message(document: Document, buttons: Iterable[SlackBlock], more: str = "") -> SlackMessage:
-    body = SlackMarkdown().write(document.blocks) + more
+def _message(document: Document, markup: SlackMarkdown, buttons: Iterable[SlackBlock], more: str = "") -> SlackMessage:
+    body = markup.write(document.blocks) + more
     blocks: list[SlackBlock] = [{"type": "markdown", "text": body}] if body.strip() else []
     blocks += [_context(text) for text in _context_texts(document)]
     blocks += buttons
@@ -105,12 +109,10 @@ def _fallback(document: Document) -> str:
     return text if units(text) <= _FALLBACK else mrkdwn_words(shortened(words, _FALLBACK // 6))
 
 
-def _fits(document: Document) -> bool:
-    return _length(document) <= MAX_MESSAGE and len(_context_texts(document)) <= _CONTEXT_BLOCKS
-
-
-def _length(document: Document) -> int:
-    return units(SlackMarkdown().write(document.blocks)) + sum(map(units, _context_texts(document)))
+def _fits(document: Document, markup: SlackMarkdown, *, spare: int = 0) -> bool:
+    texts = _context_texts(document)
+    length = units(markup.write(document.blocks)) + sum(map(units, texts))
+    return length + spare <= MAX_MESSAGE and len(texts) <= _CONTEXT_BLOCKS
 
 
 def _context_texts(document: Document) -> list[str]:
@@ -133,8 +135,8 @@ def _source(source: SourceLine) -> str:
     return f"{line} · <!date^{int(source.updated_at.timestamp())}^{{date_short_pretty}}|{day}>"
 
 
-def _mrkdwn(document: Document) -> str:
-    return "\n\n".join(text for text in (Mrkdwn().write(document.blocks), *_context_texts(document)) if text)
+def _mrkdwn(document: Document, markup: Mrkdwn) -> str:
+    return "\n\n".join(text for text in (markup.write(document.blocks), *_context_texts(document)) if text)
 
 
 def _section(text: str) -> SlackBlock:

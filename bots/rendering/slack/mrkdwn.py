@@ -52,8 +52,8 @@ class Mrkdwn(Markup):
         return f"```\n{escaped(text.replace('`' * 3, f'`{JOINER}`{JOINER}`'))}\n```"
 
     def quote(self, lines: list[Line]) -> list[Line]:
-        """Return the lines behind ``>``."""
-        return list(prefixed(lines, "&gt; "))
+        """Return the lines behind ``>``, but code, which can't stand in a quote."""
+        return [line if line.fixed else quoted for line, quoted in zip(lines, prefixed(lines, "&gt; "), strict=True)]
 
     def table(self, table: Table, place: Place) -> list[Line]:
         """Return aligned code, or a list."""

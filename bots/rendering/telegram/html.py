@@ -11,7 +11,7 @@ from bots.rendering.quiet import quiet
 from bots.rendering.tables import without_table
 from bots.rendering.tree import Break, Cite, Code, Inline, Link, Styled, Table, Text
 
-_TABLE_COLUMNS = 44
+_TABLE_COLUMNS = 48
 _TAGS = {"emphasis": "i", "strong": "b", "strike": "s"}
 _LANGUAGE = re.compile(r"[A-Za-z0-9_+#.-]{1,40}")
 _TAG = re.compile(r"<[^>]*>")

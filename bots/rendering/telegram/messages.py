@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from bots.platform import View
 from bots.rendering.actions import Press
-from bots.rendering.markup import safe_url
+from bots.rendering.markup import JOINER, safe_url
 from bots.rendering.measure import units
 from bots.rendering.presses import one_row, presses, prompts, reasons
 from bots.rendering.quiet import quiet_text
@@ -56,20 +56,22 @@ def render_telegram(view: View, *, rich: bool = False) -> tuple[TelegramMessage,
     ``rich``: what has a table, or is too long for one message, becomes one rich message where it can.
     """
     document = _document(view)
+    markup = TelegramHtml()
+    parts = split(document, lambda some: _fits(html_of(some, markup)), MAX_TEXT)
     keyboard = telegram_keyboard(view)
-    if rich and (has_table(document.blocks) or not _fits_short(document)):
+    if rich and (len(parts) > 1 or has_table(document.blocks)):
         content = rich_of(document)
         if content is not None:
             return (TelegramMessage(html="", keyboard=keyboard, rich=content),)
-    *first, last = split(document, _fits, MAX_TEXT)
-    messages = [TelegramMessage(html=html_of(part)) for part in first]
-    return (*messages, TelegramMessage(html=html_of(last), keyboard=keyboard))
+    messages = [TelegramMessage(html=html_of(part, markup)) for part in parts[:-1]]
+    return (*messages, TelegramMessage(html=html_of(parts[-1], markup), keyboard=keyboard))
 
 
 def render_telegram_partial(view: View) -> TelegramMessage:
     """Return what is written so far as one message, its end left out where it is too long."""
-    part, whole = first_part(_document(view), lambda some: _fits(some, spare=2), MAX_TEXT)
-    return TelegramMessage(html=html_of(part) + ("" if whole else " …"), keyboard=telegram_keyboard(view))
+    markup = TelegramHtml()
+    part, whole = first_part(_document(view), lambda some: _fits(html_of(some, markup), spare=2), MAX_TEXT)
+    return TelegramMessage(html=html_of(part, markup) + ("" if whole else " …"), keyboard=telegram_keyboard(view))
 
 
 def render_telegram_quotes(view: View) -> tuple[TelegramMessage, ...]:
@@ -89,16 +91,17 @@ def telegram_reasons(reference: str, language: str) -> tuple[tuple[TelegramButto
     return tuple(_row((press,)) for press in reasons(reference, language))
 
 
-def html_of(document: Document) -> str:
+def html_of(document: Document, markup: TelegramHtml) -> str:
     """Return a document as Telegram's HTML; never nothing, which Telegram refuses."""
-    markup = TelegramHtml()
     parts = [markup.write(document.blocks)]
     if document.sources:
         lines = "\n".join(_source(markup, source) for source in document.sources)
         folded = len(document.sources) > _OPEN_SOURCES
         parts.append(f"<blockquote expandable>{lines}</blockquote>" if folded else lines)
     parts += [f"<i>{markup.words(quiet_text(note))}</i>" for note in document.notes]
-    return "\n\n".join(part for part in parts if part.strip()).strip() or "…"
+    written = "\n\n".join(part for part in parts if part.strip()).strip()
+    # White space at the start is lost, and with it the indent of code that begins a part.
+    return (JOINER + written if shown(written)[:1].isspace() else written) or "…"
 
 
 def _source(markup: TelegramHtml, source: SourceLine) -> str:
@@ -110,12 +113,7 @@ def _document(view: View) -> Document:
     return reachable(view.document, lambda url: len(safe_url(url).encode()) <= MAX_URL)
 
 
-def _fits_short(document: Document) -> bool:
-    return len(document.blocks) <= MAX_TEXT and _fits(document)
-
-
-def _fits(document: Document, *, spare: int = 0) -> bool:
-    markup = html_of(document)
+def _fits(markup: str, *, spare: int = 0) -> bool:
     length = units(shown(markup)) + spare
     return (
         length <= MAX_TEXT

@@ -1,0 +1,94 @@
+"""A view as Discord's messages: content of at most 2,000, and rows of buttons."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bots.platform import View
+from bots.rendering.actions import Press
+from bots.rendering.discord.markdown import DiscordMarkdown, discord_url
+from bots.rendering.measure import units
+from bots.rendering.presses import one_row, presses, prompts, reasons
+from bots.rendering.quiet import quiet_text
+from bots.rendering.sources import reachable
+from bots.rendering.split import first_part, split
+from bots.rendering.tree import Document
+
+MAX_CONTENT = 2000
+"""Of Discord's characters, counted as the stricter of code points and UTF-16 units."""
+MAX_URL = 512
+MAX_LABEL = 80
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiscordButton:
+    """One button: ``custom_id`` of at most 100 characters, a ``label`` of at most 80 or an ``emoji``, or both."""
+
+    custom_id: str
+    label: str = ""
+    emoji: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiscordMessage:
+    """One message; always sent with embeds suppressed and no allowed mentions, on edits too.
+
+    ``rows`` are at most five rows of at most five buttons.
+    """
+
+    content: str
+    rows: tuple[tuple[DiscordButton, ...], ...] = ()
+
+
+def render_discord(view: View) -> tuple[DiscordMessage, ...]:
+    """Return the whole reply as one message, or as parts in order; sources, notes and buttons are on the last."""
+    markup = DiscordMarkdown()
+    *first, last = split(_document(view), lambda some: units(content_of(some, markup)) <= MAX_CONTENT, MAX_CONTENT)
+    messages = [DiscordMessage(content=content_of(part, markup)) for part in first]
+    return (*messages, DiscordMessage(content=content_of(last, markup), rows=discord_rows(view)))
+
+
+def render_discord_partial(view: View) -> DiscordMessage:
+    """Return what is written so far as one message, its end left out where it is too long."""
+    markup = DiscordMarkdown()
+    part, whole = first_part(
+        _document(view), lambda some: units(content_of(some, markup)) <= MAX_CONTENT - 2, MAX_CONTENT
+    )
+    return DiscordMessage(content=content_of(part, markup) + ("" if whole else " …"), rows=discord_rows(view))
+
+
+def render_discord_quotes(view: View) -> tuple[DiscordMessage, ...]:
+    """Return the cited passages (``bots.rendering.passages``), to be shown to the one who asked for them."""
+    return render_discord(view)
+
+
+def discord_rows(view: View, *, opened: bool = False) -> tuple[tuple[DiscordButton, ...], ...]:
+    """Return one row of buttons, the rest behind "…" unless ``opened``, and a row of prompts."""
+    rows = one_row(presses(view), 5, view, opened=opened)
+    asked = prompts(view, MAX_LABEL, 5)
+    return tuple(_row(row) for row in (*rows, asked) if row)
+
+
+def discord_reasons(reference: str, language: str) -> tuple[tuple[DiscordButton, ...], ...]:
+    """Return the row that asks why an answer did not help."""
+    return (_row(reasons(reference, language)),)
+
+
+def content_of(document: Document, markup: DiscordMarkdown) -> str:
+    """Return a document as Discord's Markdown; never nothing, which Discord refuses."""
+    parts = [markup.write(document.blocks)]
+    if document.sources:
+        parts.append("\n".join(f"-# {markup.source(source)}" for source in document.sources))
+    if document.notes:
+        parts.append("\n".join(f"-# {markup.words(quiet_text(note))}" for note in document.notes))
+    return "\n\n".join(part for part in parts if part.strip()).strip() or "…"
+
+
+def _document(view: View) -> Document:
+    return reachable(view.document, lambda url: units(discord_url(url)) <= MAX_URL)
+
+
+def _row(row: Sequence[Press]) -> tuple[DiscordButton, ...]:
+    return tuple(
+        DiscordButton(custom_id=str(press.action), label="" if press.emoji else press.caption, emoji=press.emoji)
+        for press in row
+    )

@@ -1,0 +1,194 @@
+"""Whatever the answer: every part is valid by the platform's own documents, and nothing is lost, cut or called."""
+
+import re
+from collections.abc import Callable, Sequence
+from urllib.parse import unquote
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bots.platform import Button, View
+from bots.rendering.discord import DiscordMarkdown, DiscordMessage, render_discord, render_discord_partial
+from bots.rendering.markup import Markup
+from bots.rendering.measure import units
+from bots.rendering.parse import parse_partial
+from bots.rendering.plain import plain_pieces
+from bots.rendering.slack import (
+    SlackMessage,
+    render_slack,
+    render_slack_partial,
+    render_slack_quotes,
+    slack_stream_text,
+)
+from bots.rendering.slack.markdown import SlackMarkdown
+from bots.rendering.sources import reachable
+from bots.rendering.split import split
+from bots.rendering.telegram import TelegramMessage, render_telegram, render_telegram_partial
+from bots.rendering.telegram.html import TelegramHtml
+from bots.rendering.tree import Block, Document, ItemList, Quote, Table
+from ragcore.citations.stream import HoldBack
+from tests.bots.rendering.documents import ALLOWED, URLS, documents, markdown
+from tests.bots.rendering.readers import discord, slack, slack_blocks, telegram
+from tests.bots.rendering.readers.shown import Shown
+from tests.soak import scaled
+
+BUTTONS = (Button.FEEDBACK, Button.QUOTES, Button.DELETE)
+
+
+def read_slack(message: SlackMessage) -> Shown:
+    slack_blocks.check_message(message.text, message.blocks)
+    assert not slack.live_in(slack.read_mrkdwn(message.text))
+    return slack_blocks.read_blocks(message.blocks)
+
+
+def read_discord(message: DiscordMessage) -> Shown:
+    assert all(1 <= len(row) <= 5 for row in message.rows)
+    assert all(1 <= len(button.custom_id) <= 100 and len(button.label) <= 80 for row in message.rows for button in row)
+    return discord.read(message.content)
+
+
+def read_telegram(message: TelegramMessage) -> Shown:
+    assert all(1 <= len(button.data.encode()) <= 64 and button.text for row in message.keyboard for button in row)
+    return telegram.read(message.html)
+
+
+PLATFORMS: tuple[tuple[Callable[[View], Sequence[object]], Callable[..., Shown]], ...] = (
+    (render_slack, read_slack),
+    (render_discord, read_discord),
+    (render_telegram, read_telegram),
+)
+PARTIAL = {
+    render_slack: render_slack_partial,
+    render_discord: render_discord_partial,
+    render_telegram: render_telegram_partial,
+}
+WRITERS: dict[str, tuple[type[Markup], Callable[[str], int]]] = {
+    "slack": (SlackMarkdown, units),
+    "discord": (DiscordMarkdown, units),
+    "telegram": (TelegramHtml, lambda text: units(telegram.parse_html(text)[0])),
+}
+platform = pytest.mark.parametrize(("render", "read"), PLATFORMS, ids=["slack", "discord", "telegram"])
+
+
+def bare(text: str) -> str:
+    """Return the text without the marks that have no width."""
+    return re.sub("[\u2060\u200b\u200f\u2066\u2069]", "", text)
+
+
+def order(text: str) -> list[str]:
+    return re.findall(r"w\d+", bare(text))
+
+
+def headers(blocks: Sequence[Block]) -> set[str]:
+    """Return the words of table headers, which may be repeated."""
+    found: set[str] = set()
+    for block in blocks:
+        match block:
+            case Table():
+                found |= set(order(" ".join(plain_pieces((Table(header=block.header, rows=(), aligns=block.aligns),)))))
+            case Quote():
+                found |= headers(block.blocks)
+            case ItemList():
+                found |= {word for item in block.items for word in headers(item.blocks)}
+            case _:
+                pass
+    return found
+
+
+def body_words(pieces: Sequence[str], repeated: set[str]) -> list[str]:
+    return [word for piece in pieces for word in order(piece) if word not in repeated]
+
+
+def links_allowed(document: Document) -> set[str]:
+    return {ALLOWED, *URLS, *(source.url for source in document.sources)}
+
+
+def same_target(url: str, allowed: set[str]) -> bool:
+    """Return whether a link leads to an allowed address, percent-encoding aside, or to its page."""
+    pages = {one.partition(":~:")[0].rstrip("#") for one in allowed}
+    return unquote(url) in {unquote(one) for one in (allowed | pages) - {""}}
+
+
+@platform
+@settings(max_examples=scaled(30), suppress_health_check=[HealthCheck.too_slow])
+@given(document=documents, copies=st.integers(1, 4))
+def test_every_part_is_valid_and_the_parts_are_the_answer(
+    render: Callable[[View], Sequence[object]], read: Callable[..., Shown], document: Document, copies: int
+) -> None:
+    document = Document(blocks=document.blocks * copies, sources=document.sources, notes=("A note w/ @name.",))
+    parts = [read(part) for part in render(View(document=document, reference="89abcdef", buttons=BUTTONS))]
+    repeated = headers(document.blocks)
+    wanted = body_words(list(plain_pieces(document.blocks)), repeated)
+    assert body_words([part.plain for part in parts], repeated) == wanted
+    for part in parts:
+        assert not part.pings
+        for words, url in part.links:
+            assert same_target(url, links_allowed(document)), (words, url)
+    assert_citations_resolve(parts, document)
+
+
+def assert_citations_resolve(parts: Sequence[Shown], document: Document) -> None:
+    """Every citation leads where its source stands, and every source has its line in the list, once, at the end."""
+    urls = {source.number: source.url for source in document.sources}
+    for words, url in (link for part in parts for link in part.links):
+        cited = re.fullmatch(r"\[(\d+)\]", bare(words).strip())
+        if cited:
+            assert same_target(url, {urls[int(cited[1])]})
+    listed = re.findall(r"(?m)^\[(\d+)\] (?=\S.*, page \d)", "\n".join(bare(part.plain) for part in parts))
+    assert listed == [str(number) for number in urls]
+
+
+@platform
+@settings(max_examples=scaled(20), suppress_health_check=[HealthCheck.too_slow])
+@given(text=markdown, share=st.floats(0, 1), copies=st.integers(1, 3))
+def test_what_is_written_so_far_is_valid_wherever_it_breaks_off(
+    render: Callable[[View], Sequence[object]], read: Callable[..., Shown], text: str, share: float, copies: int
+) -> None:
+    text = "\n\n".join([text] * copies)
+    partial = PARTIAL[render](View(document=parse_partial(text[: int(share * len(text))]), reference="1"))
+    assert not read(partial).pings
+
+
+@pytest.mark.parametrize("name", ["slack", "discord", "telegram"])
+@settings(max_examples=scaled(20), suppress_health_check=[HealthCheck.too_slow])
+@given(document=documents, limit=st.integers(400, 2500))
+def test_at_any_length_the_parts_fit_and_are_the_answer(name: str, document: Document, limit: int) -> None:
+    markup, length = WRITERS[name]
+    document = reachable(document, lambda url: len(url) <= 100)
+    parts = split(document, lambda some: length(markup().write(some.blocks)) <= limit, limit)
+    written = [markup().write(part.blocks) for part in parts]
+    repeated = headers(document.blocks)
+    wanted = body_words(list(plain_pieces(document.blocks)), repeated)
+    assert body_words([piece for part in parts for piece in plain_pieces(part.blocks)], repeated) == wanted
+    assert all(length(text) <= limit for text in written)
+    assert parts[-1].sources == document.sources
+
+
+@settings(max_examples=scaled(30), suppress_health_check=[HealthCheck.too_slow])
+@given(text=markdown, cuts=st.lists(st.floats(0, 1), max_size=6))
+def test_a_stream_only_grows_and_is_valid_at_every_point(text: str, cuts: list[float]) -> None:
+    sent = ""
+    hold = HoldBack()
+    at = 0
+    seen = ""
+    for cut in sorted(cuts):
+        seen += hold.feed(text[at : int(cut * len(text))])
+        at = int(cut * len(text))
+        grown = slack_stream_text(View(document=parse_partial(seen), reference="1"), sent)
+        assert grown.startswith(sent)
+        sent = grown
+        if sent:
+            assert not slack.live_in(slack.read_markdown(sent))
+            assert len(re.findall(r"(?m)^[\s>]*(?:- |\d+\. )*`{3,}", sent)) % 2 == 0
+
+
+@settings(max_examples=scaled(20), suppress_health_check=[HealthCheck.too_slow])
+@given(document=documents)
+def test_quotes_fit_a_modal(document: Document) -> None:
+    modal = render_slack_quotes(View(document=document, reference="1"))
+    slack_blocks.check_modal(modal.title, modal.blocks)
+    shown = slack_blocks.read_blocks(modal.blocks)
+    assert not shown.pings
+    repeated = headers(document.blocks)
+    assert body_words([shown.plain], repeated) == body_words(list(plain_pieces(document.blocks)), repeated)
