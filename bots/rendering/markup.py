@@ -113,6 +113,10 @@ class Markup(ABC):
         """Return the text of a paragraph so that no line of it starts anything else."""
         return text
 
+    def between(self, before: str, piece: str) -> str:
+        """Return what must stand between two pieces of a line so that they stay two."""
+        return ""
+
     def write(self, blocks: Sequence[Block]) -> str:
         """Return the blocks with an empty line between them."""
         return "\n".join(line.text for line in self.lines(blocks, Place())).strip("\n")
@@ -182,7 +186,7 @@ class Markup(ABC):
             piece = self._inline(child, written, children[index + 1 :], styles)
             if isinstance(child, Styled) and isinstance(before, Styled) and piece and written:
                 written += JOINER
-            written += piece
+            written += self.between(written, piece) + piece
             before = child
         return written
 

@@ -5,6 +5,8 @@ Links are written ``[text](<url>)``, which keeps previews away on edits too, whe
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import groupby
 
 from bots.rendering.direction import directed
 from bots.rendering.markup import JOINER, Line, Markup, Place, safe_url, strip_markup_edges
@@ -12,7 +14,7 @@ from bots.rendering.plain import plain_inlines
 from bots.rendering.quiet import quiet
 from bots.rendering.sources import source_inlines
 from bots.rendering.tables import without_table
-from bots.rendering.tree import Cite, Inline, SourceLine, Table
+from bots.rendering.tree import Cite, Code, Inline, SourceLine, Styled, Table
 
 _TABLE_COLUMNS = 72
 _SPECIAL = re.compile(r"[\\*_~`|\[]")
@@ -20,6 +22,7 @@ _LINE_START = re.compile(r"^(\s*)(#{1,3}(?=\s)|-#|>|[-*+](?=\s))", re.MULTILINE)
 _NUMBERED = re.compile(r"^\s*\d+(?=[.)]\s)", re.MULTILINE)
 _PINGS = re.compile(r"(?<=@)(?=everyone|here)|(?<=<)(?=[@#:/at]|id:)", re.IGNORECASE)
 _LANGUAGE = re.compile(r"[a-z0-9_+\-.#]+", re.IGNORECASE)
+_STYLE_MARKS = frozenset("*_~|")
 _BRACKETS = frozenset("[]")
 _TICKS = re.compile(r"`+")
 
@@ -41,6 +44,17 @@ class DiscordMarkdown(Markup):
         """Return a styled run."""
         mark = {"emphasis": "*", "strong": "**", "strike": "~~"}[style]
         return mark + strip_markup_edges(inside) + mark
+
+    def styled(self, child: Styled, styles: frozenset[str]) -> str:
+        """Return a styled run; it ends before code with marks in it, where Discord would end it, and goes on behind."""
+        written = ""
+        for is_apart, run in groupby(child.children, _ends_styles):
+            children = tuple(run)
+            if is_apart:
+                written += self.inlines(children, styles | {child.style})
+            else:
+                written += super().styled(replace(child, children=children), styles)
+        return written
 
     def link(self, url: str, children: Sequence[Inline]) -> str:
         """Return ``[words](<url>)``, or the address alone where the words are one."""
@@ -95,6 +109,12 @@ class DiscordMarkdown(Markup):
 def discord_url(url: str) -> str:
     """Return the address for a link; emphasis around a link would end at a mark in it."""
     return safe_url(url, "*").replace("~~", "~%7E")
+
+
+def _ends_styles(child: Inline) -> bool:
+    if isinstance(child, Styled):
+        return any(map(_ends_styles, child.children))
+    return isinstance(child, Code) and not _STYLE_MARKS.isdisjoint(child.text)
 
 
 def _round(text: str) -> str:

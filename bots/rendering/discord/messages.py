@@ -57,7 +57,7 @@ def render_discord_partial(view: View) -> DiscordMessage:
 
 
 def render_discord_quotes(view: View) -> tuple[DiscordMessage, ...]:
-    """Return the cited passages (``bots.rendering.passages``), to be shown to the one who asked for them."""
+    """Return the cited passages, to be shown to the one who asked for them."""
     return render_discord(view)
 
 

@@ -14,7 +14,7 @@ from bots.rendering.tree import Cell, Cite, Inline, Table
 
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 # What Markdown would read as markup within a line; an underscore only where it is no part of a word.
-_SPECIAL = re.compile(r"[\\`*]|~(?=~)|(?<=~)~|(?<![^\W_])_|_(?![^\W_])|\](?=\()|\[|!(?=\[)|!$")
+_SPECIAL = re.compile(r"[\\`*]|~(?=~)|(?<=~)~|(?<![^\W_])_|_(?![^\W_])|\](?=\()|\[|!(?=\[)")
 _LINE_START = re.compile(r"^(\s*)(#(?=[#\s]|$)|[-+](?=\s|$)|[-=:](?=[-=:|\s]*$)|~~~|\|)", re.MULTILINE)
 _NUMBERED = re.compile(r"^\s*\d{1,9}(?=[.)](?:\s|$))", re.MULTILINE)
 _QUOTED = re.compile(r"^(?=\s*&gt;)", re.MULTILINE)
@@ -82,6 +82,10 @@ class SlackMarkdown(Markup):
         """Return one row of a table."""
         written = (self.inlines(cell).replace("  \n", " ").replace("|", "\\|") for cell in cells)
         return "| " + " | ".join(written) + " |"
+
+    def between(self, before: str, piece: str) -> str:
+        """Return a joiner where an exclamation mark would make a picture of a link."""
+        return JOINER if before.endswith("!") and piece.startswith("[") else ""
 
     def rule(self) -> str:
         """Return a line across."""

@@ -75,7 +75,7 @@ def render_telegram_partial(view: View) -> TelegramMessage:
 
 
 def render_telegram_quotes(view: View) -> tuple[TelegramMessage, ...]:
-    """Return the cited passages (``bots.rendering.passages``) as messages."""
+    """Return the cited passages as messages."""
     return render_telegram(view)
 
 

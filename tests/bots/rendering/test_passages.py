@@ -1,63 +1,63 @@
-"""Show quotes: the passage with the words that support the sentence in strong letters."""
+"""Show quotes: each cited passage, the words that support the sentence in strong letters."""
 
 from bots.platform import View
 from bots.rendering.discord import render_discord_quotes
-from bots.rendering.passages import Passage, passages_document
 from bots.rendering.slack import render_slack_quotes
 from bots.rendering.telegram import render_telegram_quotes
+from bots.rendering.tree import Block, Document, Inline, Link, Paragraph, Quote, Styled, Text
 from tests.bots.rendering.readers import discord, slack_blocks, telegram
 
-QUOTE = "Five days may be carried\nover into the next year."
-PASSAGES = (
-    Passage(
-        number=1,
-        title="Leave policy",
-        place="page 2",
-        url="https://wiki.example/leave#x",
-        text="Leave is counted in days. " * 30 + QUOTE + " They lapse on 31 March." * 30,
-        quote=QUOTE,
-    ),
-    Passage(number=2, title="", place="", url="", text="A @everyone <b> passage\n\n\nof two lines.", quote="not in it"),
-    Passage(
-        number=3,
-        title="年假制度",
-        place="",
-        url="",
-        text="未休的年假可以结转五天到下一年。其余作废。",
-        quote="结转五天",
-    ),
-)
+URL = "https://wiki.example/leave#x"
 
 
-def view(passages: tuple[Passage, ...] = PASSAGES) -> View:
-    return View(document=passages_document(passages), reference="89abcdef")
+def passage(number: int, name: Inline, *words: Inline) -> tuple[Block, ...]:
+    head = Paragraph(children=(Text(text=f"[{number}] "), name))
+    return head, Quote(blocks=(Paragraph(children=words), Paragraph(children=(Text(text="A second line."),))))
+
+
+def strong(text: str) -> Styled:
+    return Styled(style="strong", children=(Text(text=text),))
+
+
+def view(*blocks: Block) -> View:
+    return View(document=Document(blocks=blocks), reference="89abcdef")
 
 
 def test_the_supporting_words_are_strong_on_every_platform() -> None:
-    modal = render_slack_quotes(view())
+    shown = view(
+        *passage(
+            1,
+            Link(url=URL, children=(Text(text="Leave policy, page 2"),)),
+            strong("Five days"),
+            Text(text=" may be "),
+            strong("carried"),
+            Text(text=" over."),
+        ),
+        *passage(
+            2, Text(text="@everyone.md"), Text(text="未休的年假可以"), strong("结转五天"), Text(text="到下一年。")
+        ),
+    )
+    modal = render_slack_quotes(shown)
     slack_blocks.check_modal(modal.title, modal.blocks)
-    (on_discord,) = render_discord_quotes(view())
-    (on_telegram,) = render_telegram_quotes(view())
-    for shown in (
+    (on_discord,) = render_discord_quotes(shown)
+    (on_telegram,) = render_telegram_quotes(shown)
+    for read in (
         slack_blocks.read_blocks(modal.blocks),
         discord.read(on_discord.content),
         telegram.read(on_telegram.html),
     ):
-        page = shown.page.replace("\u2060", "").replace("\u200b", "")
-        assert "‹b›Five days may be carried‹/b›\n▌ ‹b›over into the next year.‹/b›" in page
-        assert "▌ … " in page
-        assert "‹b›结转五天‹/b›" in page
-        assert "passage\n▌ of two lines." in page
-        assert page.count("Leave is counted") < 12
-        assert shown.links == [("Leave policy, page 2", "https://wiki.example/leave#x")]
-        assert not shown.pings
+        page = read.page.replace("\u2060", "").replace("\u200b", "")
+        assert f"[1] Leave policy, page 2‹→ {URL}›" in page
+        assert "▌ ‹b›Five days‹/b› may be ‹b›carried‹/b› over." in page
+        assert "▌ 未休的年假可以‹b›结转五天‹/b›到下一年。" in page
+        assert page.count("▌ A second line.") == 2
+        assert not read.pings
 
 
 def test_many_long_passages_still_fit() -> None:
-    many = tuple(
-        Passage(number=n, title=f"T{n}", place="", url="", text="word " * 400, quote="word word") for n in range(1, 65)
-    )
-    modal = render_slack_quotes(view(many))
+    words = (Text(text="word " * 300), strong("word word"), Text(text=" word" * 100))
+    many = view(*(block for n in range(1, 65) for block in passage(n, Text(text=f"T{n}"), *words)))
+    modal = render_slack_quotes(many)
     slack_blocks.check_modal(modal.title, modal.blocks)
-    assert len(render_discord_quotes(view(many))) > 1
-    assert all(telegram.read(part.html) for part in render_telegram_quotes(view(many)))
+    assert all(discord.read(part.content) for part in render_discord_quotes(many))
+    assert all(telegram.read(part.html) for part in render_telegram_quotes(many))

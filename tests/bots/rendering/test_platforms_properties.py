@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from urllib.parse import unquote
 
 import pytest
+from aiogram.types import InputRichMessage
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -26,10 +27,11 @@ from bots.rendering.sources import reachable
 from bots.rendering.split import split
 from bots.rendering.telegram import TelegramMessage, render_telegram, render_telegram_partial
 from bots.rendering.telegram.html import TelegramHtml
+from bots.rendering.telegram.rich import has_table
 from bots.rendering.tree import Block, Document, ItemList, Quote, Table
 from ragcore.citations.stream import HoldBack
 from tests.bots.rendering.documents import ALLOWED, URLS, documents, markdown
-from tests.bots.rendering.readers import discord, slack, slack_blocks, telegram
+from tests.bots.rendering.readers import discord, slack, slack_blocks, telegram, telegram_rich
 from tests.bots.rendering.readers.shown import Shown
 from tests.soak import scaled
 
@@ -192,3 +194,20 @@ def test_quotes_fit_a_modal(document: Document) -> None:
     assert not shown.pings
     repeated = headers(document.blocks)
     assert body_words([shown.plain], repeated) == body_words(list(plain_pieces(document.blocks)), repeated)
+
+
+@settings(max_examples=scaled(20), suppress_health_check=[HealthCheck.too_slow])
+@given(document=documents)
+def test_a_rich_message_is_one_message_and_the_whole_answer(document: Document) -> None:
+    messages = render_telegram(View(document=document, reference="1", buttons=BUTTONS), rich=True)
+    if messages[0].rich is None:
+        assert not has_table(document.blocks) or "very/very" in str(document) or len(str(document)) > 20_000
+        return
+    (message,) = messages
+    words = telegram_rich.read(message.rich.blocks)
+    assert order(words)[: len(order("\n".join(plain_pieces(document.blocks))))] == order(
+        "\n".join(plain_pieces(document.blocks))
+    )
+    assert message.keyboard
+    for block in message.rich.blocks:
+        InputRichMessage(blocks=[block], skip_entity_detection=True)
