@@ -108,7 +108,7 @@ BEGINNING = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 def virtual_now() -> datetime:
     """Return the time by the loop's own seconds."""
-    return BEGINNING + timedelta(seconds=asyncio.get_running_loop().time())
+    return BEGINNING + timedelta(seconds=asyncio.get_running_loop().time() - 1_000)
 
 
 @asynccontextmanager
@@ -118,6 +118,7 @@ async def flowing(
     server: Server | None = None,
     model: Model | None = None,
     options: TurnOptions = OPTIONS,
+    now: Callable[[], datetime] = virtual_now,
     **manners: Any,
 ) -> AsyncIterator[Flow]:
     """Run one process."""
@@ -134,7 +135,7 @@ async def flowing(
         feedback=Feedback(database),
         options=options,
         alone=True,
-        now=virtual_now,
+        now=now,
     )
     try:
         async with turns:

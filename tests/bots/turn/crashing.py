@@ -1,0 +1,129 @@
+"""A process that takes one turn and is killed on the way, as often as a test likes.
+
+``python -m tests.bots.turn.crashing`` imports everything once and forks a worker for each line that it is given.
+"""
+
+import asyncio
+import functools
+import itertools
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from bots.platform import Streaming
+from bots.turn.claims import Claims
+from bots.turn.turns import utc_now
+from tests.bots.turn.flows import Model, answering, flowing
+from tests.fakes.platform import Server, asked
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+RECORDED = ("claim", "begun", "intend", "done", "finish")
+"""What writes a turn's progress down; a worker can die before and after each of them, and around each call."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """Receive one question in ``folder``; ``die_at`` counts the moments at which that can end, 0 lives on."""
+
+    folder: str
+    streaming: Streaming
+    finds_sent: bool
+    longest: int
+    sent_at: str
+    die_at: int = 0
+
+
+async def take(job: Job) -> list[str]:
+    """Take up what there is, receive the question twice, and answer it; return the moments there were."""
+    moments: list[str] = []
+    count = itertools.count(1)
+
+    def moment(name: str) -> None:
+        moments.append(name)
+        if next(count) == job.die_at:
+            pathlib.Path(job.folder, "died").write_text(name, "utf-8")
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    for name in RECORDED:
+        setattr(Claims, name, _watched(getattr(Claims, name), name, moment))
+    folder = pathlib.Path(job.folder)
+    manners: dict[str, Any] = {
+        "streaming": job.streaming, "finds_sent": job.finds_sent, "longest": job.longest, "every": 0.005, "mark": moment,
+    }  # fmt: skip
+    model = Model(functools.partial(answering, pause=0.03))
+    async with flowing(
+        folder / "claims.sqlite", server=Server(journal=folder / "journal"), model=model, now=utc_now, **manners
+    ) as flow:
+        await flow.turns.connected()
+        for _ in range(2):
+            await flow.turns.receive(asked("How many days?", sent_at=datetime.fromisoformat(job.sent_at)))
+        await flow.idle()
+    return moments
+
+
+def _watched(
+    method: Callable[..., Awaitable[Any]], name: str, moment: Callable[[str], None]
+) -> Callable[..., Awaitable[Any]]:
+    @functools.wraps(method)
+    async def watched(*args: Any, **kwargs: Any) -> Any:
+        moment(f"before {name}")
+        result = await method(*args, **kwargs)
+        moment(f"after {name}")
+        return result
+
+    return watched
+
+
+@contextmanager
+def workers() -> Iterator[Callable[[Job], list[str] | None]]:
+    """Run the forking process; what it gives runs a job and returns its moments, None when it was killed."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "tests.bots.turn.crashing"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment, cwd=ROOT
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        given, told = process.stdin, process.stdout
+
+        def work(job: Job) -> list[str] | None:
+            given.write(json.dumps(asdict(job)) + "\n")
+            given.flush()
+            code, moments = json.loads(told.readline())
+            assert code in {0, -signal.SIGKILL}, f"the worker ended with {code}"
+            return moments if code == 0 else None
+
+        yield work
+        given.close()
+        process.wait(10)
+
+
+def main() -> None:
+    """Fork a worker for each line, and answer with how it ended and which moments it had."""
+    import sqlalchemy.ext.asyncio  # noqa: F401
+
+    for line in sys.stdin:
+        reading, writing = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            os.close(reading)
+            with os.fdopen(writing, "w", encoding="utf-8") as told:
+                json.dump(asyncio.run(take(Job(**json.loads(line)))), told)
+            os._exit(0)
+        os.close(writing)
+        with os.fdopen(reading, encoding="utf-8") as told:
+            said = told.read()
+        _, status = os.waitpid(pid, 0)
+        print(json.dumps([os.waitstatus_to_exitcode(status), json.loads(said or "[]")]), flush=True)
+
+
+if __name__ == "__main__":
+    main()
