@@ -19,9 +19,7 @@ from bots.slack.translating import PLATFORM, Self
 from ragcore.errors import (
     MessageGone,
     PlatformAuthError,
-    PlatformError,
     PlatformRefused,
-    PlatformUnreachable,
     StreamEnded,
 )
 from ragcore.types import ConversationKey, Message
@@ -76,8 +74,6 @@ class SlackPlatform:
         self._sessions = Sessions(self._calls)
         self._reader = Reader(self._calls, self._people)
         self._streamed: dict[tuple[str, str], str] = {}
-        self._in_doubt: set[ConversationKey] = set()
-        """Where nobody knows whether a reply was begun; looked at before anything else is sent there."""
         self.connected = asyncio.Event()
 
     async def serve(self, inbox: Inbox) -> None:
@@ -142,7 +138,7 @@ class SlackPlatform:
         if incoming.token:
             raise PlatformRefused("the answer to a command can't grow")
         if begun is None:
-            return await self._lost(incoming, key) or await self._begin(incoming, part, key)
+            return await self._begin(incoming, part, key)
         if not _streams(begun):
             await self._calls.change(begun, part, key)
             return begun
@@ -162,19 +158,6 @@ class SlackPlatform:
 
     async def _begin(self, incoming: Incoming, part: SlackMessage, key: str) -> Sent:
         here = incoming.conversation
-        self._in_doubt.add(here)
-        try:
-            sent = await self._begin_once(incoming, part, key)
-        except (PlatformUnreachable, asyncio.CancelledError):
-            raise  # it may have been taken for all that
-        except PlatformError:
-            self._in_doubt.discard(here)
-            raise
-        self._in_doubt.discard(here)
-        return sent
-
-    async def _begin_once(self, incoming: Incoming, part: SlackMessage, key: str) -> Sent:
-        here = incoming.conversation
         # Slack's own Stop button, or ours as long as it is being written.
         own = () if self._sessions.has_stop(incoming) else tuple(b for b in part.blocks if b["type"] == "actions")
         try:
@@ -192,20 +175,11 @@ class SlackPlatform:
         self._streamed[sent.channel, sent.id] = part.stream
         return sent
 
-    async def _lost(self, incoming: Incoming, key: str) -> Sent | None:
-        """Return what was begun without our hearing of it, None when nothing was."""
-        if incoming.conversation not in self._in_doubt:
-            return None
-        found = await self._reader.find(incoming, key)
-        self._in_doubt.discard(incoming.conversation)
-        return found
-
     async def send(self, incoming: Incoming, part: SlackMessage, *, begun: Sent | None, key: str, number: int) -> Sent:
         """Send a final part: a stream is ended, and its message rewritten with the blocks."""
         here = incoming.conversation
         if incoming.token:
             return await self._answer(incoming, part, begun=begun, number=number)
-        begun = begun or await self._lost(incoming, key)
         if begun is None:
             sent = await self._calls.post(here.channel, part, thread=here.thread, key=key)
         else:

@@ -1,4 +1,4 @@
-"""Slack passes what every platform has to."""
+"""Slack passes what every platform has to, in channels and in direct messages."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -13,23 +13,19 @@ from tests.fakes.inbox import Kept
 from tests.servers.faults import Fault
 from tests.servers.slack import Rates, SlackServer, slack_server
 
-CHANNEL = "C1"
-
 
 @dataclass(kw_only=True)
 class SlackBench:
-    """Implements ``Bench``."""
+    """Implements ``Bench``; ``channel`` is where people ask."""
 
     server: SlackServer
     platform: SlackPlatform
     inbox: Kept
+    channel: str
 
     async def ask(self, text: str, reach: Reach = Reach.MENTION) -> Incoming:
         count = len(self.inbox.received)
-        if reach is Reach.DIRECT:
-            self.server.say("D1", text)
-        else:
-            self.server.say(CHANNEL, f"<@{self.server.user}> {text}")
+        self.server.say(self.channel, text if self.channel[0] == "D" else f"<@{self.server.user}> {text}")
         return (await self.inbox.wait(count + 1))[-1]
 
     async def standing(self, incoming: Incoming) -> list[str]:
@@ -48,10 +44,10 @@ class SlackBench:
 
 
 class TestSlack(PlatformConformance):
-    @pytest.fixture
-    async def bench(self) -> AsyncIterator[SlackBench]:
+    @pytest.fixture(params=["C1", "D1"], ids=["channel", "direct"])
+    async def bench(self, request: pytest.FixtureRequest) -> AsyncIterator[SlackBench]:
         inbox = Kept()
         async with slack_server(rates=Rates(channel=(100, 1.0))) as server, serving(server, inbox) as platform:
-            yield SlackBench(server=server, platform=platform, inbox=inbox)
+            yield SlackBench(server=server, platform=platform, inbox=inbox, channel=request.param)
             limited = [error for _, error in server.refused if error == "ratelimited"]
             assert limited == [], "no send was refused by a limit of the server's own"

@@ -1,0 +1,52 @@
+"""Telegram passes what every platform has to, in groups and in private chats."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+import pytest
+
+from bots.platform import Incoming, Reach, Sent
+from bots.telegram import TelegramPlatform
+from tests.bots.platform_conformance import PlatformConformance
+from tests.bots.telegram.test_telegram import ASKER, GROUP, serving
+from tests.fakes.inbox import Kept
+from tests.servers.faults import Fault
+from tests.servers.telegram import Rates, TelegramServer, telegram_server
+
+
+@dataclass(kw_only=True)
+class TelegramBench:
+    """Implements ``Bench``; ``chat`` is where people ask."""
+
+    server: TelegramServer
+    platform: TelegramPlatform
+    inbox: Kept
+    chat: int
+
+    async def ask(self, text: str, reach: Reach = Reach.MENTION) -> Incoming:
+        count = len(self.inbox.received)
+        name = f"@{self.server.bot['username']} "
+        self.server.say(self.chat, text if self.chat > 0 else name + text)
+        return (await self.inbox.wait(count + 1))[-1]
+
+    async def standing(self, incoming: Incoming) -> list[str]:
+        return [message["text"] for message in self.server.answers(int(incoming.conversation.channel))]
+
+    def limit_next(self, seconds: float) -> None:
+        self.server.faults.add("sendMessage", Fault(status=429, wait=seconds))
+
+    def end_stream(self, sent: Sent) -> bool:
+        return False
+
+    async def remove(self, sent: Sent) -> None:
+        del self.server.chat(int(sent.channel)).messages[int(sent.id)]
+
+
+class TestTelegram(PlatformConformance):
+    @pytest.fixture(params=[GROUP, ASKER], ids=["group", "private"])
+    async def bench(self, request: pytest.FixtureRequest) -> AsyncIterator[TelegramBench]:
+        inbox = Kept()
+        async with telegram_server(rates=Rates(chat=(100, 1.0), group=(100, 1.0), everything=(1000, 1.0))) as server:
+            server.chat(request.param)
+            async with serving(server, inbox) as platform:
+                yield TelegramBench(server=server, platform=platform, inbox=inbox, chat=request.param)
