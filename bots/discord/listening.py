@@ -26,6 +26,7 @@ from ragcore.types import ConversationKey
 
 log = logging.getLogger(__name__)
 
+LIBRARY_LOG = logging.getLogger("discord")
 DISCORD_URL = "https://discord.com/api/v10"
 LONGEST_WAIT = 30.0
 """Seconds; what Discord wants us to wait longer for comes back as an error. The library takes no less."""
@@ -73,6 +74,8 @@ class Listener(discord.AutoShardedClient):
 
     async def run_until_closed(self, token: str, api_url: str) -> None:
         """Connect and listen; raises what discord.py raises."""
+        # In more detail it writes down tokens, and what people say.
+        LIBRARY_LOG.setLevel(max(logging.INFO, LIBRARY_LOG.getEffectiveLevel()))
         elsewhere = api_url.rstrip("/") != DISCORD_URL
         if elsewhere:
             Route.BASE = api_url.rstrip("/")

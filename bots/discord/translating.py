@@ -224,24 +224,19 @@ def words_of(message: discord.Message, me: int) -> str:
     names = {f"@{user.id}": f"@{user.display_name}" for user in message.mentions}
     names |= {f"@&{role.id}": f"@{role.name}" for role in message.role_mentions}
     names |= {f"#{channel.id}": f"#{channel.name}" for channel in message.channel_mentions}
-    own = {f"@{me}", *(f"@&{role.id}" for role in message.role_mentions if _is_own(role, me))}
 
     def shown(code: re.Match[str]) -> str:
-        if code["emoji"]:
-            return code["emoji"]
-        name = code["kind"].replace("!", "") + code["id"]
-        return "" if name in own else names.get(name, code[0])
+        return code["emoji"] or names.get(code["kind"].replace("!", "") + code["id"], code[0])
 
-    # Where the own name stood, nothing is left of what set it off.
-    text = _CODES.sub(shown, message.content)
-    return text.strip(" ,:;\n\t") if text != message.content else text.strip()
+    own = "|".join(_own_codes(message, me))
+    text = re.sub(rf"\A\s*(?:{own})[\s,:;]*|\s*(?:{own})", "", message.content)
+    return _CODES.sub(shown, text).strip()
 
 
 def _reach(message: discord.Message, me: int) -> Reach:
     if message.guild is None:
         return Reach.DIRECT
-    named = {f"<@{me}>", f"<@!{me}>", *(f"<@&{role.id}>" for role in message.role_mentions if _is_own(role, me))}
-    if any(code in message.content for code in named):
+    if any(code in message.content for code in _own_codes(message, me)):
         return Reach.MENTION
     answer = replied_to(message)
     if answer is not None and answer.author.id == me:
@@ -249,9 +244,10 @@ def _reach(message: discord.Message, me: int) -> Reach:
     return Reach.THREAD if isinstance(message.channel, discord.Thread) else Reach.CHANNEL
 
 
-def _is_own(role: discord.Role, me: int) -> bool:
-    """Tell whether a role is the one that Discord made for the bot: people pick it for its name."""
-    return role.tags is not None and role.tags.bot_id == me
+def _own_codes(message: discord.Message, me: int) -> tuple[str, ...]:
+    """Return how a message may name the bot: itself, or the role that Discord made for it, which people pick."""
+    roles = [role for role in message.role_mentions if role.tags is not None and role.tags.bot_id == me]
+    return (f"<@{me}>", f"<@!{me}>", *(f"<@&{role.id}>" for role in roles))
 
 
 def _attachments(message: discord.Message) -> tuple[Attachment, ...]:
