@@ -1,5 +1,7 @@
 """The real discord.py against a local gateway: connecting, resuming, refused intents, shards."""
 
+import logging
+
 import discord
 import pytest
 from discord.gateway import DiscordWebSocket
@@ -12,6 +14,7 @@ from tests.bots.discord.scene import ASKER, CHANNEL, GUILD, MENTION, THREAD, Sce
 from tests.fakes.inbox import Kept
 from tests.fakes.waiting import until
 from tests.servers.discord.gateway import MESSAGE_CONTENT
+from tests.servers.faults import Fault
 
 
 async def test_no_more_intents_are_asked_for_than_are_used(scene: Scene) -> None:
@@ -48,6 +51,18 @@ async def test_an_intent_that_is_insisted_on_is_an_error_that_says_what_to_mend(
         async with serving(server, Kept(), message_content="off") as platform:
             assert not platform.reads_content
         assert len(server.gateway.identified) == 2
+
+
+async def test_no_secret_and_no_words_reach_the_log(scene: Scene, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    await scene.server.command(CHANNEL, "ask", question="a private matter")
+    (incoming,) = await scene.inbox.wait()
+    scene.server.faults.add("PATCH /webhooks/{}/{}/messages/{}", Fault(status=429, wait=0.01))
+    (part,) = scene.platform.render(view("Five."))
+    await scene.platform.send(incoming, part, begun=None, key="k1", number=0)
+    assert "rate limited" in caplog.text
+    for secret in (scene.server.token, incoming.token, "a private matter"):
+        assert secret not in caplog.text
 
 
 async def test_a_refused_token_says_what_to_mend() -> None:

@@ -37,7 +37,8 @@ async def test_a_direct_message_becomes_a_question(scene: Scene) -> None:
     ("text", "reach", "left"),
     [
         (f"{MENTION} how many days?", Reach.MENTION, "how many days?"),
-        (f"hey {MENTION}, how many?", Reach.MENTION, "hey , how many?"),
+        (f"hey {MENTION}, how many?", Reach.MENTION, "hey, how many?"),
+        (f"<:party:1> {MENTION}", Reach.MENTION, ":party:"),
         ("<@!100>: how many?", Reach.MENTION, "how many?"),
         ("<@&101> how many?", Reach.MENTION, "how many?"),
         (f"{MENTION} does <@8> know <:party:123>?", Reach.MENTION, "does @User 8 know :party:?"),

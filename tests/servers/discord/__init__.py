@@ -5,7 +5,7 @@ Limits and codes: discord.com/developers/docs. ``server.chat`` and ``server.pers
 """
 
 import itertools
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -70,6 +70,8 @@ class State:
     rates: Rates = field(default_factory=Rates)
     windows: dict[str, Window] = field(default_factory=dict)
     deleted_nonces: set[str] = field(default_factory=set)
+    watch: Callable[[str, str], None] = lambda *_: None
+    """Told of each call ``before`` and ``after`` it took effect; its answer is not sent yet."""
 
 
 class DiscordServer:

@@ -56,6 +56,7 @@ class Rest:
         name = f"{request.method} /" + "/".join("{}" if _is_id(part) else part for part in _named(parts))
         body: Json = await request.json() if request.can_read_body else {}
         self._state.calls.append((time.monotonic(), name, body if isinstance(body, dict) else {"": body}))
+        self._state.watch("before", name)
         fault = self._state.faults.take(name)
         if fault is not None and fault.delay:
             await asyncio.sleep(fault.delay)
@@ -73,6 +74,7 @@ class Rest:
         except Refused as refused:
             self._state.refused.append((name, refused.code))
             return _json(refused.body(), status=refused.status, headers=headers)
+        self._state.watch("after", name)
         if fault is not None and fault.done:
             return self._faulty(fault, request)
         return web.Response(status=204, headers=headers) if result is None else _json(result, headers=headers)

@@ -1,0 +1,91 @@
+"""kill -9 at every call of a turn, before and after it takes effect: the next life leaves one whole answer."""
+
+import asyncio
+import contextlib
+import os
+import pathlib
+import signal
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from tests.bots.discord.scene import CHANNEL, MENTION, peopled
+from tests.bots.discord.test_turns import is_whole
+from tests.fakes.discord_running import Life
+from tests.fakes.forking import Workers, workers
+from tests.fakes.waiting import until
+from tests.servers.discord import DiscordServer, Rates
+from tests.soak import scaled
+
+POINTS = range(1, 1 + min(10, scaled(2)))
+
+
+@pytest.fixture(scope="module")
+def forked() -> Iterator[Workers]:
+    with workers("tests.fakes.discord_running") as running:
+        yield running
+
+
+@dataclass(slots=True)
+class Killer:
+    """Kills a process at the so manieth call that it makes, before or after the call takes effect."""
+
+    when: str
+    point: int
+    pid: int = 0
+    counted: int = 0
+
+    def __call__(self, when: str, name: str) -> None:
+        if not self.pid or when != self.when:
+            return
+        self.counted += 1
+        if self.counted == self.point:
+            os.kill(self.pid, signal.SIGKILL)
+            self.pid = 0
+
+
+@pytest.mark.parametrize("by_command", [False, True], ids=["message", "command"])
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("point", POINTS)
+async def test_killed_at_a_call(
+    forked: Workers, tmp_path: pathlib.Path, point: int, when: str, *, by_command: bool
+) -> None:
+    async with peopled(Rates()) as server:
+        life = Life(url=server.url, token=server.token, where=str(tmp_path / "claims.sqlite"))
+        killer = server.state.watch = Killer(when=when, point=point)
+        pid = await begun(forked, server, life)
+        killer.pid = pid
+        if by_command:
+            await server.command(CHANNEL, "ask", question="how many?")
+        else:
+            await server.say(CHANNEL, f"{MENTION} how many?")
+        # A turn can have fewer calls than that.
+        await until(lambda: not killer.pid or answered(server))
+        await asyncio.sleep(0.2 if killer.pid else 0)
+        await ended(forked, pid)
+        pid = await begun(forked, server, life)
+        await until(lambda: answered(server))
+        await asyncio.sleep(0.2)
+        await ended(forked, pid)
+        standing = server.answers(CHANNEL)
+        assert [is_whole(one["content"]) for one in standing] == [True]
+
+
+def answered(server: DiscordServer) -> bool:
+    return any(is_whole(one["content"]) for one in server.answers(CHANNEL))
+
+
+async def begun(forked: Workers, server: DiscordServer, life: Life) -> int:
+    """Start a bot, and return its process id once it listens."""
+    count = len(server.gateway.identified)
+    pid = await asyncio.to_thread(forked.start, life)
+    await until(lambda: len(server.gateway.identified) > count and server.state.commands)
+    return pid
+
+
+async def ended(forked: Workers, pid: int) -> None:
+    """Kill a bot, and wait until it is gone."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+    assert await asyncio.to_thread(forked.wait) == -1
