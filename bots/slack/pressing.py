@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -15,8 +16,8 @@ from bots.rendering.slack import SlackModal, render_slack, render_slack_quotes, 
 from bots.slack.calling import Calls
 from bots.slack.people import People
 from bots.slack.translating import PLATFORM, Self, alone_with, conversation_of, reader_of, seen_in
-from bots.turn.words import word
-from ragcore.errors import CitebotError
+from bots.turn.words import Word, word
+from ragcore.errors import CitebotError, PlatformError
 
 log = logging.getLogger(__name__)
 
@@ -100,13 +101,20 @@ class Presser:
         self._people = people
 
     async def press(self, press: Press, inbox: Inbox) -> None:
-        """Do it; what fails is logged."""
+        """Do it; what fails is logged, and told to whoever pressed."""
+        reference = press.action.reference
         try:
             await self._do(press, inbox)
         except CitebotError as error:
-            log.warning(
-                "a button of turn %s could not be served: %s: %s", press.action.reference, type(error).__name__, error
-            )
+            log.warning("a button of turn %s could not be served: %s: %s", reference, type(error).__name__, error)
+            with suppress(PlatformError):
+                await self._tell(press, "went_wrong")
+
+    async def _tell(self, press: Press, what: Word) -> None:
+        language = await self._people.language(press.user) or "en"
+        words = " ".join((word(what, language), word("reference", language, reference=press.action.reference)))
+        notice = View(document=parse_markdown(words), reference="")
+        await self._calls.respond(press.url, render_slack(notice)[0])
 
     async def _do(self, press: Press, inbox: Inbox) -> None:
         action, reference = press.action, press.action.reference
@@ -178,9 +186,7 @@ class Presser:
         shared = await self._people.is_shared(press.channel)
         view = await inbox.share(press.action.reference, press.user, seen_in(bot.team, press.channel, shared=shared))
         if view is None:
-            language = await self._people.language(press.user) or "en"
-            refusal = View(document=parse_markdown(word("not_shared", language)), reference="")
-            await self._calls.respond(press.url, render_slack(refusal)[0])
+            await self._tell(press, "not_shared")
             return
         for part in render_slack(view):
             await self._calls.respond(press.url, part, everybody=True)

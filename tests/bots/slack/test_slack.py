@@ -2,30 +2,35 @@
 
 import asyncio
 import contextlib
+import itertools
+import logging
 import socket
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 import aiohttp
 import pytest
 
-from bots.platform import Attachment, Button, Reach, Sent, View
+from bots.platform import Asker, Attachment, Button, Call, Incoming, Reach, Sent, View
 from bots.rendering.parse import parse_markdown, parse_partial
 from bots.slack import Listen, SlackPlatform
+from bots.slack.calling import discreet
+from bots.slack.limits import slack_limits
 from ragcore.errors import (
     MessageGone,
     PlatformAuthError,
     PlatformRateLimited,
     PlatformRefused,
     PlatformUnreachable,
+    StoreError,
     StreamEnded,
 )
 from ragcore.types import ConversationKey
 from tests.fakes.inbox import Kept
 from tests.fakes.waiting import until
 from tests.servers.faults import Fault
-from tests.servers.slack import Shown, SlackServer, slack_server
+from tests.servers.slack import Rates, Shown, SlackServer, slack_server
 
 CHANNEL, DIRECT, ASKER = "C1", "D1", "U1"
 NAME = "<@U0BOT>"
@@ -611,6 +616,76 @@ async def test_an_admin_is_told_in_private(scene: Scene) -> None:
     await scene.platform.tell("slack:T0001/@U99", "a *fault*")
     (message,) = scene.server.answers("D99")
     assert scene.server.plain(message) == "a *fault*"
+
+
+async def test_who_pressed_is_told_what_fails(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    message = await answered(scene, Button.QUOTES)
+
+    async def quotes(reference: str, readers: frozenset[str]) -> View:
+        raise StoreError("the index is away")
+
+    monkeypatch.setattr(scene.inbox, "quotes", quotes)
+    scene.server.press(message, "cb:quotes:0123abcd:", channel=CHANNEL)
+    await until(lambda: scene.server.shown)
+    assert "0123abcd" in scene.server.plain({"blocks": scene.server.shown[0].blocks})
+
+
+async def test_slack_that_stays_away_is_told(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("bots.slack.listening._LOST_SECONDS", 0.5)
+    monkeypatch.setenv("SLACK_BOT_TOKEN", "xoxb-local")
+    platform = SlackPlatform(bot_token="xoxb-local", app_token="xapp-local", api_url=f"{scene.server.url}/api/")
+    serving = asyncio.create_task(platform.serve(Kept()))
+    await asyncio.wait_for(platform.connected.wait(), 10.0)
+    scene.server.faults.add("apps.connections.open", Fault(status=500), times=20)
+    scene.server.drop_sockets()
+    with pytest.raises(PlatformUnreachable):
+        await asyncio.wait_for(serving, 10.0)
+    assert not platform.connected.is_set()
+    assert "`client`" not in caplog.text
+    scene.server.faults.clear()
+
+
+async def test_a_platform_is_made_outside_of_any_loop(scene: Scene) -> None:
+    made = await asyncio.to_thread(
+        lambda: SlackPlatform(bot_token="xoxb-local", app_token="xapp-local", api_url=f"{scene.server.url}/api/")
+    )
+    serving = asyncio.create_task(made.serve(Kept()))
+    await asyncio.wait_for(made.connected.wait(), 10.0)
+    serving.cancel()
+    await asyncio.gather(serving, return_exceptions=True)
+
+
+def test_the_sdks_log_tells_no_ticket() -> None:
+    text = "Failed to connect (error: 403, url='wss://x.example/link/?ticket=a-secret&app_id=12')"
+    record = logging.LogRecord("sdk", logging.ERROR, "", 0, text, None, None)
+    assert discreet(record)
+    assert record.getMessage() == "Failed to connect (error: 403, url='wss://x.example/link/?ticket=…&app_id=…')"
+
+
+def test_limits_are_within_what_slack_takes() -> None:
+    asked = Incoming(
+        keys=("k",),
+        conversation=ConversationKey(platform="slack", workspace="T1", channel="C1", thread="1.0"),
+        message="1.0",
+        asker=Asker(id="U1"),
+        text="?",
+        reach=Reach.MENTION,
+        sent_at=datetime.now(UTC),
+    )
+    rates = Rates()
+    most = {"start": rates.start, "stop": rates.start, "append": rates.append, "update": rates.change}
+    stream = Sent(channel="C1", id="1.1", extra={"stream": "1"})
+    for call, begun in itertools.product(Call, (None, stream, replace(stream, ended=True))):
+        for limit in slack_limits(asked, call, begun):
+            name, _, bucket = limit.bucket.partition(" ")
+            if bucket == "C1":
+                assert (limit.calls, limit.seconds) == rates.channel
+            else:
+                assert limit.calls <= most.get(name, rates.posts)
+    buckets = {limit.bucket for call in Call for limit in slack_limits(asked, call, stream)}
+    assert {"append T1", "stop T1", "update T1"} <= buckets, "Slack counts by method and workspace"
 
 
 async def test_refused_tokens_say_what_to_mend() -> None:
