@@ -68,8 +68,6 @@ class Listener(discord.AutoShardedClient):
         self._readers = readers
         self._connected = connected
         self._pressing = Pressing(inbox, readers, self._ask)
-        self._tree = command_tree(self, self._use, self._complete)
-        self._synced = False
         calls.client = self
 
     async def run_until_closed(self, token: str, api_url: str) -> None:
@@ -86,18 +84,20 @@ class Listener(discord.AutoShardedClient):
             DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(gateway)
         await self.connect()
 
+    async def setup_hook(self) -> None:
+        """Have the slash commands, and Discord know them, before anybody can use one."""
+        tree = command_tree(self, self._use, self._complete)
+        try:
+            await sync(tree, self.application_id or 0)
+        except PlatformError as error:
+            log.warning("the slash commands could not be told to Discord: %s", error)
+
     async def on_ready(self) -> None:
         """Take up what was missed, as soon as the servers are known; again after each new session."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_GUILD_SECONDS):
                 while any(guild.unavailable for guild in self.guilds):  # noqa: ASYNC110 (the library tells no such event)
                     await asyncio.sleep(0.02)
-        if not self._synced:
-            self._synced = True
-            try:
-                await sync(self._tree, self.application_id or 0)
-            except PlatformError as error:
-                log.warning("the slash commands could not be told to Discord: %s", error)
         self._connected.set()
         await _until_stored(self._inbox.connected)
 
