@@ -36,10 +36,10 @@ log = logging.getLogger(__name__)
 def discreet(record: logging.LogRecord) -> bool:
     """Take out of a line of the SDK's log what opens a socket for anybody, and leave out what is said of our own doing.
 
-    ``SLACK_BOT_TOKEN`` in the environment is how the token comes; bolt warns that it takes another way than expected.
+    bolt warns that it takes the token from us and not from the environment, where we have it from.
     """
     told = record.getMessage()
-    if told.startswith("As you gave `client`"):
+    if told.startswith(("As you gave `client`", "As `installation_store` or `authorize`")):
         return False
     record.msg, record.args = _TICKET.sub(r"\1=…", told), ()
     record.exc_info = record.exc_text = None  # the line names the error; its traceback would tell the address again

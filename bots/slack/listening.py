@@ -15,6 +15,7 @@ from typing import Any
 from aiohttp import web
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
+from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.response import BoltResponse
 
 from bots.platform import Inbox
@@ -68,8 +69,21 @@ class Listener:
 
     def app(self, signing_secret: str) -> AsyncApp:
         """Return bolt's app with everything that we listen for."""
+        bot = self._people.bot
+
+        async def authorize() -> AuthorizeResult:
+            """Return who we are: bolt would ask Slack again, once for each event that comes before the first answer."""
+            return AuthorizeResult(
+                enterprise_id=None,
+                team_id=bot.team,
+                bot_user_id=bot.user,
+                bot_id=bot.bot,
+                bot_token=self._calls.client.token,
+            )
+
         app = AsyncApp(
             client=self._calls.client,
+            authorize=authorize,
             signing_secret=signing_secret,
             logger=SDK_LOG,
             attaching_conversation_kwargs_enabled=False,

@@ -644,6 +644,7 @@ async def test_slack_that_stays_away_is_told(
         await asyncio.wait_for(serving, 10.0)
     assert not platform.connected.is_set()
     assert "`client`" not in caplog.text
+    assert "`authorize`" not in caplog.text
     scene.server.faults.clear()
 
 

@@ -21,6 +21,7 @@ from tests.bots.turn.flows import Model, answer_to, words_for
 from tests.fakes.waiting import until
 from tests.servers.faults import Fault
 from tests.servers.slack import SlackServer, slack_server
+from tests.servers.slack_blocks import buttons_of
 
 CHANNEL = "C1"
 QUESTION = "how many days?"
@@ -101,6 +102,7 @@ async def test_an_answer_is_streamed_once_and_ends_whole(flow: Whole) -> None:
     assert flow.server.count("chat.startStream") == flow.server.count("chat.stopStream") == 1
     assert flow.server.count("chat.appendStream") >= 1
     assert flow.server.count("chat.postMessage") == 0
+    assert flow.server.count("auth.test") == 1
     assert flow.server.refused == []
     assert len(flow.server.acknowledged) >= 2
 
@@ -167,3 +169,59 @@ async def test_nothing_secret_reaches_the_log(flow: Whole, caplog: pytest.LogCap
     assert "session" in told
     for secret in (flow.server.bot_token, flow.server.app_token, url, "five days", "ticket="):
         assert secret not in told
+
+
+async def test_a_process_that_stops_in_mid_stream_is_followed_by_one_that_ends_the_same_message(
+    tmp_path: pathlib.Path,
+) -> None:
+    async with slack_server() as server:
+        server.channel(CHANNEL)
+        async with whole(tmp_path, server):
+            said = server.say(CHANNEL, f"<@{server.user}> {QUESTION}")
+            await until(lambda: server.count("chat.startStream"))
+            await until(lambda: server.answers(CHANNEL))
+        (begun,) = server.answers(CHANNEL)
+        assert "streaming" in begun
+        async with whole(tmp_path, server) as second:
+            await until(lambda: "streaming" not in begun)
+            await until(lambda: not second.turns.running())
+        (ended,) = server.answers(CHANNEL, said["ts"])
+        assert ended["ts"] == begun["ts"]
+        assert server.plain(ended).count("has five days.") == 3
+
+
+async def test_what_was_asked_meanwhile_is_answered_when_the_bot_is_back(tmp_path: pathlib.Path) -> None:
+    async with slack_server() as server:
+        server.channel(CHANNEL)
+        async with whole(tmp_path, server) as first:
+            await first.answer()
+        server.delivers = False
+        asked = server.say(CHANNEL, f"<@{server.user}> and how many weeks?")
+        server.say(CHANNEL, "nobody asks the bot here")
+        server.delivers = True
+        async with whole(tmp_path, server) as second:
+            await until(lambda: server.answers(CHANNEL, asked["ts"]))
+            await until(lambda: not second.turns.running())
+        (answer,) = server.answers(CHANNEL, asked["ts"])
+        assert "how many weeks?" in server.plain(answer)
+        assert len(server.answers(CHANNEL)) == 2
+
+
+async def test_a_command_is_answered_for_one_and_shared_with_all(flow: Whole) -> None:
+    server = flow.server
+    server.person("U2", is_restricted=True)
+    server.command(CHANNEL, "/ask", QUESTION, user="U2")
+    await until(lambda: server.shown and server.shown[0].blocks)
+    (refused,) = server.shown
+    assert "has five days." not in server.plain({"blocks": refused.blocks}), "a guest is no reader of the workspace"
+    server.shown.clear()
+    server.command(CHANNEL, "/ask", QUESTION)
+    await until(lambda: server.shown and server.shown[0].blocks)
+    (shown,) = server.shown
+    assert server.plain({"blocks": shown.blocks}).count("has five days.") == 3
+    assert server.answers(CHANNEL) == []
+    (share,) = (part["value"] for _, part in buttons_of(shown.blocks) if part["value"].startswith("cb:share:"))
+    server.press(shown, share)
+    await until(lambda: server.answers(CHANNEL) and not server.shown)
+    (message,) = server.answers(CHANNEL)
+    assert server.plain(message).count("has five days.") == 3
