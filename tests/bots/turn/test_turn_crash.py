@@ -57,7 +57,10 @@ def test_killed_at_any_step(
         standing = Server(journal=folder / "journal").standing("q1")
         texts = [one.text for one in standing if one.number >= 0]
         if not finds_sent and died in UNTELLABLE:
-            assert final("How many days?") in "".join(texts), died
+            # That one message stands twice, and the answer is whole all the same.
+            newest = {one.number: one.text for one in standing if one.number >= 0}
+            assert "".join(newest.values()) == final("How many days?"), died
+            assert len(standing) <= len(newest) + 1, died
             continue
         assert len(texts) == len(standing), (died, "what was begun is the answer's first part")
         assert "".join(texts) == final("How many days?"), died

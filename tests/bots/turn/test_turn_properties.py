@@ -117,36 +117,52 @@ class People:
                 await self.flow.turns.stop_in(said.conversation, said.asker.id)
 
 
-async def claims_of(flow: Flow, said: list[Incoming]) -> dict[str, Claim]:
-    """Return the newest claim that answers each message."""
-    found = {}
+async def claims_of(flow: Flow, said: list[Incoming]) -> list[Claim]:
+    """Return all claims that answer any of these messages, in the order in which they came."""
+    found: dict[str, Claim] = {}
     for one in said:
-        claims = await flow.claims.by_message(one.conversation, one.message)
-        found[one.message] = claims[0]
-    return found
+        for claim in await flow.claims.by_message(one.conversation, one.message):
+            found[claim.reference] = claim
+    return sorted(found.values(), key=lambda claim: claim.created_at)
 
 
-def check(flow: Flow, people: People, claims: dict[str, Claim]) -> None:
-    for message, claim in claims.items():
-        shown = "".join(flow.texts(claim.incoming.message))
+def ids_of(claim: Claim) -> list[str]:
+    return [part.sent.id for part in claim.sends if part.sent is not None]
+
+
+def check(flow: Flow, people: People, claims: list[Claim]) -> None:
+    """Look at what stands: of claims that answer the same messages, the newest decides."""
+    said = {message for claim in claims for message in messages_of(claim)}
+    assert said == {one.message for one in people.said}, "every message has its claim"
+    groups: list[list[Claim]] = []
+    for claim in claims:
         assert claim.state is State.DONE, claim
-        if message in people.deleted and claim.incoming.message == message:
-            assert claim.outcome is Outcome.WITHDRAWN
+        mine = set(messages_of(claim))
+        group = next((one for one in groups if any(mine & set(messages_of(other)) for other in one)), None)
+        if group is None:
+            groups.append(group := [])
+        group.append(claim)
+    owned: set[str] = set()
+    for group in groups:
+        newest = group[-1]
+        ids = list(dict.fromkeys(one for claim in group for one in ids_of(claim)))
+        standing = [flow.server.messages[one] for one in ids if not flow.server.messages[one].gone]
+        owned.update(one.id for one in standing)
+        shown = "".join(one.text for one in sorted(standing, key=lambda one: one.number))
+        if any(claim.outcome is Outcome.WITHDRAWN for claim in group):
             assert shown == ""
+            assert people.deleted & {claim.incoming.message for claim in group}
             continue
-        if claim.incoming.message != message:
-            assert flow.texts(message) == [], "it is answered with the message before it"
-            continue
-        numbers = [one.number for one in flow.server.standing(message)]
-        assert numbers == list(range(len(numbers))), "all parts, each once, in order"
-        if claim.outcome is Outcome.ANSWERED:
-            question = flow.model.turns[claim.reference].question
-            assert shown == final(question), claim
-            own = [one for one in messages_of(claim).values() if one.message == message]
-            assert {one.text for one in own} <= set(question.split("\n"))
+        assert [one.number for one in sorted(standing, key=lambda one: one.number)] == list(range(len(standing)))
+        if newest.outcome is Outcome.ANSWERED:
+            question = flow.model.turns[newest.reference].question
+            assert shown == final(question), newest
+            assert newest.incoming.message in people.deleted or newest.incoming.text in question or newest.also
         else:
-            assert claim.outcome in {Outcome.FAILED, Outcome.STOPPED, Outcome.LIMITED}, claim
-            assert claim.reference in shown, (claim, shown)
+            assert newest.outcome in {Outcome.FAILED, Outcome.STOPPED, Outcome.LIMITED}, newest
+            assert newest.reference in shown, (newest, shown)
+    left = {one.id for one in flow.server.messages.values() if not one.gone and not one.draft}
+    assert left == owned, "nothing stands that no turn knows of"
 
 
 @settings(max_examples=scaled(60))
