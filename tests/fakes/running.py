@@ -36,6 +36,7 @@ def environment(**more: str) -> dict[str, str]:
 
 def prepare(folder: pathlib.Path, settings: str = SETTINGS) -> pathlib.Path:
     """Write settings and the documents of the examples into a folder, and index them."""
+    folder.mkdir(parents=True, exist_ok=True)
     shutil.copytree(ROOT / "examples" / "documents", folder / "documents")
     (folder / "citebot.toml").write_text(settings, encoding="utf-8")
     command = [sys.executable, "-m", "bots", "sync", "--json"]
