@@ -8,7 +8,6 @@ from pydantic import SecretStr
 from bots.platform import Platform
 from bots.requests import Check
 from bots.settings import Settings
-from ragcore.errors import PlatformAuthError
 
 
 def with_token(settings: Settings) -> tuple[str, ...]:
@@ -28,10 +27,41 @@ def open_platform(name: str, settings: Settings) -> Platform[Any]:
         PlatformAuthError: the token can't be one, or a second one is missing.
     """
     match name:
+        case "slack":
+            return _slack(settings)
+        case "discord":
+            return _discord(settings)
         case "telegram":
             return _telegram(settings)
         case _:
-            raise PlatformAuthError(f"this release doesn't speak to {name} yet; take its token out of the settings")
+            raise ValueError(f"there is no platform {name!r}")
+
+
+def _slack(settings: Settings) -> Platform[Any]:
+    from bots.slack import Commands, Listen, SlackPlatform
+
+    slack = settings.slack
+    return SlackPlatform(
+        bot_token=_secret(slack.bot_token),
+        app_token=_secret(slack.app_token),
+        signing_secret=_secret(slack.signing_secret),
+        api_url=slack.api_url,
+        listen=Listen(host=slack.http_host, port=slack.http_port),
+        channels=[one for one in _readers(settings, "slack:") if "/" in one and "@" not in one],
+        commands=Commands(ask=slack.ask_command, more=slack.bot_command),
+    )
+
+
+def _discord(settings: Settings) -> Platform[Any]:
+    from bots.discord import DiscordPlatform
+
+    discord = settings.discord
+    return DiscordPlatform(
+        token=_secret(discord.token),
+        api_url=discord.api_url,
+        message_content=discord.message_content,
+        places=_readers(settings, "discord:"),
+    )
 
 
 def _telegram(settings: Settings) -> Platform[Any]:
@@ -53,13 +83,20 @@ def _telegram(settings: Settings) -> Platform[Any]:
 async def check_platform(name: str, settings: Settings) -> tuple[Check, ...]:
     """Ask a platform what it thinks of the token, and tell what is missing, with the mend."""
     match name:
-        case "telegram":
-            from bots.telegram.checking import check
+        case "slack":
+            from bots.slack.checking import check as check_slack
 
-            return await check(settings)
+            return await check_slack(settings)
+        case "discord":
+            from bots.discord.checking import check as check_discord
+
+            return await check_discord(settings)
+        case "telegram":
+            from bots.telegram.checking import check as check_telegram
+
+            return await check_telegram(settings)
         case _:
-            mend = "take its token out of the settings"
-            return (Check(name=name, state="warn", found="this release doesn't speak to it yet", mend=mend),)
+            raise ValueError(f"there is no platform {name!r}")
 
 
 def _readers(settings: Settings, prefix: str) -> tuple[str, ...]:

@@ -35,6 +35,8 @@ app = typer.Typer(
 )
 evaluations = typer.Typer(help="Measure on a data set with known answers.", rich_markup_mode=None, no_args_is_help=True)
 app.add_typer(evaluations, name="eval")
+slack = typer.Typer(help="What Slack needs to know of Citebot.", rich_markup_mode=None, no_args_is_help=True)
+app.add_typer(slack, name="slack")
 
 
 def main() -> NoReturn:
@@ -261,6 +263,22 @@ def restore(
     from bots.cli.saving import run_restore
 
     _run(run_restore(config or context.obj, file))
+
+
+@slack.command("manifest")
+def slack_manifest(
+    name: Annotated[str, typer.Option("--name", metavar="NAME", help="What the bot is called in Slack.")] = "Citebot",
+    url: Annotated[
+        str, typer.Option("--url", metavar="URL", help="Where Slack reaches Citebot by HTTP; without it: Socket Mode.")
+    ] = "",
+    config: Config = None,
+    *,
+    context: typer.Context,
+) -> None:
+    """Print the manifest from which Slack makes the app."""
+    from bots.cli.setup import print_manifest
+
+    raise typer.Exit(print_manifest(config or context.obj, name=name, url=url))
 
 
 @evaluations.command("retrieval")

@@ -108,5 +108,7 @@ def start_logging(*, debug: bool, log_format: Literal["text", "json"] = "text", 
     form = "%(asctime)s %(levelname)s %(name)s: %(message)s" if debug or serving else "citebot: %(message)s"
     handler.setFormatter(_Objects(debug=debug) if log_format == "json" else _Lines(form, debug=debug))
     logging.basicConfig(level=logging.INFO if debug else logging.WARNING, handlers=[handler], force=True)
+    # It tells at every start that it can't speak.
+    logging.getLogger("discord.client").setLevel(logging.NOTSET if debug else logging.ERROR)
     for package in ("bots", "ragcore", "connectors"):
         logging.getLogger(package).setLevel(logging.DEBUG if debug else logging.INFO if serving else logging.NOTSET)

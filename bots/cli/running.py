@@ -1,5 +1,7 @@
 """``run``."""
 
+import contextlib
+import importlib
 import threading
 from pathlib import Path
 
@@ -20,5 +22,18 @@ async def run_platforms(config: Path | None, *, debug: bool) -> int:
 
 def _load_sdks(settings: Settings) -> None:
     """Begin to import what takes longest while the rest is imported and the data are opened."""
-    if settings.telegram.bot_token:
-        threading.Thread(target=__import__, args=("aiogram",), name="citebot-sdk", daemon=True).start()
+    tokens = {
+        "aiogram": settings.telegram.bot_token,
+        "discord": settings.discord.token,
+        "slack_bolt": settings.slack.bot_token,
+    }
+    for sdk, token in tokens.items():
+        if token:
+            # Never cut short, also when this process leaves at once: an interpreter that ends in an import may abort.
+            threading.Thread(target=_load, args=(sdk,), name=f"citebot-{sdk}").start()
+
+
+def _load(sdk: str) -> None:
+    # A failure stays in here: whoever makes the platform meets it again.
+    with contextlib.suppress(ImportError):
+        importlib.import_module(sdk)

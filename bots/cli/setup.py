@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 
 from bots.cli.output import say
+from bots.cli.reach import read_settings
 from bots.settings import FILE_NAME, init_toml, normal_reader
 
 
@@ -26,6 +27,15 @@ def write_settings(config: Path | None) -> int:
     typer.echo(f"Name your folder of documents in it; then `{citebot} sync`, and `{citebot} chat`.")
     if not readers:
         typer.echo("No readers are named: only this terminal is answered until `readers` says who.")
+    return 0
+
+
+def print_manifest(config: Path | None, *, name: str, url: str) -> int:
+    """Print the manifest of the Slack app, with the commands that the settings name."""
+    from bots.slack.manifest import manifest
+
+    slack = read_settings(config).slack
+    typer.echo(manifest(name=name, ask=slack.ask_command, more=slack.bot_command, request_url=url))
     return 0
 
 

@@ -12,7 +12,7 @@ README = (pathlib.Path(__file__).resolve().parents[2] / "README.md").read_text(e
 TABLE = README.partition("| command |")[2].partition("\n\n")[0]
 GROUP = typer.main.get_command(app)
 LISTED = {
-    re.match(r"citebot ((?:eval )?\w+)", row)[1]: set(re.findall(r"(?<!\w)--?[a-z-]+", row))
+    re.match(r"citebot ((?:(?:eval|slack) )?\w+)", row)[1]: set(re.findall(r"(?<!\w)--?[a-z-]+", row))
     for row in re.findall(r"^\| `(citebot [^`]*)`", TABLE, re.MULTILINE)
 }
 

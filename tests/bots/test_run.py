@@ -16,6 +16,8 @@ import pytest
 from tests.fakes.openai_server import OpenAIServer, Reply
 from tests.fakes.running import SETTINGS, Running, command, environment, prepare, running
 from tests.fakes.waiting import until
+from tests.servers.discord import discord_server
+from tests.servers.slack import slack_server
 from tests.servers.telegram import TelegramServer, telegram_server
 
 ASKER = 42
@@ -79,6 +81,65 @@ async def test_a_question_is_answered_once_with_its_sources(folder: pathlib.Path
     assert 'citebot_turns_total{outcome="answered",platform="telegram"} 1.0' in page
     assert 'citebot_turn_seconds_count{platform="telegram"} 1.0' in page
     assert QUESTION not in citebot.log()
+
+
+async def test_all_three_platforms_answer_side_by_side(folder: pathlib.Path, telegram: TelegramServer) -> None:
+    async with slack_server() as slack, discord_server() as discord:
+        env = {
+            **tokens(telegram),
+            "SLACK_BOT_TOKEN": slack.bot_token,
+            "SLACK_APP_TOKEN": slack.app_token,
+            "CITEBOT_SLACK__API_URL": f"{slack.url}/api/",
+            "DISCORD_TOKEN": discord.token,
+            "CITEBOT_DISCORD__API_URL": discord.url,
+        }
+        async with running(folder, **env) as citebot:
+            await until(lambda: citebot.log().count(": connected") == 3, 60.0)
+            telegram.say(ASKER, QUESTION)
+            slack.channel("D1")
+            slack.say("D1", QUESTION)
+            direct = discord.direct(ASKER)
+            await discord.say(direct, QUESTION)
+            await until(lambda: citebot.log().count(": answered") == 3)
+            _, out, _ = await citebot.command("doctor", "--json")
+            assert await citebot.end() == 0
+        told = [
+            telegram.answers(ASKER)[-1]["text"],
+            slack.plain(slack.answers("D1")[-1]),
+            discord.answers(direct.id)[-1]["content"],
+        ]
+        counts = (len(telegram.answers(ASKER)), len(slack.answers("D1")), len(discord.answers(direct.id)))
+    assert counts == (1, 1, 1)
+    assert all("31 March" in text for text in told)
+    checks = {check["name"]: check["state"] for check in json.loads(out)}
+    platforms = {name: state for name, state in checks.items() if name.startswith(("slack", "discord", "telegram"))}
+    assert len(platforms) >= 7
+    assert set(platforms.values()) == {"ok"}
+
+
+async def test_one_that_is_refused_is_told_to_an_admin_elsewhere(
+    folder: pathlib.Path, telegram: TelegramServer
+) -> None:
+    telegram.chat(ASKER)
+    async with discord_server() as discord:
+        env = {
+            **tokens(telegram),
+            "CITEBOT_ADMINS": f"telegram:@{ASKER},discord:@{ASKER}",
+            "DISCORD_TOKEN": "MTAx.wrong.token",
+            "CITEBOT_DISCORD__API_URL": discord.url,
+        }
+        async with running(folder, **env) as citebot:
+            await until(lambda: telegram.answers(ASKER), 60.0)
+            telegram.say(ASKER, QUESTION)
+            await until(lambda: len(telegram.answers(ASKER)) > 1)
+            _, out, _ = await citebot.command("doctor", "--json")
+            assert await citebot.end() == 0
+    told, answer = telegram.answers(ASKER)
+    assert "Discord refused the token" in told["text"]
+    assert "31 March" in answer["text"]
+    (failed,) = [check for check in json.loads(out) if check["state"] == "fail"]
+    assert failed["name"] == "discord token"
+    assert "wrong.token" not in citebot.log() + out
 
 
 async def test_a_stop_lets_an_answer_that_is_written_come_to_its_end(

@@ -27,9 +27,13 @@ class SlackSettings(Section):
     signing_secret: Secret | None = Field(default=None, description="for signed HTTP")
     api_url: HttpUrl = Field(default=SLACK_URL, description="another one for GovCloud or a proxy")
     http_host: str = Field(default="127.0.0.1", description="where signed HTTP is listened for")
-    http_port: Port = Field(default=3000, description="and at which port; put a proxy with TLS before it")
+    http_port: Port = Field(
+        default=8082, description="and at which port, under `/slack/events`; put a proxy with TLS before it"
+    )
     ask_command: SlashCommand = Field(default="/ask", description="the command that asks a question")
-    bot_command: SlashCommand = Field(default="/citebot", description="the command for `search`, `sources` and `help`")
+    bot_command: SlashCommand = Field(
+        default="/citebot", description="the command for `search`, `sources`, `reset` and `help`"
+    )
 
 
 class DiscordSettings(Section):

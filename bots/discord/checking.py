@@ -1,0 +1,63 @@
+"""What the doctor asks of Discord: the token, the message content intent, and how the bot is invited."""
+
+import discord
+from discord.http import Route
+
+from bots.discord.calling import mapped
+from bots.discord.listening import DISCORD_URL
+from bots.requests import Check
+from bots.settings import Settings
+from ragcore.errors import PlatformAuthError, PlatformError
+
+_TOKEN = "discord token"
+_INTENT = "discord message content"
+_LISTENING = frozenset({"all", "questions"})
+_PERMISSIONS = discord.Permissions(
+    view_channel=True,
+    send_messages=True,
+    send_messages_in_threads=True,
+    read_message_history=True,
+    embed_links=True,
+)
+
+
+async def check(settings: Settings) -> tuple[Check, ...]:
+    """Return the checks; all that a bot token can ask, and nothing is changed there."""
+    given = settings.discord
+    if given.api_url.rstrip("/") != DISCORD_URL:
+        Route.BASE = given.api_url.rstrip("/")
+    client = discord.Client(intents=discord.Intents.none())
+    try:
+        async with client, mapped():
+            await client.login(given.token.get_secret_value() if given.token else "")
+            application = await client.application_info()
+            name = client.user.name if client.user else "?"
+    except PlatformAuthError as error:
+        mend = "in the Developer Portal open the application, Bot, press Reset Token, and set DISCORD_TOKEN to it"
+        return (Check(name=_TOKEN, state="fail", found=str(error), mend=mend),)
+    except PlatformError as error:
+        mend = "see that this machine reaches api_url under [discord]"
+        return (Check(name="discord", state="fail", found=str(error), mend=mend),)
+    invitation = discord.utils.oauth_url(
+        application.id, permissions=_PERMISSIONS, scopes=("bot", "applications.commands")
+    )
+    return (
+        Check(name=_TOKEN, state="ok", found=f"it is that of {name}; it is invited with {invitation}"),
+        _intent(application.flags, settings),
+    )
+
+
+def _intent(flags: discord.ApplicationFlags, settings: Settings) -> Check:
+    """Tell whether the bot reads messages that don't mention it, where the settings want that."""
+    wanted = settings.discord.message_content
+    if flags.gateway_message_content or flags.gateway_message_content_limited:
+        return Check(name=_INTENT, state="ok", found="on" if wanted != "off" else "on in the portal, and not asked for")
+    mend = 'in the Developer Portal open the application, Bot, and switch on "Message Content Intent"'
+    if wanted == "on":
+        found = 'off in the portal, but message_content = "on": Discord closes the connection'
+        return Check(name=_INTENT, state="fail", found=found, mend=mend)
+    listening = [c.id for c in settings.channels if c.id.startswith("discord:") and c.respond in _LISTENING]
+    if listening:
+        found = f"off: the bot reads mentions and direct messages alone, but {listening[0]} should be answered without"
+        return Check(name=_INTENT, state="warn", found=found, mend=mend)
+    return Check(name=_INTENT, state="ok", found="off: in threads every question needs a mention")
