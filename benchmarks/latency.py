@@ -34,6 +34,7 @@ from ragcore.types import Chunk, Question
 DIMENSION = 384
 TOPICS = 1_000
 WORDS = 50_000
+IDENTIFIERS = 50_000
 CHUNKS_A_DOCUMENT = 40
 WORDS_A_CHUNK = 120
 DOCUMENTS_A_BATCH = 50
@@ -54,19 +55,30 @@ class TopicEmbedder:
         found = np.empty((len(texts), DIMENSION), dtype=np.float32)
         for row, text in enumerate(texts):
             draw = np.random.default_rng(zlib.crc32(text.encode()))  # the same in every process
-            topic = int(text.split(" ", 1)[0].removeprefix("topic")) if text.startswith("topic") else 0
-            found[row] = self._topics[topic % TOPICS] + 0.8 * draw.standard_normal(DIMENSION, dtype=np.float32)
+            topic = zlib.crc32(text.split(" ", 1)[0].encode()) % TOPICS
+            found[row] = self._topics[topic] + 0.8 * draw.standard_normal(DIMENSION, dtype=np.float32)
         return found / np.linalg.norm(found, axis=1, keepdims=True)
 
 
 def sentence(draw: np.random.Generator, length: int) -> str:
+    """Return words after the name of a topic. They are made of letters alone: with a digit each would be a name."""
     ranks = np.minimum(draw.zipf(1.1, length), WORDS)
-    return f"topic{draw.integers(TOPICS)} " + " ".join(f"word{rank}x" for rank in ranks)
+    return f"topic{word(int(draw.integers(TOPICS)))} " + " ".join(f"word{word(int(rank))}" for rank in ranks)
+
+
+def word(number: int) -> str:
+    """Return a number in letters."""
+    return "".join(chr(ord("a") + int(digit)) for digit in str(number))
+
+
+def naming(text: str, draw: np.random.Generator) -> str:
+    """Return the words and an identifier, as some chunks have one and some questions name one."""
+    return f"{text} REF-{draw.integers(IDENTIFIERS)}"
 
 
 def prepared(number: int, draw: np.random.Generator, folder: pathlib.Path) -> Prepared:
     document_id = f"bench:doc{number}.md"
-    texts = tuple(sentence(draw, WORDS_A_CHUNK) for _ in range(CHUNKS_A_DOCUMENT))
+    texts = tuple(naming(sentence(draw, WORDS_A_CHUNK), draw) for _ in range(CHUNKS_A_DOCUMENT))
     hashed = digest(*texts)
     name = generation(document_id, BASE, hashed)
     chunks = tuple(
@@ -163,6 +175,7 @@ async def run(arguments: argparse.Namespace, folder: pathlib.Path) -> None:
         on_loop = (time.thread_time() - loop_started) / len(questions) * 1000
         some = tuple(f"bench:doc{number}.md" for number in range(3))
         report("in three named documents", await ask(retriever, questions[:100], some))
+        report("naming an identifier", await ask(retriever, [naming(text, draw) for text in questions[:100]]))
         parts = [questions[start::8] for start in range(8)]
         together = await asyncio.gather(*(ask(retriever, part) for part in parts))
         report("eight at a time", [second for part in together for second in part])
