@@ -13,6 +13,7 @@ from ragcore.types import ConversationKey
 log = logging.getLogger(__name__)
 
 MAX_TITLE = 200
+_DEAF = "missing_agent_session_stopped_event_subscription"
 BEGUN_A_MINUTE = 20
 """Each session that begins may need a second call for its end: together they stay below Slack's 50 a minute."""
 
@@ -23,12 +24,13 @@ class Sessions:
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
         self._agent: bool | None = None
+        self._hears = True
         self._open: set[tuple[str, str]] = set()
         self._begun: deque[float] = deque()
 
     def has_stop(self, incoming: Incoming) -> bool:
         """Tell whether Slack shows its own Stop button in the conversation now."""
-        return _place(incoming.conversation) in self._open
+        return self._hears and _place(incoming.conversation) in self._open
 
     def is_open(self, conversation: ConversationKey) -> bool:
         """Tell whether the thread shows that the agent is at work."""
@@ -50,7 +52,7 @@ class Sessions:
             initiator_user_id=incoming.asker.id,
         )
         try:
-            await self._calls.do(call)
+            said = await self._calls.do(call)
         except (PlatformRefused, PlatformAuthError) as error:
             log.info("Slack shows no Stop button of its own (%s); ours is shown instead", error)
             self._agent = False
@@ -59,6 +61,12 @@ class Sessions:
         else:
             self._agent = True
             self._open.add(place)
+            if self._hears and _DEAF in str(said.get("warning") or said.get("response_metadata") or ""):
+                log.warning(
+                    "the app isn't subscribed to agent_session_stopped, so Slack shows no Stop button; "
+                    "take the events that citebot slack manifest lists"
+                )
+                self._hears = False
 
     def closed(self, conversation: ConversationKey) -> None:
         """Note that Slack knows of the end already."""

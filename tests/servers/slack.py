@@ -109,6 +109,8 @@ class SlackServer:
         self.bot_token, self.app_token, self.signing_secret = "xoxb-local", "xapp-local", "a-secret"
         self.user, self.bot_id = "U0BOT", "B0BOT"
         self.agent = agent
+        self.subscribed = True
+        """To the event that tells of Slack's own Stop button."""
         self.stream_seconds = 300.0
         self.ack_seconds = 3.0
         self.redelivery = (0.05, 0.2, 0.5)
@@ -662,7 +664,8 @@ class SlackServer:
         if len(params.get("title") or "") > 200:
             raise Refused("invalid_title")
         self.sessions[place.id, params["thread_ts"]] = params["status"]
-        return {"status": params["status"]}
+        deaf = {} if self.subscribed else {"warning": "missing_agent_session_stopped_event_subscription"}
+        return {"status": params["status"], **deaf}
 
     async def _suggest(self, params: Json) -> Json:
         self._place(params, "channel_id")

@@ -253,6 +253,22 @@ async def test_an_app_that_is_no_agent_has_a_stop_button_of_ours() -> None:
         assert server.count("agents.sessions.setStatus") == 1, "asked once, and never again"
 
 
+async def test_an_app_that_does_not_hear_of_slacks_stop_has_one_of_ours(
+    scene: Scene, caplog: pytest.LogCaptureFixture
+) -> None:
+    scene.server.subscribed = False
+    scene.server.say(DIRECT, "How many?")
+    (incoming,) = await scene.inbox.wait()
+    await scene.platform.status(incoming, "Searching …")
+    assert "agent_session_stopped" in caplog.text
+    sent = await scene.platform.show(incoming, scene.platform.render_partial(partial("Five")), begun=None, key="k")
+    (message,) = scene.server.answers(DIRECT)
+    assert [block["type"] for block in message["blocks"]] == ["actions"]
+    (part,) = scene.platform.render(view("Five."))
+    await scene.platform.send(incoming, part, begun=sent, key="k", number=0)
+    assert set(scene.server.sessions.values()) == {"active"}
+
+
 async def test_slacks_own_stop(scene: Scene) -> None:
     scene.server.say(CHANNEL, f"{NAME} how many?")
     (incoming,) = await scene.inbox.wait()
