@@ -8,6 +8,7 @@ import asyncio
 import logging
 import re
 import time
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +19,7 @@ from slack_bolt.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.response import BoltResponse
 
-from bots.platform import Inbox
+from bots.platform import Inbox, Incoming
 from bots.slack.calling import SDK_LOG, Calls, mapped, settled
 from bots.slack.people import People
 from bots.slack.pressing import Presser, read_press
@@ -37,6 +38,7 @@ SOCKETS = 2
 _CONNECT_SECONDS = 20.0
 _LOST_SECONDS = 30.0
 _MOST_PROMPTS = 4
+_REMEMBERED = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +68,7 @@ class Listener:
         self._inbox = inbox
         self._commands = commands
         self._presser = Presser(calls, people)
+        self._handed: OrderedDict[str, asyncio.Future[bool]] = OrderedDict()
 
     def app(self, signing_secret: str) -> AsyncApp:
         """Return bolt's app with everything that we listen for."""
@@ -122,7 +125,22 @@ class Listener:
         shared = bool(body.get("is_ext_shared_channel"))
         incoming = incoming_of(event, bot, event_id=str(body.get("event_id") or ""), shared=shared)
         if incoming is not None:
-            await self._inbox.receive(incoming)
+            await self._receive(incoming)
+
+    async def _receive(self, incoming: Incoming) -> None:
+        """Hand a message over once: a mention comes as two events at once, and one claim is enough for both."""
+        name = incoming.keys[0]
+        known = self._handed.get(name)
+        if known is None:
+            known = self._handed[name] = asyncio.ensure_future(self._inbox.receive(incoming))
+            while len(self._handed) > _REMEMBERED:
+                self._handed.popitem(last=False)
+        try:
+            await asyncio.shield(known)
+        except CitebotError:
+            if self._handed.get(name) is known:
+                del self._handed[name]
+            raise
 
     async def _command(self, ack: Callable[..., Awaitable[object]], command: dict[str, Any]) -> None:
         incoming = command_of(command, self._people.bot, asks=self._commands.ask)
