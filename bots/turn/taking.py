@@ -73,14 +73,16 @@ class Taker(Generic[R]):
             await self._write_and_send(job, reply)
         except ClaimLost:
             log.info("turn %s: given up, for it is somebody else's or withdrawn", job.claim.reference)
+            job.done = True
             await reply.settle()
             if job.withdrawn:
                 await reply.withdraw()
         except CitebotError as error:
             await reply.settle()
             await self._give_up(job, error)
-        finally:
             job.done = True
+        finally:
+            # Cancelled, it isn't done: somebody else goes on with it.
             await reply.settle()
             self._meter.end.add(asyncio.get_running_loop().time() - job.touched)
 

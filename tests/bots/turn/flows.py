@@ -119,6 +119,7 @@ async def flowing(
     model: Model | None = None,
     options: TurnOptions = OPTIONS,
     now: Callable[[], datetime] = virtual_now,
+    alone: bool = True,
     **manners: Any,
 ) -> AsyncIterator[Flow]:
     """Run one process."""
@@ -134,7 +135,7 @@ async def flowing(
         claims=claims,
         feedback=Feedback(database),
         options=options,
-        alone=True,
+        alone=alone,
         now=now,
     )
     try:

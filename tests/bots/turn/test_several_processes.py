@@ -1,0 +1,63 @@
+"""Two processes on one database: each question is answered once, and what one hands over the other takes up."""
+
+import asyncio
+import pathlib
+
+from bots.turn.claim import Outcome
+from bots.turn.claims import LEASE_SECONDS
+from tests.bots.turn.flows import Model, answering, final, flowing
+from tests.fakes.platform import Server, asked
+from tests.fakes.virtual import run
+
+
+def test_an_event_that_reaches_both_is_answered_once(tmp_path: pathlib.Path) -> None:
+    async def talk() -> None:
+        server, model = Server(), Model()
+        where = tmp_path / "claims.sqlite"
+        async with (
+            flowing(where, server=server, model=model, alone=False) as one,
+            flowing(where, server=server, model=model, alone=False) as other,
+        ):
+            for number in range(4):
+                question = asked(f"Why {number}?", message=f"q{number}", channel=f"C{number}")
+                took = await asyncio.gather(one.turns.receive(question), other.turns.receive(question))
+                assert sorted(took) == [False, True]
+            await one.idle()
+            await other.idle()
+            assert sorted(model.questions) == [f"Why {number}?" for number in range(4)]
+            for number in range(4):
+                assert one.texts(f"q{number}") == [final(f"Why {number}?")]
+
+    run(talk())
+
+
+def test_what_is_handed_over_is_finished_in_the_same_message(tmp_path: pathlib.Path) -> None:
+    async def talk() -> None:
+        server, where = Server(), tmp_path / "claims.sqlite"
+        async with flowing(
+            where, server=server, model=Model(lambda ask: answering(ask, pause=30.0)), alone=False
+        ) as one:
+            await one.turns.receive(asked("How many days?"))
+            await asyncio.sleep(35)
+            assert len(one.texts("q1")) == 1, "its first words stand"
+            await one.turns.close(1.0)
+            async with flowing(where, server=server, alone=False) as other:
+                await asyncio.sleep(LEASE_SECONDS / 2)
+                await other.idle()
+                assert other.texts("q1") == [final("How many days?")]
+                (claim,) = await other.claims.by_message(asked("").conversation, "q1")
+                assert claim.outcome is Outcome.ANSWERED
+                assert claim.attempts == 2
+            assert len(server.messages) == 1
+
+    run(talk())
+
+
+def test_close_lets_what_is_under_way_come_to_its_end(tmp_path: pathlib.Path) -> None:
+    async def talk() -> None:
+        async with flowing() as flow:
+            await flow.turns.receive(asked("How many days?"))
+            await flow.turns.close(20.0)
+            assert flow.texts("q1") == [final("How many days?")]
+
+    run(talk())
