@@ -161,9 +161,12 @@ def _cut_fence(block: Fence, fits: Callable[[Block], bool], most: int) -> _Piece
         head, tail = block.text[:blank], block.text[blank + 2 :]
     elif line_end > 0:
         head, tail = block.text[:line_end], block.text[line_end + 1 :]
+    elif count < most // 8:
+        return None, (block,)  # the start of a line at the end of a part: better whole in the next
     else:
-        count = edge_before(block.text, count)
-        head, tail = block.text[:count], block.text[count:]
+        space = block.text.rfind(" ", count // 2, count)
+        count = space if space > 0 else edge_before(block.text, count)
+        head, tail = block.text[:count], block.text[count:].lstrip(" ")
     if not head.strip():
         return None, (block,)
     return replace(block, text=head), ((replace(block, text=tail),) if tail.strip() else ())

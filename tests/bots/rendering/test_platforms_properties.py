@@ -182,7 +182,8 @@ def test_a_stream_only_grows_and_is_valid_at_every_point(text: str, cuts: list[f
         sent = grown
         if sent:
             assert not slack.live_in(slack.read_markdown(sent))
-            assert len(re.findall(r"(?m)^[\s>]*(?:- |\d+\. )*`{3,}", sent)) % 2 == 0
+            ended = slack.read_markdown(sent + "\n\nThe end.")
+            assert not [code for code in ended.codes if "The end." in code], "a fence that is open"
 
 
 @settings(max_examples=scaled(20), suppress_health_check=[HealthCheck.too_slow])

@@ -41,6 +41,8 @@ def test_a_citation_stays_with_its_sentence() -> None:
 def test_a_fence_goes_on_with_its_language_and_a_table_with_its_header() -> None:
     first, second = parts_of("```py\naaaa\nbbbb\n\ncccc\ndddd\n```", 26)
     assert (first, second) == ("```py\naaaa\nbbbb\n```", "```py\ncccc\ndddd\n```")
+    # A line longer than a part ends behind a word.
+    assert parts_of(f"```\n{'word ' * 20}\n```", 60)[0] == "```\n" + " ".join(["word"] * 10) + "\n```"
     rows = "\n".join(f"| {n} | x |" for n in range(10, 30))
     for part in parts_of(f"| no | y |\n|---|---|\n{rows}", 80):
         assert part.startswith("```\nno  y\n")
