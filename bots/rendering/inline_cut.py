@@ -24,6 +24,7 @@ class Cutter:
         """Look at no more of the children than can be needed."""
         self._children = tuple(children)
         self._text = _start_of(self._children, most + 80)
+        self._limit = most
         self._most = min(most, len(self._text))
 
     def cut(self, fits: Callable[[_Inlines], bool]) -> tuple[_Inlines, _Inlines]:
@@ -51,7 +52,10 @@ class Cutter:
         """Return the best place to cut at or before this one."""
         if place >= len(self._text):
             return place
-        return self._behind_sentence(place) or self._behind_word(place) or self._behind_character(place)
+        found = self._behind_sentence(place) or self._behind_word(place)
+        if found or place < self._limit // 8:
+            return found  # the start of a word at the end of a part is better whole in the next
+        return self._behind_character(place)
 
     def _behind_sentence(self, place: int) -> int:
         ends = (sentence.end for sentence in split_sentences(self._text))
