@@ -69,8 +69,13 @@ def first_part(document: Document, fits: Fits, most: int) -> tuple[Document, boo
     return Document(blocks=head), False
 
 
-def take(blocks: tuple[Block, ...], fits: _FitsBlocks, most: int) -> tuple[tuple[Block, ...], tuple[Block, ...]]:
-    """Return the most that fits, with a piece of the next block where that is better, and the rest; never nothing."""
+def take(
+    blocks: tuple[Block, ...], fits: _FitsBlocks, most: int, *, forced: bool = True
+) -> tuple[tuple[Block, ...], tuple[Block, ...]]:
+    """Return the most that fits, with a piece of the next block where that is better, and the rest.
+
+    ``forced``: never nothing, but a plainer form, or at last the smallest piece, whether it fits or not.
+    """
     if not blocks:
         return (), ()
     whole = _largest(_room(blocks, most), lambda count: fits(blocks[:count]))
@@ -81,6 +86,8 @@ def take(blocks: tuple[Block, ...], fits: _FitsBlocks, most: int) -> tuple[tuple
     if piece is None or (head and _better_whole(head, piece, following, fits, most)):
         piece, left = None, (following,)
     if piece is None and not head:
+        if not forced:
+            return (), blocks
         plainer = _plainer(following)
         if plainer is not None:
             return take((*plainer, *blocks[1:]), fits, most)
@@ -125,8 +132,7 @@ def _cut(block: Block, fits: Callable[[Block], bool], most: int) -> _Piece:  # n
 
 def _cut_inside(blocks: tuple[Block, ...], fits: _FitsBlocks, most: int) -> tuple[tuple[Block, ...], tuple[Block, ...]]:
     """Return what fits of the blocks within another, possibly nothing, and the rest."""
-    head, tail = take(blocks, fits, most)
-    return (head, tail) if fits(head) else ((), blocks)
+    return take(blocks, fits, most, forced=False)
 
 
 def _cut_list(block: ItemList, fits: Callable[[Block], bool], most: int) -> _Piece:
