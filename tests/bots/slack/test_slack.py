@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import itertools
 import logging
 import socket
@@ -753,3 +754,20 @@ async def test_signed_requests_are_taken_and_forged_ones_not() -> None:
             async with session.post(server.request_url, data=challenge, headers=told) as answer:
                 assert "abc" in await answer.text()
     assert len(inbox.received) == 2
+
+
+async def test_it_can_be_stopped_at_any_moment() -> None:
+    async with slack_server() as server:
+        for step in range(30):
+            platform = SlackPlatform(bot_token="xoxb-local", app_token="xapp-local", api_url=f"{server.url}/api/")
+            running = asyncio.create_task(platform.serve(Kept()))
+            for _ in range(step):
+                await asyncio.sleep(0)
+            await asyncio.sleep(step / 2_000)
+            running.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await running
+        await asyncio.sleep(0.05)
+        left = {str(task.get_coro()).split()[2] for task in asyncio.all_tasks() - {asyncio.current_task()}}
+        assert left <= {"RequestHandler.start"}, "only the server's own connections"
+        gc.collect()  # what was left open would warn now
