@@ -8,9 +8,19 @@ from datetime import datetime
 import discord
 
 from bots.discord.calling import Calls, mapped
-from bots.discord.translating import PLATFORM, channel_of, in_thread, incoming_of, replied_to, words_of, written_to
+from bots.discord.translating import (
+    PLATFORM,
+    REPLIES_TO,
+    channel_of,
+    in_thread,
+    incoming_of,
+    replied_id,
+    replied_to,
+    words_of,
+    written_to,
+)
 from bots.platform import Incoming, Reach, Sent
-from ragcore.errors import PlatformError
+from ragcore.errors import MessageGone, PlatformError
 from ragcore.types import ConversationKey, Message
 
 log = logging.getLogger(__name__)
@@ -41,27 +51,29 @@ class Reading:
 
     async def thread(self, incoming: Incoming, limit: int) -> tuple[Message, ...]:
         """Return what was said before a message: in its thread, or up the chain of replies."""
-        place = self._calls.client.get_partial_messageable(int(written_to(incoming)))
         if limit < 1 or incoming.token:
             return ()
-        before = place.get_partial_message(int(incoming.message))
-        async with mapped():
-            if in_thread(incoming.conversation) or not incoming.conversation.workspace:
+        place = self._calls.client.get_partial_messageable(int(written_to(incoming)))
+        if in_thread(incoming.conversation) or not incoming.conversation.workspace:
+            before = discord.Object(int(incoming.message))
+            async with mapped():
                 found = [one async for one in place.history(limit=limit, before=before)]
-            else:
-                found = await self._chain(await before.fetch(), min(limit, _CHAIN))
+        else:
+            found = await self._chain(place, incoming.extra.get(REPLIES_TO, ""), min(limit, _CHAIN))
         return tuple(self._said(one) for one in reversed(found) if words_of(one, self._me))
 
-    async def _chain(self, message: discord.Message, limit: int) -> list[discord.Message]:
-        """Return what a message replies to, and what that replies to, newest first."""
+    async def _chain(self, place: discord.PartialMessageable, number: str, limit: int) -> list[discord.Message]:
+        """Return a message, what it replies to, and so on: newest first, as far as they are still there."""
         found: list[discord.Message] = []
-        while len(found) < limit and message.reference is not None and message.reference.message_id is not None:
-            known = replied_to(message)
+        known: discord.Message | None = None
+        while number and len(found) < limit:
             try:
-                message = known or await message.channel.fetch_message(message.reference.message_id)
-            except discord.NotFound:
+                async with mapped():
+                    message = known or await place.fetch_message(int(number))
+            except MessageGone:
                 break
             found.append(message)
+            known, number = replied_to(message), replied_id(message)
         return found
 
     def _said(self, message: discord.Message) -> Message:

@@ -20,6 +20,8 @@ HERE = "here"
 """In ``Incoming.extra``: the channel that is written to, where it is a thread."""
 TURN = "turn"
 """In ``Incoming.extra``: the turn whose conversation goes on."""
+REPLIES_TO = "replies_to"
+"""In ``Incoming.extra``: the message that this one replies to."""
 APPLICATION = "application"
 """In ``Incoming.extra``: whose token it is."""
 _WRITTEN = {discord.MessageType.default, discord.MessageType.reply}
@@ -110,7 +112,7 @@ def incoming_of(message: discord.Message, me: int) -> Incoming | None:
         private=private,
         seen_by=privately(message.author.id) if private else place.seen_by,
         attachments=files,
-        extra=_extra(place, turn_replied_to(message, me)),
+        extra=_extra(place, turn_replied_to(message, me), replied_id(message)),
     )
 
 
@@ -257,6 +259,11 @@ def _attachments(message: discord.Message) -> tuple[Attachment, ...]:
     )
 
 
-def _extra(place: Place, turn: str) -> dict[str, str]:
-    found: Iterable[tuple[str, str]] = ((HERE, place.thread), (TURN, turn))
+def replied_id(message: discord.Message) -> str:
+    """Return the id of the message that this one replies to; empty when there is none."""
+    return str(message.reference.message_id or "") if message.reference is not None else ""
+
+
+def _extra(place: Place, turn: str, replies_to: str = "") -> dict[str, str]:
+    found: Iterable[tuple[str, str]] = ((HERE, place.thread), (TURN, turn), (REPLIES_TO, replies_to))
     return {key: value for key, value in found if value}

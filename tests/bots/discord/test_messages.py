@@ -293,6 +293,14 @@ async def test_a_thread_and_a_chain_of_replies_can_be_read(scene: Scene) -> None
     await scene.server.say(CHANNEL, f"{MENTION} who is right?", reply_to=second)
     chained = (await scene.inbox.wait(6))[-1]
     assert [one.text for one in await scene.platform.thread(chained, limit=5)] == ["We get 25 days.", "No, 30."]
+    await scene.server.delete(first)
+    del second["referenced_message"]
+    assert [one.text for one in await scene.platform.thread(chained, limit=5)] == ["No, 30."]
+    calls = len(scene.server.state.calls)
+    await scene.server.say(CHANNEL, f"{MENTION} who is right?")
+    alone = (await scene.inbox.wait(7))[-1]
+    assert await scene.platform.thread(alone, limit=5) == ()
+    assert len(scene.server.state.calls) == calls, "nothing is asked where there is nothing to read"
 
 
 async def test_what_was_asked_while_the_bot_was_away_is_read_back(scene: Scene) -> None:
