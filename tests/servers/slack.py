@@ -134,6 +134,10 @@ class SlackServer:
         """Event or envelope, and at which attempt."""
         self.unacknowledged: list[str] = []
         self.faults = Faults()
+        self.watch: Callable[[str, str], None] = lambda when, method: None
+        """Told of each call, ``before`` and ``after`` it takes effect."""
+        self.opened = 0
+        """Sockets, until now."""
         self.rates = rates or Rates()
         self._windows: dict[str, Window] = {}
         self._numbers = itertools.count(1)
@@ -382,9 +386,11 @@ class SlackServer:
         self.shown.append(shown)
 
     async def _send_by_socket(self, kind: str, payload: Json, attempt: int) -> Json | None:
-        open_sockets = [socket for socket in self._sockets if not socket.closed]
-        if not open_sockets:
-            return None
+        deadline = time.monotonic() + self.ack_seconds
+        while not (open_sockets := [socket for socket in self._sockets if not socket.closed]):
+            if time.monotonic() > deadline:
+                return None
+            await asyncio.sleep(0.01)
         self._next_socket += 1
         socket = open_sockets[self._next_socket % len(open_sockets)]
         envelope = f"envelope-{next(self._numbers)}"
@@ -433,6 +439,7 @@ class SlackServer:
         await socket.prepare(request)
         await socket.send_json({"type": "hello", "num_connections": len(self._sockets) + 1})
         self._sockets.append(socket)
+        self.opened += 1
         try:
             async for frame in socket:
                 if frame.type is WSMsgType.TEXT:
@@ -455,11 +462,13 @@ class SlackServer:
             await asyncio.sleep(fault.delay)
         if fault is not None and not fault.done and (fault.status != 200 or fault.error):
             return self._faulty(fault, request)
+        self.watch("before", method)
         try:
             said = await self._call(method, params, request.headers.get("Authorization", ""))
         except Refused as refused:
             self.refused.append((method, refused.error))
             return _refusal(refused)
+        self.watch("after", method)
         if fault is not None and fault.done:
             return self._faulty(fault, request)
         return web.json_response({"ok": True, **said})
