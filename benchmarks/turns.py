@@ -1,42 +1,86 @@
 """What Citebot itself adds to a turn: from the event to the first sign, the first words and the end, and many at once.
 
-    python -m benchmarks.turns [--conversations 20] [--rounds 5] [--at-once 500]
+    python -m benchmarks.turns [telegram] [--conversations 20] [--rounds 5] [--at-once 500]
 
-`citebot run` is a real process with the real library against a local server that keeps to Telegram's documented limits
-(30 calls a second in all); a local endpoint is the model and answers at once, so that what is measured is ours: claim,
-search, prompt, verifying, rendering, sending. At `--conversations` questions come one after the other, below the
-platform's limit; `--at-once` come in the same moment, and the limit decides how long that takes.
+`citebot run` is a real process with the real library against a local server that keeps to the platform's documented
+limits; a local endpoint is the model, which quotes a passage at once, so that what is measured is ours: claim, search,
+prompt, verifying, rendering, sending. At `--conversations` questions come one after the other, below the platform's
+limits; `--at-once` come in the same moment, each in a direct message of its own, and the limits decide how long that takes.
 """
 
 import argparse
 import asyncio
+import json
 import pathlib
+import re
 import statistics
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 
-from tests.fakes.openai_server import OpenAIServer, Reply
+from tests.fakes.openai_server import OpenAIServer, Reply, Request
 from tests.fakes.running import SETTINGS, Running, prepare, running
 from tests.fakes.waiting import until
 from tests.servers.telegram import TelegramServer, telegram_server
 
 QUESTIONS = (
     "How many unused leave days can I carry over, and until when?",
-    "What should I do when the VPN shows ERR_CONN_104?",
-    "How long is the warranty of the main unit?",
-    "Who approves a business trip?",
-    "How often must the probe be calibrated?",
+    "Until when must unused leave days be taken?",
+    "How many unused leave days may be carried into the next year?",
 )
-ANSWER = "The documents tell it here [ID:0]. They tell more of it there [ID:1]."
-SIGNS = frozenset({"sendChatAction", "sendMessageDraft", "sendMessage"})
-WORDS = frozenset({"sendMessageDraft", "sendMessage"})
-SPACING = 0.25
-"""Seconds between two questions: with three calls each, half of what the platform takes."""
-LIMITS = "[turns]\nuser_limit = 1000\nchannel_limit = 1000\npatience = 120\n"
+LIMITS = "[turns]\nuser_limit = 1000\nchannel_limit = 1000\npatience = 280\n"
+MOST_SECONDS = 300.0
+
+
+def quoting(request: Request) -> Reply:
+    """Answer with the first line of the first passage."""
+    found = re.search(r"^ID: 0\n(?:.*\n)*?Content:\n(?:#.*\n|\s)*(.+)", "\n".join(request.texts), flags=re.MULTILINE)
+    return Reply(text=f"{found[1].strip().rstrip('.')} [ID:0]." if found else "Nothing.")
+
+
+class Telegram:
+    """Private chats."""
+
+    spacing = 0.25
+
+    def __init__(self, server: TelegramServer) -> None:
+        self.server = server
+        self.tokens = {"TELEGRAM_BOT_TOKEN": server.token, "CITEBOT_TELEGRAM__API_URL": server.url}
+
+    async def say(self, number: int, text: str) -> None:
+        self.server.say(number, text, user=number)
+
+    def answers(self, number: int) -> list[Any]:
+        return self.server.answers(number)
+
+    def begun(self, number: int) -> bool:
+        return self.server.draft(number) is not None
+
+    def signed(self, number: int, since: float) -> bool:
+        return signed(self.server.calls, "sendChatAction", "chat_id", str(number), since)
+
+    def limited(self) -> int:
+        return sum(told.startswith("Too Many Requests") for _, told in self.server.refused)
+
+
+Place = Telegram
+PLACES: dict[str, tuple[Callable[[], AbstractAsyncContextManager[Any]], Callable[[Any], Place]]] = {
+    "telegram": (telegram_server, Telegram),
+}
+
+
+def signed(calls: Sequence[tuple[float, str, Any]], method: str, key: str, value: str, since: float) -> bool:
+    """Tell whether a call about this conversation came since then."""
+    for at, name, given in reversed(calls):
+        if at < since:
+            return False
+        if name == method and str(given.get(key)) == value:
+            return True
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +94,9 @@ class Times:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A process with its servers."""
+    """A process with its server."""
 
-    server: TelegramServer
+    place: Place
     citebot: Running
 
     def resident(self) -> float:
@@ -60,90 +104,89 @@ class Scene:
         status = pathlib.Path(f"/proc/{self.citebot.process.pid}/status").read_text()
         return int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS"))) / 1024
 
-    async def ask(self, chat: int, question: str) -> Times:
-        """Ask in a chat, and wait for the answer."""
-        before = len(self.server.answers(chat))
+    async def ask(self, number: int, question: str) -> Times:
+        """Ask in a conversation, and wait until the whole answer stands, its sources linked."""
+        place = self.place
+        before = len(place.answers(number))
         begun = time.monotonic()
-        self.server.say(chat, question, user=chat)
-        await until(lambda: len(self.server.answers(chat)) > before, 120.0)
-        calls = [(at - begun, method) for at, method, given in self.server.calls if at >= begun and about(given, chat)]
-        sign = min(at for at, method in calls if method in SIGNS)
-        words = min(at for at, method in calls if method in WORDS)
-        return Times(sign, words, max(at for at, method in calls if method == "sendMessage"))
+        await place.say(number, question)
+        sign = words = 0.0
+        while True:
+            now = time.monotonic() - begun
+            standing = place.answers(number)[before:]
+            words = words or (now if standing or place.begun(number) else 0.0)
+            sign = sign or words or (now if place.signed(number, begun) else 0.0)
+            if standing and whole(standing[-1]):
+                return Times(sign, words, now)
+            if now > MOST_SECONDS:
+                raise TimeoutError(f"no answer: {standing}")
+            await asyncio.sleep(0.005)
 
 
-def about(given: dict[str, object], chat: int) -> bool:
-    """Tell whether a call is about this chat."""
-    return str(given.get("chat_id")) == str(chat)
+def whole(message: Any) -> bool:
+    """Tell whether an answer is complete: its sources are linked in the end alone."""
+    return "wiki.example" in json.dumps(message)
 
 
 @asynccontextmanager
-async def scene() -> AsyncIterator[Scene]:
+async def scene(name: str) -> AsyncIterator[Scene]:
     """Run Citebot over the examples."""
+    serve, made = PLACES[name]
     with tempfile.TemporaryDirectory() as folder:
         data = await asyncio.to_thread(prepare, pathlib.Path(folder) / "citebot", SETTINGS + LIMITS)
-        async with OpenAIServer() as model, telegram_server() as server:
-            model.default = Reply(text=ANSWER)
+        async with OpenAIServer() as model, serve() as server:
+            model.default = quoting
+            place = made(server)
             env = {
-                "TELEGRAM_BOT_TOKEN": server.token,
-                "CITEBOT_TELEGRAM__API_URL": server.url,
+                **place.tokens,
                 "CITEBOT_LLM__BASE_URL": model.base_url,
                 "CITEBOT_LLM__MODEL": "scripted",
                 "CITEBOT_LLM__MAX_CONCURRENT": "100",
             }
             async with running(data, **env) as citebot:
-                await until(lambda: server.count("getUpdates"), 120.0)
-                here = Scene(server, citebot)
+                await until(lambda: ": connected" in citebot.log(), 120.0)
+                here = Scene(place, citebot)
                 for question in QUESTIONS:  # what loads late is no part of a turn
                     await here.ask(1, question)
+                    await asyncio.sleep(1.0)
                 yield here
                 await citebot.end()
 
 
 async def one_after_another(here: Scene, conversations: int, rounds: int) -> list[Times]:
-    """Let so many conversations ask so often, one question every SPACING seconds."""
+    """Let so many conversations ask so often, one question after the other."""
     asking = []
     for turn in range(rounds * conversations):
-        chat = 100 + turn % conversations
-        asking.append(asyncio.create_task(here.ask(chat, QUESTIONS[turn // conversations % len(QUESTIONS)])))
-        await asyncio.sleep(SPACING)
+        number = 100 + turn % conversations
+        asking.append(asyncio.create_task(here.ask(number, QUESTIONS[turn // conversations % len(QUESTIONS)])))
+        await asyncio.sleep(here.place.spacing)
     return await asyncio.gather(*asking)
 
 
 async def at_once(here: Scene, conversations: int) -> None:
     """Let so many conversations ask in the same moment, and tell what came of it."""
-    before, refused = here.resident(), len(refusals(here.server))
-    chats = range(10_000, 10_000 + conversations)
+    place, before, limited = here.place, here.resident(), here.place.limited()
+    numbers = range(10_000, 10_000 + conversations)
     highest = before
+    waiting = set(numbers)
     begun = time.monotonic()
-    for chat in chats:
-        here.server.say(chat, QUESTIONS[chat % len(QUESTIONS)], user=chat)
-    while answered(here.server, chats) < conversations and time.monotonic() - begun < 300:
+    for number in numbers:
+        await place.say(number, QUESTIONS[number % len(QUESTIONS)])
+    while waiting and time.monotonic() - begun < MOST_SECONDS:
         highest = max(highest, here.resident())
-        await asyncio.sleep(0.1)
+        waiting = {number for number in waiting if not any(map(whole, place.answers(number)))}
+        await asyncio.sleep(0.2)
     took = time.monotonic() - begun
     await asyncio.sleep(2.0)  # whoever answers twice does so now
-    counts = [len(here.server.answers(chat)) for chat in chats]
-    texts = [one["text"] for chat in chats for one in here.server.answers(chat)]
-    whole = sum("tell it here" in text for text in texts)
+    counts = [len(place.answers(number)) for number in numbers]
     print(
-        f"{conversations} conversations at once: {took:.1f} s to the last answer, {conversations / took:.0f} a second"
+        f"  {conversations} conversations at once: {took:.1f} s to the last answer, {conversations / took:.1f} a second"
     )
-    print(f"  answered once {counts.count(1)}, with the model's words {whole}, not at all {counts.count(0)}, twice or more "
-          f"{sum(count > 1 for count in counts)}; sends refused by a limit: {len(refusals(here.server)) - refused}")  # fmt: skip
+    print(f"    answered once {counts.count(1)}, whole {conversations - len(waiting)}, not at all {counts.count(0)}, "
+          f"twice or more {sum(count > 1 for count in counts)}; calls refused by a limit: {place.limited() - limited}")  # fmt: skip
     print(
-        f"  memory: {before:.0f} MB before, {highest:.0f} MB at most, {(highest - before) * 1024 / conversations:.0f} KB a conversation"
+        f"    memory: {before:.0f} MB before, {highest:.0f} MB at most, {(highest - before) * 1024 / conversations:.0f} KB a conversation"
     )
-
-
-def refusals(server: TelegramServer) -> list[tuple[str, str]]:
-    """Return the calls that a limit refused."""
-    return [(method, told) for method, told in server.refused if told.startswith("Too Many Requests")]
-
-
-def answered(server: TelegramServer, chats: Sequence[int]) -> int:
-    """Return in how many chats an answer stands."""
-    return sum(bool(server.answers(chat)) for chat in chats)
 
 
 def tell(name: str, seconds: Sequence[float]) -> None:
@@ -152,23 +195,28 @@ def tell(name: str, seconds: Sequence[float]) -> None:
     print(f"  {name:<12} p50 {statistics.median(seconds) * 1000:5.0f} ms   p95 {cut[18] * 1000:5.0f} ms")
 
 
-async def measure(given: argparse.Namespace) -> int:
-    async with scene() as here:
+async def measure(name: str, given: argparse.Namespace) -> None:
+    """Measure one platform."""
+    async with scene(name) as here:
         times = await one_after_another(here, given.conversations, given.rounds)
-        print(f"Telegram, {given.conversations} conversations, {len(times)} questions, the model answers at once")
-        for name, field in (("first sign", "sign"), ("first words", "words"), ("end", "end")):
-            tell(name, [getattr(one, field) for one in times])
+        print(f"{name}: {given.conversations} conversations, {len(times)} questions, the model answers at once")
+        for what, field in (("first sign", "sign"), ("first words", "words"), ("end", "end")):
+            tell(what, [getattr(one, field) for one in times])
         if given.at_once:
             await at_once(here, given.at_once)
-    return 0
+        sys.stdout.flush()
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("platforms", nargs="*", default=list(PLACES), metavar="telegram")
     parser.add_argument("--conversations", type=int, default=20)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--at-once", type=int, default=500)
-    return asyncio.run(measure(parser.parse_args()))
+    given = parser.parse_args()
+    for name in given.platforms:
+        asyncio.run(measure(name, given))
+    return 0
 
 
 if __name__ == "__main__":

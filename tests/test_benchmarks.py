@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).parents[1]
         (("latency", "--chunks", "300", "--questions", "16"), "one at a time"),
         (("memory", "--pages", "3"), "a document a page"),
         (("sync", "--documents", "30"), "nothing changed"),
-        (("turns", "--conversations", "2", "--rounds", "1", "--at-once", "3"), "answered once 3"),
+        (("turns", "telegram", "--conversations", "2", "--rounds", "1", "--at-once", "3"), "answered once 3"),
         (("ingest", "--documents", "20", "--no-embedding"), "0 texts embedded"),
     ],
 )
