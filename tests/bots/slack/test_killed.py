@@ -1,0 +1,92 @@
+"""kill -9 at every call of a turn, before and after it takes effect: the next life leaves one whole answer."""
+
+import asyncio
+import contextlib
+import os
+import pathlib
+import signal
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from tests.bots.turn.flows import words_for
+from tests.fakes.forking import Workers, workers
+from tests.fakes.slack_running import Life
+from tests.fakes.waiting import until
+from tests.servers.slack import SlackServer, slack_server
+
+CHANNEL, QUESTION = "C1", "how many?"
+METHODS = ("chat.startStream", "chat.appendStream", "chat.stopStream", "chat.update")
+QUICK = ("chat.stopStream", "after")
+CASES = [
+    pytest.param(method, when, marks=() if (method, when) == QUICK else pytest.mark.soak)
+    for method in METHODS
+    for when in ("before", "after")
+]
+
+
+@pytest.fixture(scope="module")
+def forked() -> Iterator[Workers]:
+    with workers("tests.fakes.slack_running") as running:
+        yield running
+
+
+@dataclass(slots=True)
+class Killer:
+    """Kills a process at its first call of a method, before or after the call takes effect."""
+
+    when: str
+    method: str
+    pid: int = 0
+
+    def __call__(self, when: str, method: str) -> None:
+        if self.pid and (when, method) == (self.when, self.method):
+            os.kill(self.pid, signal.SIGKILL)
+            self.pid = 0
+
+
+@pytest.mark.parametrize(("method", "when"), CASES)
+async def test_killed_at_a_call(forked: Workers, tmp_path: pathlib.Path, method: str, when: str) -> None:
+    async with slack_server() as server:
+        server.channel(CHANNEL)
+        life = Life(
+            url=server.url,
+            bot_token=server.bot_token,
+            app_token=server.app_token,
+            where=str(tmp_path / "claims.sqlite"),
+        )
+        killer = server.watch = Killer(when=when, method=method)
+        killer.pid = pid = await begun(forked, server, life)
+        server.say(CHANNEL, f"<@{server.user}> {QUESTION}")
+        await until(lambda: not killer.pid)
+        await ended(forked, pid)
+        pid = await begun(forked, server, life)
+        await until(lambda: is_answered(server))
+        await asyncio.sleep(0.2)
+        await ended(forked, pid)
+        (answer,) = server.answers(CHANNEL)
+        assert is_whole(server, answer)
+
+
+def is_whole(server: SlackServer, message: dict[str, object]) -> bool:
+    return "streaming" not in message and server.plain(message).startswith(words_for(QUESTION)[:60])
+
+
+def is_answered(server: SlackServer) -> bool:
+    return any("metadata" in one and is_whole(server, one) for one in server.answers(CHANNEL))
+
+
+async def begun(forked: Workers, server: SlackServer, life: Life) -> int:
+    """Start a bot, and return its process id once both its sockets listen."""
+    count = server.opened
+    pid = await asyncio.to_thread(forked.start, life)
+    await until(lambda: server.opened >= count + 2)
+    return pid
+
+
+async def ended(forked: Workers, pid: int) -> None:
+    """Kill a bot, and wait until it is gone."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+    assert await asyncio.to_thread(forked.wait) == -1
