@@ -29,6 +29,7 @@ __all__ = ["SLACK_URL", "Commands", "Listen", "SlackPlatform"]
 log = logging.getLogger(__name__)
 
 _STATUS_SECONDS = 120.0
+_ACKNOWLEDGED_SECONDS = 0.25
 _COMMANDS = Commands()
 
 
@@ -199,6 +200,9 @@ class SlackPlatform:
     async def _answer(self, incoming: Incoming, part: SlackMessage, *, begun: Sent | None, number: int) -> Sent:
         """Answer a command by its address; when that has expired, in its channel to the asker alone."""
         channel, user = incoming.conversation.channel, incoming.asker.id
+        if number == 0:
+            # The words of the acknowledgement, which leaves once the turn is claimed, come first and are replaced.
+            await asyncio.sleep(_ACKNOWLEDGED_SECONDS)
         try:
             await self._calls.respond(incoming.token, part, replace=number == 0)
         except MessageGone:
