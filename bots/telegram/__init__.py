@@ -240,8 +240,8 @@ class TelegramPlatform:
             return (whole,)
         chat = incoming.conversation.channel
         if incoming.private:
-            return (whole, Limit(bucket=f"chat {chat}", calls=4, seconds=4.0, kept=1))
-        return (whole, Limit(bucket=f"chat {chat}", calls=4, seconds=4.0, kept=1), _group(chat))
+            return (whole, Limit(bucket=f"chat {chat}", calls=4, seconds=5.0, kept=1))
+        return (whole, Limit(bucket=f"chat {chat}", calls=4, seconds=5.0, kept=1), _group(chat))
 
     def render(self, view: View) -> tuple[TelegramMessage, ...]:
         """Return the whole reply; as one rich message where it has a table or is long, and the server has them."""
