@@ -40,6 +40,10 @@ class DiscordMarkdown(Markup):
         text = _PINGS.sub(JOINER, _TICKS.sub(lambda run: JOINER.join(run[0]), text))
         return f"`` {text} ``" if "`" in text else f"`{text}`"
 
+    def between(self, before: str, piece: str) -> str:
+        """Return a joiner where the ticks of two code spans would be one run."""
+        return JOINER if before.endswith("`") and piece.startswith("`") else ""
+
     def style(self, style: str, inside: str) -> str:
         """Return a styled run."""
         mark = {"emphasis": "*", "strong": "**", "strike": "~~"}[style]
