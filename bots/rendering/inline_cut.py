@@ -33,7 +33,11 @@ class Cutter:
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (middle, high) if fits(_head(self._children, middle)) else (low, middle)
-        return self._at(self._good(low))
+        place, step = self._good(low), 1
+        # Less text may take more: without its end most of its letters may run from right to left, which adds marks.
+        while place > 0 and not fits(self._at(place)[0]):
+            place, step = self._good(max(0, place - step)), 2 * step
+        return self._at(place)
 
     def least(self) -> tuple[_Inlines, _Inlines]:
         """Return the first visible character or piece, and the rest."""

@@ -136,6 +136,8 @@ def _cut_inside(blocks: tuple[Block, ...], fits: _FitsBlocks, most: int) -> tupl
 
 
 def _cut_list(block: ItemList, fits: Callable[[Block], bool], most: int) -> _Piece:
+    if not block.items:
+        return None, (block,)
     sizes = (_size(item.blocks, most) for item in block.items)
     count = _largest(_room_of(sizes, most), lambda items: fits(replace(block, items=block.items[:items])), least=1)
     if count == len(block.items):
@@ -156,6 +158,8 @@ def _cut_list(block: ItemList, fits: Callable[[Block], bool], most: int) -> _Pie
 
 
 def _cut_fence(block: Fence, fits: Callable[[Block], bool], most: int) -> _Piece:
+    if not block.text:
+        return None, (block,)  # its marks alone are too much
     room = min(len(block.text), most)
     count = _largest(room, lambda length: fits(replace(block, text=block.text[:length])), least=1)
     if count == len(block.text):

@@ -154,7 +154,7 @@ def test_what_is_written_so_far_is_valid_wherever_it_breaks_off(
 
 @pytest.mark.parametrize("name", ["slack", "discord", "telegram"])
 @settings(max_examples=scaled(20), suppress_health_check=[HealthCheck.too_slow])
-@given(document=documents, limit=st.integers(1200, 2500))
+@given(document=documents, limit=st.integers(400, 2500))
 def test_at_any_length_the_parts_fit_and_are_the_answer(name: str, document: Document, limit: int) -> None:
     markup, length = WRITERS[name]
     document = reachable(document, lambda url: len(url) <= 100)

@@ -10,7 +10,7 @@ from bots.rendering.measure import units
 from bots.rendering.parse import parse_markdown
 from bots.rendering.split import split
 from bots.rendering.telegram.html import TelegramHtml
-from bots.rendering.tree import Cite, Document, Fence, ItemList, Paragraph, Table, Text
+from bots.rendering.tree import Cite, Document, Fence, ItemList, ListItem, Paragraph, Table, Text
 
 
 def parts_of(document: Document | str, limit: int, markup: type[Markup] = DiscordMarkdown) -> list[str]:
@@ -36,6 +36,24 @@ def test_a_citation_stays_with_its_sentence() -> None:
     (first, second) = parts_of(Document(blocks=(Paragraph(children=children),)), 45)
     assert first == "One two three.[[1]](<https://x.example>)"
     assert second == "Four five six.[[1]](<https://x.example>)"
+
+
+def test_a_start_that_runs_from_right_to_left_alone_fits_with_its_marks() -> None:
+    # Cut behind its last whole word, the line is mostly Hebrew, and each code span in it takes two marks more.
+    text = "latin latin " + "ש`a`" * 12 + " " + "l" * 60
+    for limit in range(40, 120):
+        assert all(units(part) <= limit for part in parts_of(text, limit))
+
+
+def test_what_holds_no_text_counts_with_its_marks() -> None:
+    empty, long = (
+        (Fence(text=""),),
+        (Paragraph(children=(Text(text="More words than one part can hold, and then some."),)),),
+    )
+    listed = ItemList(items=(ListItem(blocks=empty), ListItem(blocks=long)))
+    document = Document(blocks=(Paragraph(children=(Text(text="Words that come first."),)), listed))
+    for limit in range(22, 40):
+        assert all(units(part) <= limit for part in parts_of(document, limit))
 
 
 def test_a_fence_goes_on_with_its_language_and_a_table_with_its_header() -> None:
