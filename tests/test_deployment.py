@@ -74,7 +74,7 @@ def _works(*command: str) -> bool:
 def test_systemd_reads_the_unit(tmp_path: pathlib.Path) -> None:
     if not _works("systemd-analyze", "--version"):
         pytest.skip("systemd-analyze is not installed")
-    text = (ROOT / "deploy" / "citebot.service").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "citebot.service").read_text(encoding="utf-8")
     unit = tmp_path / "citebot.service"
     unit.write_text(text.replace("/opt/citebot/bin/citebot", sys.executable), encoding="utf-8")
     done = subprocess.run(
