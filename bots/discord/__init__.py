@@ -97,6 +97,7 @@ class DiscordPlatform:
             raise
         finally:
             self.connected.clear()
+            self._reading.close()
             await listener.close()
 
     def manner(self, incoming: Incoming) -> Manner:

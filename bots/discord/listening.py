@@ -2,11 +2,8 @@
 
 import asyncio
 import contextlib
-import itertools
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
-from typing import TypeVar
 
 import discord
 import yarl
@@ -18,7 +15,8 @@ from bots.discord.calling import Calls, mapped
 from bots.discord.commands import command_tree, sync
 from bots.discord.interacting import Interactions
 from bots.discord.pressing import Pressing
-from bots.discord.translating import PLATFORM, TURN, asked, incoming_of, is_ephemeral, place_of
+from bots.discord.translating import PLATFORM, asked, incoming_of, is_ephemeral, place_of
+from bots.patience import until_kept
 from bots.platform import CommandName, Inbox, Incoming, Sent
 from bots.turn.words import word
 from ragcore.errors import BusyError, PlatformError, StoreError
@@ -33,9 +31,7 @@ LONGEST_WAIT = 30.0
 CLAIM_SECONDS = 1.5
 """So long a first sign waits for its claim: Discord gives it 3 seconds."""
 _GUILD_SECONDS = 3.0
-_RETRY_SECONDS = (0.1, 0.5, 2.0, 5.0)
 
-T = TypeVar("T")
 Readers = Callable[[str], Awaitable[frozenset[str]]]
 
 
@@ -99,7 +95,7 @@ class Listener(discord.AutoShardedClient):
                 while any(guild.unavailable for guild in self.guilds):  # noqa: ASYNC110 (the library tells no such event)
                     await asyncio.sleep(0.02)
         self._connected.set()
-        await _until_stored(self._inbox.connected)
+        await until_kept(self._inbox.connected, StoreError)
 
     # Messages
 
@@ -145,16 +141,8 @@ class Listener(discord.AutoShardedClient):
 
     async def _receive(self, incoming: Incoming) -> bool:
         """Claim it, as often as it takes: Discord tells of it only once."""
-
-        async def claim() -> bool:
-            turn, here = incoming.extra.get(TURN, ""), incoming.conversation
-            goes_on = await self._inbox.conversation_of(turn) if turn else None
-            if goes_on is not None and replace(goes_on, thread="") == replace(here, thread=""):
-                here = goes_on
-            return await self._inbox.receive(replace(incoming, conversation=here))
-
         try:
-            return await _until_stored(claim)
+            return await until_kept(lambda: self._inbox.receive(incoming), StoreError)
         except BusyError as error:
             log.info("a message is left to whoever comes next: %s", error)
             return False
@@ -206,15 +194,3 @@ class Listener(discord.AutoShardedClient):
             return []
         fitting = [name for name in names if typed.lower() in name.lower()]
         return [app_commands.Choice(name=name[:100], value=name) for name in fitting if len(name) <= 100][:25]
-
-
-async def _until_stored(work: Callable[[], Awaitable[T]]) -> T:
-    """Do it, as often as it takes for the database to be there."""
-    for tried in itertools.count():
-        try:
-            return await work()
-        except StoreError as error:
-            wait = _RETRY_SECONDS[min(tried, len(_RETRY_SECONDS) - 1)]
-            log.warning("what happened could not be kept, again in %.1f s: %s", wait, error)
-            await asyncio.sleep(wait)
-    raise AssertionError("counting never ends")

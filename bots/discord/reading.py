@@ -1,7 +1,6 @@
 """What a bot reads of Discord beside its events: threads, what it missed, who is a member of what."""
 
 import logging
-import time
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -20,13 +19,12 @@ from bots.discord.translating import (
     written_to,
 )
 from bots.platform import Incoming, Reach, Sent
+from bots.remembered import Remembered
 from ragcore.errors import MessageGone, PlatformError
 from ragcore.types import ConversationKey, Message
 
 log = logging.getLogger(__name__)
 
-CONFIRMED_SECONDS = 300.0
-"""How long it is remembered that somebody is a member (design: 5 minutes)."""
 _CHAIN = 10
 """So many steps of a chain of replies are followed: each is a call."""
 _MISSED = 50
@@ -42,7 +40,11 @@ class Reading:
         """``places`` are the servers (``discord:G``) and channels (``discord:G/C``) that the settings name."""
         self._calls = calls
         self._places = tuple(place for place in places if place.startswith(f"{PLATFORM}:") and "@" not in place)
-        self._memberships: dict[tuple[str, str], tuple[float, bool]] = {}
+        self._memberships = Remembered(self._confirmed)
+
+    def close(self) -> None:
+        """Ask no more."""
+        self._memberships.close()
 
     @property
     def _me(self) -> int:
@@ -131,19 +133,17 @@ class Reading:
 
     async def _is_in(self, place: str, user: str) -> bool:
         """Tell whether somebody is in a place; not confirmed means no."""
-        known = self._memberships.get((place, user))
-        if known is not None and time.monotonic() - known[0] < CONFIRMED_SECONDS:
-            return known[1]
         try:
-            async with mapped():
-                inside = await self._confirmed(place, user)
+            return await self._memberships.get((place, user))
         except (PlatformError, ValueError) as error:
             log.info("whether somebody is in %s could not be asked: %s", place, error)
             return False
-        self._memberships[place, user] = (time.monotonic(), inside)
-        return inside
 
-    async def _confirmed(self, place: str, user: str) -> bool:
+    async def _confirmed(self, asked: tuple[str, str]) -> bool:
+        async with mapped():
+            return await self._is_member(*asked)
+
+    async def _is_member(self, place: str, user: str) -> bool:
         server, _, channel = place.removeprefix(f"{PLATFORM}:").partition("/")
         guild = self._calls.client.get_guild(int(server))
         if guild is None:

@@ -1,53 +1,15 @@
 """Who somebody is and where they are, as Slack confirms it now; remembered for five minutes."""
 
 import asyncio
-import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Generic, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from bots.remembered import Remembered
 from bots.slack.calling import Calls
 from bots.slack.translating import PLATFORM, Self
 from ragcore.errors import PlatformError, PlatformUnreachable
 
-T = TypeVar("T")
-
-CONFIRMED_SECONDS = 300.0
-"""How long it is remembered who somebody is and who is in a channel (design: 5 minutes)."""
 _PAGE = 1_000
-_KEPT = 10_000
-
-
-class Remembered(Generic[T]):
-    """What was asked lately; two who ask for the same at once ask once. A failure is not remembered."""
-
-    def __init__(self, ask: Callable[[str], Awaitable[T]]) -> None:
-        self._ask = ask
-        self._known: dict[str, tuple[float, asyncio.Future[T]]] = {}
-
-    async def get(self, name: str) -> T:
-        """Return what Slack tells of a name.
-
-        Raises:
-            PlatformError: it doesn't.
-        """
-        now = time.monotonic()
-        known = self._known.get(name)
-        if known is None or now - known[0] > CONFIRMED_SECONDS:
-            if len(self._known) >= _KEPT:
-                self._known.clear()
-            known = self._known[name] = (now, asyncio.ensure_future(self._ask(name)))
-        try:
-            return await asyncio.shield(known[1])
-        except PlatformError:
-            if self._known.get(name) is known:
-                del self._known[name]
-            raise
-
-    def close(self) -> None:
-        """Ask no more."""
-        for _, asked in self._known.values():
-            asked.cancel()
-        self._known.clear()
 
 
 class People:

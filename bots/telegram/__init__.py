@@ -8,10 +8,9 @@ import asyncio
 import contextlib
 import logging
 import secrets
-import time
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from aiogram import Dispatcher
@@ -28,6 +27,7 @@ from aiogram.webhook.aiohttp_server import SimpleRequestHandler
 from aiohttp import web
 
 from bots.command_words import COMMANDS, LANGUAGES, description
+from bots.patience import until_kept
 from bots.platform import (
     Attachment,
     Call,
@@ -38,6 +38,7 @@ from bots.platform import (
     Sent,
     View,
 )
+from bots.remembered import Remembered
 from bots.rendering.parse import parse_markdown
 from bots.rendering.telegram import (
     TelegramMessage,
@@ -57,10 +58,7 @@ from ragcore.types import ConversationKey, Message
 
 log = logging.getLogger(__name__)
 
-CONFIRMED_SECONDS = 300.0
-"""How long it is remembered that somebody is in a group (design: 5 minutes)."""
 _TYPING_SECONDS = 5.0
-_RETRY_SECONDS = (0.1, 0.5, 2.0, 5.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +95,7 @@ class TelegramPlatform:
         self._chats = tuple(chats)
         self._self = Self(id=0, username="", reads_groups=False)
         self._rich = False
-        self._memberships: dict[tuple[str, str], tuple[float, bool]] = {}
+        self._memberships = Remembered(self._is_member)
         self.connected = asyncio.Event()
 
     async def serve(self, inbox: Inbox) -> None:
@@ -111,6 +109,7 @@ class TelegramPlatform:
                 await self._listen(dispatcher, self._webhook, inbox)
         finally:
             self.connected.clear()
+            self._memberships.close()
             await self._calls.bot.session.close()
 
     async def _introduce(self) -> None:
@@ -194,22 +193,8 @@ class TelegramPlatform:
 
     async def _receive(self, incoming: Incoming, inbox: Inbox) -> None:
         """Claim it, as often as it takes: aiogram confirms an update whatever becomes of its handler."""
-        turn = incoming.extra.get("turn", "")
-        tried = 0
-        while True:
-            try:
-                goes_on = await inbox.conversation_of(turn) if turn else None
-                here = incoming.conversation
-                if goes_on is not None and (goes_on.platform, goes_on.channel) == (here.platform, here.channel):
-                    incoming = replace(incoming, conversation=goes_on)
-                await inbox.receive(incoming)
-            except (StoreError, BusyError) as error:  # also while we are being stopped: the next process gets it
-                wait = _RETRY_SECONDS[min(tried, len(_RETRY_SECONDS) - 1)]
-                tried += 1
-                log.warning("a message could not be claimed, again in %.1f s: %s", wait, error)
-                await asyncio.sleep(wait)
-            else:
-                return
+        # Also while we are being stopped: the next process gets it.
+        await until_kept(lambda: inbox.receive(incoming), StoreError, BusyError)
 
     async def _welcome(self, message: TelegramText, inbox: Inbox) -> None:
         language = message.from_user.language_code if message.from_user else None
@@ -312,16 +297,15 @@ class TelegramPlatform:
 
     async def _is_in(self, chat: str, user: str) -> bool:
         """Tell whether somebody is in a group now; not confirmed means no."""
-        known = self._memberships.get((chat, user))
-        if known is not None and time.monotonic() - known[0] < CONFIRMED_SECONDS:
-            return known[1]
         try:
-            member = await self._calls.do(GetChatMember(chat_id=int(chat), user_id=int(user)))
+            return await self._memberships.get((chat, user))
         except (PlatformError, ValueError):
             return False
-        inside = member.status in {"creator", "administrator", "member"} or bool(getattr(member, "is_member", False))
-        self._memberships[chat, user] = (time.monotonic(), inside)
-        return inside
+
+    async def _is_member(self, asked: tuple[str, str]) -> bool:
+        chat, user = asked
+        member = await self._calls.do(GetChatMember(chat_id=int(chat), user_id=int(user)))
+        return member.status in {"creator", "administrator", "member"} or bool(getattr(member, "is_member", False))
 
     async def fetch(self, incoming: Incoming, attachment: Attachment, *, limit: int) -> bytes:
         """Return a file's content; Telegram gives bots at most 20 MB."""
