@@ -69,6 +69,7 @@ class Incoming:
     id within the channel. ``text`` is what was written, without the mention of the bot, unescaped. ``private``: nobody
     but the asker sees the reply. ``seen_by`` are the readers (settings, ``knowledge_bases.*.readers``) that see the
     reply, as far as the event tells; for a private one the platform adds more (``Platform.readers``).
+    ``goes_on`` is the reference of the turn to whose answer it replies: it belongs to that one's conversation.
     ``token`` lets the platform answer this event (an interaction's token, a response URL): never shown or logged.
     """
 
@@ -85,6 +86,7 @@ class Incoming:
     private: bool = False
     seen_by: frozenset[str] = frozenset()
     attachments: tuple[Attachment, ...] = ()
+    goes_on: str = ""
     token: str = field(default="", repr=False)
     extra: Mapping[str, str] = field(default_factory=dict)
     """What else the platform needs to answer, in its own words."""
@@ -298,10 +300,6 @@ class Inbox(Protocol):
 
     async def connected(self) -> None:
         """Answer what was asked while nobody listened; called once the platform can be read and written."""
-        ...
-
-    async def conversation_of(self, reference: str) -> ConversationKey | None:
-        """Return the conversation of a turn, None when it is gone: where a reply to its answer goes on."""
         ...
 
     async def deleted(self, conversation: ConversationKey, message: str) -> None:

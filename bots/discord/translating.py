@@ -18,7 +18,6 @@ from ragcore.types import ConversationKey
 PLATFORM = "discord"
 HERE = "here"
 """In ``Incoming.extra``: the channel that is written to, where it is a thread."""
-TURN = "turn"
 """In ``Incoming.extra``: the turn whose conversation goes on."""
 REPLIES_TO = "replies_to"
 """In ``Incoming.extra``: the message that this one replies to."""
@@ -112,7 +111,8 @@ def incoming_of(message: discord.Message, me: int) -> Incoming | None:
         private=private,
         seen_by=privately(message.author.id) if private else place.seen_by,
         attachments=files,
-        extra=_extra(place, turn_replied_to(message, me), replied_id(message)),
+        goes_on=turn_replied_to(message, me),
+        extra=_extra(place, replied_id(message)),
     )
 
 
@@ -148,7 +148,8 @@ def asked(
         private=private,
         seen_by=privately(user.id) if private else place.seen_by,
         token=interaction.token,
-        extra=_extra(place, turn) | {APPLICATION: str(interaction.application_id)},
+        goes_on=turn,
+        extra=_extra(place) | {APPLICATION: str(interaction.application_id)},
     )
 
 
@@ -173,10 +174,7 @@ def in_thread(conversation: ConversationKey) -> bool:
 
 
 def conversation_of(message: discord.Message, me: int) -> ConversationKey:
-    """Return the conversation that a message is part of, or begins.
-
-    ``extra["turn"]`` of its ``Incoming`` names the turn that it goes on from, where that is another message's.
-    """
+    """Return the conversation that a message is part of, or begins; ``Incoming.goes_on`` may name another."""
     place = place_of(message.channel, message.guild)
     thread = ""
     if place.thread:
@@ -264,6 +262,6 @@ def replied_id(message: discord.Message) -> str:
     return str(message.reference.message_id or "") if message.reference is not None else ""
 
 
-def _extra(place: Place, turn: str, replies_to: str = "") -> dict[str, str]:
-    found: Iterable[tuple[str, str]] = ((HERE, place.thread), (TURN, turn), (REPLIES_TO, replies_to))
+def _extra(place: Place, replies_to: str = "") -> dict[str, str]:
+    found: Iterable[tuple[str, str]] = ((HERE, place.thread), (REPLIES_TO, replies_to))
     return {key: value for key, value in found if value}

@@ -72,6 +72,7 @@ def incoming_of(message: Message, bot: Self) -> Incoming | None:
         private=message.chat.type == "private",
         seen_by=seen_by(message.chat, message.from_user.id if message.from_user else None),
         attachments=files,
+        goes_on=turn_replied_to(message, bot),
         extra=_extra(message, bot),
     )
 
@@ -95,15 +96,13 @@ def pressed_question(query: CallbackQuery, message: Message, bot: Self) -> Incom
         sent_at=datetime.now(UTC),
         private=private,
         seen_by=seen_by(message.chat, query.from_user.id),
-        extra=_extra(message, bot) | ({"turn": action.reference} if action else {}),
+        goes_on=action.reference if action else "",
+        extra=_extra(message, bot),
     )
 
 
 def conversation_of(message: Message, bot: Self) -> ConversationKey:
-    """Return the conversation that a message is part of, or begins.
-
-    ``extra["turn"]`` of its ``Incoming`` names the turn that it goes on from, where that is another message's.
-    """
+    """Return the conversation that a message is part of, or begins; ``Incoming.goes_on`` may name another."""
     thread = ""
     if message.is_topic_message and message.message_thread_id:
         thread = f"topic {message.message_thread_id}"
@@ -211,9 +210,6 @@ def _extra(message: Message, bot: Self) -> dict[str, str]:
     extra: dict[str, str] = {}
     if message.is_topic_message and message.message_thread_id:
         extra["topic"] = str(message.message_thread_id)
-    turn = turn_replied_to(message, bot)
-    if turn:
-        extra["turn"] = turn
     replied = message.reply_to_message
     if replied is not None and replied.from_user is not None and replied.from_user.id != bot.id:
         words = (replied.text or replied.caption or "")[:_LONGEST_REPLIED]

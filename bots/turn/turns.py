@@ -116,8 +116,7 @@ class Turns(Generic[R]):
         """Claim the message and begin its turn; False when it is not ours to answer, or was claimed before."""
         rule = self._options.rule(incoming.conversation)
         options = self._options
-        if incoming.reach is Reach.THREAD and not await self._claims.takes_part(incoming.conversation):
-            incoming = replace(incoming, reach=Reach.CHANNEL)
+        incoming = await self._placed(incoming)
         verdict = judge(incoming, respond=rule.respond, now=self._now(), edit_within=options.edit_within)
         if isinstance(verdict, Drop):
             log.debug("a message is left alone: %s", verdict.reason)
@@ -143,6 +142,15 @@ class Turns(Generic[R]):
                 return True
             self._begin(Job(claim=claim, messages={incoming.message: incoming}, touched=arrived, refusal=refusal))
             return True
+
+    async def _placed(self, incoming: Incoming) -> Incoming:
+        """Return the message in the conversation that it belongs to, and as one of it."""
+        claim = await self._claims.by_reference(incoming.goes_on) if incoming.goes_on else None
+        if claim is not None and place(claim.incoming.conversation) == place(incoming.conversation):
+            incoming = replace(incoming, conversation=claim.incoming.conversation)
+        if incoming.reach is Reach.THREAD and not await self._claims.takes_part(incoming.conversation):
+            incoming = replace(incoming, reach=Reach.CHANNEL)
+        return incoming
 
     async def _claim(self, incoming: Incoming) -> Claim | None:
         claim = await self._claims.claim(incoming)
@@ -243,11 +251,6 @@ class Turns(Generic[R]):
             refusal = Refuse("late") if is_late else None
             touched = asyncio.get_running_loop().time() - self._options.merge_within
             self._begin(Job(claim=claim, messages=messages_of(claim), touched=touched, refusal=refusal))
-
-    async def conversation_of(self, reference: str) -> ConversationKey | None:
-        """Return the conversation of a turn."""
-        claim = await self._claims.by_reference(reference)
-        return claim.incoming.conversation if claim is not None else None
 
     async def deleted(self, conversation: ConversationKey, message: str) -> None:
         """Withdraw the answer to a message that its asker deleted."""

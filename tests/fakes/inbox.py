@@ -18,7 +18,6 @@ class Kept:
     votes: list[Vote] = field(default_factory=list)
     stopped: list[object] = field(default_factory=list)
     withdrawn: list[object] = field(default_factory=list)
-    conversations: dict[str, ConversationKey] = field(default_factory=dict)
     quoted: dict[str, View] = field(default_factory=dict)
     shown_to: list[frozenset[str]] = field(default_factory=list)
     """For whom quotes or an answer to share were asked."""
@@ -52,9 +51,6 @@ class Kept:
 
     async def connected(self) -> None:
         self.connections += 1
-
-    async def conversation_of(self, reference: str) -> ConversationKey | None:
-        return self.conversations.get(reference)
 
     async def deleted(self, conversation: ConversationKey, message: str) -> None:
         self.withdrawn.append((conversation, message))

@@ -36,6 +36,7 @@ INCOMING = st.builds(
     private=st.booleans(),
     seen_by=st.frozensets(WORDS, max_size=3),
     attachments=st.lists(FILES, max_size=2).map(tuple),
+    goes_on=WORDS,
     token=WORDS,
     extra=MAPS,
 )
@@ -65,7 +66,7 @@ def test_every_field_is_drawn_and_written(incoming: Incoming) -> None:
     """A field that is added to Incoming fails here until it is written too."""
     assert set(Incoming.__dataclass_fields__) == {
         "keys", "conversation", "message", "asker", "text", "reach", "sent_at", "command", "knowledge_bases",
-        "edited_at", "private", "seen_by", "attachments", "token", "extra",
+        "edited_at", "private", "seen_by", "attachments", "goes_on", "token", "extra",
     }  # fmt: skip
 
 

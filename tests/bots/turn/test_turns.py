@@ -339,8 +339,34 @@ def test_a_thread_is_answered_without_a_mention_where_the_bot_takes_part() -> No
             await flow.idle()
             assert len(flow.model.questions) == 2
             (claim,) = await flow.claims.by_message(here, "q2")
-            assert await flow.turns.conversation_of(claim.reference) == here
-            assert await flow.turns.conversation_of("00000000") is None
+            assert claim.incoming.conversation == here
+
+    run(talk())
+
+
+def test_a_reply_to_an_answer_goes_on_with_its_conversation() -> None:
+    async def talk() -> None:
+        async with flowing() as flow:
+            first = asked("How many days?")
+            await flow.turns.receive(first)
+            await flow.idle()
+            (claim,) = await flow.claims.by_message(first.conversation, "q1")
+            alone = replace(first.conversation, thread="alone")
+            for number, (reference, where, expected) in enumerate(
+                [
+                    (claim.reference, alone, first.conversation),
+                    ("00000000", alone, alone),
+                    (claim.reference, replace(alone, channel="C9"), replace(alone, channel="C9")),
+                ],
+                start=2,
+            ):
+                further = replace(
+                    first, conversation=where, goes_on=reference, keys=(f"k{number}",), message=f"q{number}"
+                )
+                assert await flow.turns.receive(further)
+                await flow.idle()
+                (taken,) = await flow.claims.by_message(where, f"q{number}")
+                assert taken.incoming.conversation == expected
 
     run(talk())
 
