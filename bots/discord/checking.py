@@ -26,7 +26,8 @@ async def check(settings: Settings) -> tuple[Check, ...]:
     given = settings.discord
     if given.api_url.rstrip("/") != DISCORD_URL:
         Route.BASE = given.api_url.rstrip("/")
-    client = discord.Client(intents=discord.Intents.none())
+    # It never opens a gateway; without the guilds intent discord.py warns all the same.
+    client = discord.Client(intents=discord.Intents(guilds=True))
     try:
         async with client, mapped():
             await client.login(given.token.get_secret_value() if given.token else "")

@@ -101,7 +101,7 @@ async def test_all_three_platforms_answer_side_by_side(folder: pathlib.Path, tel
             direct = discord.direct(ASKER)
             await discord.say(direct, QUESTION)
             await until(lambda: citebot.log().count(": answered") == 3)
-            _, out, _ = await citebot.command("doctor", "--json")
+            _, out, remarks = await citebot.command("doctor", "--json")
             assert await citebot.end() == 0
         told = [
             telegram.answers(ASKER)[-1]["text"],
@@ -110,6 +110,7 @@ async def test_all_three_platforms_answer_side_by_side(folder: pathlib.Path, tel
         ]
         counts = (len(telegram.answers(ASKER)), len(slack.answers("D1")), len(discord.answers(direct.id)))
     assert counts == (1, 1, 1)
+    assert remarks == ""
     assert all("31 March" in text for text in told)
     checks = {check["name"]: check["state"] for check in json.loads(out)}
     platforms = {name: state for name, state in checks.items() if name.startswith(("slack", "discord", "telegram"))}
