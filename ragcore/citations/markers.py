@@ -5,13 +5,13 @@ form, and drops ids that do not exist. Nothing inside code, links and URLs is ev
 
 A bare ``[n]`` is taken for a citation only where nothing else is plausible:
 
-- the chunk n exists, and no line ``[n]: ...`` defines it as something else;
+- no line ``[n]: ...`` defines it as something else, and of a list (``[0, 10]``) every chunk exists;
 - it does not open its line (a reference list, a task list), and no ``(`` or ``[`` follows (a link);
 - it ends a clause (punctuation, a closing mark or the line's end follows), or stands right behind a full stop;
 - it stands apart from the word before, right behind a whole marker, or behind a character that no subscript can follow
-  (``%``, ``”``, 北). Glued to
-  an ASCII word (``capital[1].``) it looks like ``arr[0]``, and a list (``[0, 1]``) like an interval: there the answer
-  must show, by a citation that is plain, that it cites so, and must not subscript anything.
+  (``%``, ``”``, 北). Glued to an ASCII word (``capital[1].``) it looks like ``arr[0]``, a list (``[0, 1]``) like an
+  interval, and a number that no chunk has (``[9]``) like anything: there the answer must show, by a citation that is
+  plain, that it cites so, and must not subscript anything. The number that no chunk has then goes, as ``[ID:9]`` does.
 
 So ``arr[0]``, ``[2023]``, ``[^1]``, ``[1](url)``, ``[x]`` and ``matrix[1][2]`` stay as they are.
 """
@@ -238,15 +238,16 @@ def _bare(text: str, count: int, literals: Literals) -> Iterator[_Edit]:
     doubtful: list[re.Match[str]] = []
     plain = False
     for run in _BARE_RUN.finditer(text):
-        ids = [_ids(found[1], count) for found in _BARE.finditer(run[0])]
-        if literals.covers(run.start()) or not all(ids) or any(defined.intersection(part) for part in ids):
+        written = [_ids(found[1], _ANY) for found in _BARE.finditer(run[0])]
+        known = [_ids(found[1], count) for found in _BARE.finditer(run[0])]
+        if literals.covers(run.start()) or any(defined.intersection(part) for part in written):
             continue
-        if not _ends_clause(text, run):
+        if not _ends_clause(text, run) or any(len(w) > 1 and k != w for w, k in zip(written, known, strict=True)):
             continue
         if _behind_marker(text, run.start()):
             yield from _rewritten(run, count)
         # "in [0, 1]." may be an interval.
-        elif _stands_apart(text, run.start()) and all(len(part) == 1 for part in ids):
+        elif _stands_apart(text, run.start()) and any(known) and all(len(part) == 1 for part in written):
             plain = True
             yield from _rewritten(run, count)
         else:
