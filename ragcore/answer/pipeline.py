@@ -165,8 +165,8 @@ class Answerer:
         except (ModelError, ContextTooSmall) as error:
             log.warning("no citation pass: %s: %s", type(error).__name__, error)
             return draft
-        marked = markers.repair(text, len(draft.chunks))
-        same = _plain(marked) == _plain(draft.text)
+        marked, finished = (markers.repair(one, len(draft.chunks)).strip() for one in (text, draft.text))
+        same = markers.strip(marked) == markers.strip(finished)
         return replace(draft, text=marked if same else draft.text, usage=draft.usage + usage)
 
     def _citation_prompt(self, model: ChatModel, draft: Draft) -> tuple[Message, ...]:
@@ -236,7 +236,3 @@ def _reason(error: ModelError | ContextTooSmall, language: str) -> str:
     if isinstance(error, ModelBadOutput | ModelInterrupted | ModelContextTooLong):
         return phrase("model_failed", language)
     return phrase("model_set_up_wrong", language)
-
-
-def _plain(text: str) -> str:
-    return " ".join(markers.strip(text).split())
