@@ -21,7 +21,7 @@ from tests.bots.turn.flows import Model, answer_to, words_for
 from tests.fakes.waiting import until
 from tests.servers.faults import Fault
 from tests.servers.slack import SlackServer, slack_server
-from tests.servers.slack_blocks import buttons_of
+from tests.servers.slack.blocks import buttons_of
 
 CHANNEL = "C1"
 QUESTION = "how many days?"

@@ -1,0 +1,50 @@
+"""What Slack refuses of what a call says: its errors, and the limits of messages and views."""
+
+from typing import Any
+
+from tests.servers.slack.blocks import MAX_BLOCKS, MAX_PAYLOAD, MAX_VIEW_BLOCKS, InvalidBlocks, check_blocks, text_of
+
+Json = dict[str, Any]
+
+MAX_UPDATE_TEXT = 4_000
+RESPONSES = 5
+TRIGGER_SECONDS = 3.0
+
+
+class Refused(Exception):
+    """A call that Slack does not take."""
+
+    def __init__(self, error: str, *, status: int = 200, wait: float = 0.0, **more: Any) -> None:
+        super().__init__(error)
+        self.error = error
+        self.status = status
+        self.wait = wait
+        self.more = more
+
+
+def content(params: Json, most_text: int | None = None) -> Json:
+    """Return the text and blocks of a message, or raise Refused for what can't be one."""
+    blocks, text = params.get("blocks") or [], params.get("text") or ""
+    if not blocks and not text:
+        raise Refused("no_text")
+    if most_text is not None and len(text) > most_text:
+        raise Refused("msg_too_long")
+    check(blocks)
+    if sum(map(len, (text_of(blocks),))) > MAX_PAYLOAD:
+        raise Refused("msg_blocks_too_long")
+    return {"text": text[:40_000], "blocks": blocks}
+
+
+def check(blocks: list[Json], most: int = MAX_BLOCKS) -> None:
+    """Raise Refused for blocks that can't be shown."""
+    try:
+        check_blocks(blocks, most)
+    except InvalidBlocks as error:
+        raise Refused("invalid_blocks", response_metadata={"messages": [f"[ERROR] {error}"]}) from error
+
+
+def check_view(view: Json) -> None:
+    """Raise Refused for what can't be a modal."""
+    if not 1 <= len(view["title"]["text"]) <= 24:
+        raise Refused("invalid_arguments")
+    check(view["blocks"], MAX_VIEW_BLOCKS)
