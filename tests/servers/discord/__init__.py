@@ -34,6 +34,7 @@ from tests.servers.discord.world import (
     without_content,
 )
 from tests.servers.faults import Faults, Window
+from tests.servers.serving import served
 
 
 @dataclass(kw_only=True)
@@ -304,16 +305,11 @@ async def discord_server(*, port: int = 0, rates: Rates | None = None) -> AsyncI
     app.router.add_get("/gateway/", server.gateway.handle)
     app.router.add_route("*", "/api/v10/{path:.*}", server.rest.handle)
     app.router.add_get("/files/{path:.*}", server.rest.download)
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", port)
-    await site.start()
-    host, bound = runner.addresses[0][:2]
-    server.state.url = f"http://{host}:{bound}/api/v10"
-    server.gateway.url = f"ws://{host}:{bound}/gateway/"
-    server.rest.gateway_url = server.gateway.url
-    try:
-        yield server
-    finally:
-        server.gateway.break_off()
-        await runner.cleanup()
+    async with served(app, port) as where:
+        server.state.url = f"http://{where}/api/v10"
+        server.gateway.url = f"ws://{where}/gateway/"
+        server.rest.gateway_url = server.gateway.url
+        try:
+            yield server
+        finally:
+            server.gateway.break_off()

@@ -11,6 +11,7 @@ from typing import Any
 
 from aiohttp import web
 
+from tests.servers.serving import served
 from tests.servers.slack.blocks import buttons_of, text_of
 from tests.servers.slack.events import Events
 from tests.servers.slack.responses import Responses
@@ -190,14 +191,9 @@ async def slack_server(*, rates: Rates | None = None, agent: bool = True) -> Asy
     server = SlackServer(rates=rates, agent=agent)
     app = web.Application(client_max_size=2**22)
     server.serve(app)
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    host, port = runner.addresses[0][:2]
-    server.url = f"http://{host}:{port}"
-    try:
-        yield server
-    finally:
-        await server.close()
-        await runner.cleanup()
+    async with served(app) as where:
+        server.url = f"http://{where}"
+        try:
+            yield server
+        finally:
+            await server.close()

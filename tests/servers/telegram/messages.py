@@ -1,0 +1,103 @@
+"""``sendMessage``, drafts, edits, and the answers to presses."""
+
+import time
+
+from tests.servers.telegram.rules import MAX_CALLBACK_ANSWER, Json, Refused, markup_of, text_of
+from tests.servers.telegram.world import Chat, Draft, World
+
+
+class Messages:
+    """Takes the calls about messages."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    async def send(self, params: Json) -> object:
+        chat = self._world.known_chat(params)
+        self._world.pace(chat)
+        text, entities = text_of(params)
+        reply = _replied(chat, params)
+        message: Json = {
+            "message_id": self._world.next_message(),
+            "date": int(time.time()),
+            "chat": chat.as_json(),
+            "from": self._world.bot,
+            "text": text,
+            "entities": entities,
+            "link_preview_options": params.get("link_preview_options", {}),
+        }
+        if params.get("message_thread_id"):
+            message |= {"message_thread_id": params["message_thread_id"], "is_topic_message": True}
+        if reply:
+            message["reply_to_message"] = {key: reply[key] for key in ("message_id", "date", "chat", "from")}
+        message |= markup_of(params)
+        chat.messages[message["message_id"]] = message
+        chat.drafts.clear()
+        return message
+
+    async def send_draft(self, params: Json) -> object:
+        chat = self._world.known_chat(params)
+        if chat.type != "private":
+            raise Refused(400, "Bad Request: TEXTDRAFT_PEER_INVALID")
+        if not params.get("draft_id"):
+            raise Refused(400, "Bad Request: DRAFT_ID_INVALID")
+        self._world.pace(chat)
+        text = text_of(params)[0] if params.get("text") else ""
+        can_stop = bool(params.get("can_stop"))
+        chat.drafts[params["draft_id"]] = Draft(text=text, at=time.monotonic(), can_stop=can_stop)
+        return True
+
+    async def edit(self, params: Json) -> object:
+        chat = self._world.known_chat(params)
+        message = self._world.own(chat, params)
+        self._world.pace(chat)
+        text, entities = text_of(params)
+        markup = markup_of(params)
+        if (text, entities, markup.get("reply_markup")) == (
+            message["text"],
+            message["entities"],
+            message.get("reply_markup"),
+        ):
+            raise Refused(400, "Bad Request: message is not modified: specified new message content and reply markup are "
+                               "exactly the same as a current content and reply markup of the message")  # fmt: skip
+        message.pop("reply_markup", None)
+        message |= {"text": text, "entities": entities, "edit_date": int(time.time()), **markup}
+        message["link_preview_options"] = params.get("link_preview_options", {})
+        return message
+
+    async def edit_markup(self, params: Json) -> object:
+        chat = self._world.known_chat(params)
+        message = self._world.own(chat, params)
+        self._world.pace(chat)
+        message.pop("reply_markup", None)
+        message |= markup_of(params)
+        return message
+
+    async def delete(self, params: Json) -> object:
+        chat = self._world.known_chat(params)
+        if chat.messages.pop(params.get("message_id", 0), None) is None:
+            raise Refused(400, "Bad Request: message to delete not found")
+        return True
+
+    async def chat_action(self, params: Json) -> object:
+        self._world.known_chat(params)
+        return True
+
+    async def answer_query(self, params: Json) -> object:
+        if params.get("callback_query_id") not in self._world.queries:
+            raise Refused(400, "Bad Request: query is too old and response timeout expired or query ID is invalid")
+        if len(params.get("text", "")) > MAX_CALLBACK_ANSWER:
+            raise Refused(400, "Bad Request: MESSAGE_TOO_LONG")
+        self._world.queries.discard(params["callback_query_id"])
+        self._world.callback_answers.append(params)
+        return True
+
+
+def _replied(chat: Chat, params: Json) -> Json | None:
+    wanted = params.get("reply_parameters") or {}
+    if not wanted:
+        return None
+    found = chat.messages.get(wanted["message_id"])
+    if found is None and not wanted.get("allow_sending_without_reply"):
+        raise Refused(400, "Bad Request: message to be replied not found")
+    return found
