@@ -7,7 +7,6 @@ more (aiogram would confirm the others while their handlers still run); the work
 import asyncio
 import contextlib
 import logging
-import secrets
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -149,7 +148,7 @@ class TelegramPlatform:
             await asyncio.gather(polling, return_exceptions=True)
 
     async def _listen(self, dispatcher: Dispatcher, webhook: Webhook, inbox: Inbox) -> None:
-        secret = secrets.token_urlsafe(32)
+        secret = self._calls.webhook_secret()
         handler = SimpleRequestHandler(dispatcher, self._calls.bot, handle_in_background=False, secret_token=secret)
         app = web.Application()
         app.router.add_post(webhook.path, handler.handle)

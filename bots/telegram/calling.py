@@ -1,5 +1,7 @@
 """Every call to Telegram, its errors mapped once."""
 
+import hashlib
+import hmac
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -110,6 +112,10 @@ class Calls:
 
     def __init__(self, bot: Bot) -> None:
         self.bot = bot
+
+    def webhook_secret(self) -> str:
+        """Return what Telegram proves itself with: the same in every process of this bot, so any takes any update."""
+        return hmac.new(self.bot.token.encode(), b"citebot webhook", hashlib.sha256).hexdigest()
 
     async def do(self, method: TelegramMethod[T]) -> T:
         """Make any call."""
