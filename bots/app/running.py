@@ -44,7 +44,8 @@ class Runner:
         self._settings = settings
         self._operations = operations
         self._database = operations.database
-        self._claims = Claims(self._database, days=settings.answer.history_days)
+        self._lease = settings.turns.lease
+        self._claims = Claims(self._database, days=settings.answer.history_days, lease=self._lease)
         self._feedback = Feedback(self._database)
         self._telling: set[asyncio.Task[None]] = set()
         self.connections = tuple(self._connection(name) for name in with_token(settings))
@@ -59,6 +60,7 @@ class Runner:
                 feedback=self._feedback,
                 options=turn_options(self._settings),
                 alone=self._database.is_sqlite,
+                lease=self._lease,
             )
             return platform, turns
 

@@ -1,6 +1,8 @@
 """The scheduler: wakes each source when it is due, and sweeps what need not be kept any longer.
 
-APScheduler only wakes: what was done, and so what is due, stands in the database, where other processes see it too.
+APScheduler only wakes: what was done, and so what is due, stands in the database, where other processes see it too. A
+run holds a lease there as long as it goes on: no other process begins one beside it, and what a dead process left is
+taken up when its lease has ended.
 """
 
 import asyncio
@@ -43,11 +45,13 @@ class Schedule:
         from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
         self._schedules = {source.name: source.schedule for source in settings.sources if source.schedule}
-        self._alone = database.is_sqlite
+        # Nobody else could take up what we leave, nor be at it.
+        self._lease = 0.0 if database.is_sqlite else settings.turns.lease
         self._states = SourceStates(database)
         self._backend = backend
         self._sweeps = tuple(sweeps)
         self._running: set[asyncio.Task[None]] = set()
+        self._at: set[str] = set()
         self._waker = AsyncIOScheduler(timezone=UTC)
 
     async def start(self) -> None:
@@ -56,10 +60,12 @@ class Schedule:
         states = await self._states.all()
         for name, schedule in self._schedules.items():
             state = states.get(name, SourceState(name=name))
-            if self._alone and _broke_off(state):
+            if not self._lease and _broke_off(state):
                 self._wake_at(name, now, whatever=True)
             else:
                 self._wake_at(name, due(schedule, state.last_run_at, now))
+        if self._lease:
+            self._waker.add_job(self._look_for_broken, "interval", seconds=self._lease / 3, max_instances=1)
         self._waker.add_job(self._sweep, "interval", seconds=SWEEPING.total_seconds(), next_run_time=now)
         self._waker.start()
 
@@ -88,8 +94,8 @@ class Schedule:
             if moment > now and not whatever:  # somebody else has run it meanwhile
                 following = moment
                 return
-            if await self._states.begin(name, after=last, at=now):
-                await self._run(name)
+            if await self._states.begin(name, after=last, at=now, lease=self._lease):
+                await self._held(name)
             ended = datetime.now(UTC)
             last = (await self._states.get(name)).last_run_at
             following = max(due(schedule, last, ended), ended + REST)
@@ -98,6 +104,44 @@ class Schedule:
         finally:
             self._running.discard(task)
             self._wake_at(name, following)
+
+    async def _look_for_broken(self) -> None:
+        """Take up the runs of a process that is gone."""
+        try:
+            broken = await self._states.broken_off()
+        except CitebotError as error:
+            log.warning("whether a run was broken off could not be seen: %s", error)
+            return
+        for name in (broken & self._schedules.keys()) - self._at:
+            log.info("source %s: its run was broken off; beginning it anew", name)
+            self._wake_at(name, datetime.now(UTC), whatever=True)
+
+    async def _held(self, name: str) -> None:
+        """Run a source while its lease is renewed; what is broken off here is left to the others at once."""
+        if not self._lease:
+            await self._run(name)
+            return
+        renewing = asyncio.create_task(self._renew(name))
+        self._at.add(name)
+        broken = False
+        try:
+            await self._run(name)
+        except asyncio.CancelledError:
+            broken = True
+            raise
+        finally:
+            self._at.discard(name)
+            renewing.cancel()
+            await asyncio.gather(renewing, return_exceptions=True)
+            await self._states.end(name, broken=broken)
+
+    async def _renew(self, name: str) -> None:
+        while True:
+            await asyncio.sleep(self._lease / 3)
+            try:
+                await self._states.renew(name, self._lease)
+            except CitebotError as error:
+                log.warning("source %s: its lease could not be renewed: %s", name, error)
 
     async def _run(self, name: str) -> None:
         async with contextlib.aclosing(_events(self._backend, Sync(sources=(name,)))) as events:

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Float, Row, Table, and_, cast, extract, func, select
+from sqlalchemy import ColumnElement, Row, Table, and_, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -21,13 +21,6 @@ from ragcore.types import Answer, ConversationKey
 
 _SHORT = 200
 """Characters of the columns that hold a platform's ids of places."""
-
-
-def database_clock(connection: AsyncConnection) -> ColumnElement[float]:
-    """Return an expression for the seconds since 1970 by the database's clock, the same in all of a transaction."""
-    if connection.dialect.name == "sqlite":
-        return (func.julianday("now") - 2440587.5) * 86400.0
-    return cast(extract("epoch", func.now()), Float)
 
 
 def place(conversation: ConversationKey) -> dict[str, str]:

@@ -16,11 +16,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bots.platform import Incoming, Sent
 from bots.turn.claim import Claim, Outcome, State
-from bots.turn.claim_rows import chunks_to_json, database_clock, inserting, load, matches, new_row, place
+from bots.turn.claim_rows import chunks_to_json, inserting, load, matches, new_row, place
 from bots.turn.record import incoming_from_json, incoming_to_json, sent_to_json, without_words
 from ragcore.errors import ClaimLost
 from ragcore.history import REMEMBERED_DAYS, Transactions
-from ragcore.stores.rows import storable
+from ragcore.stores.rows import database_clock, storable
 from ragcore.stores.schema import claim_keys, claims, sends
 from ragcore.types import Answer, ConversationKey
 

@@ -154,6 +154,9 @@ sources = Table(
     # The deletion guard: which documents a listing missed, and since when it says so.
     Column("doubted", Text, nullable=False, default="[]"),  # JSON list of ids
     Column("doubted_since", DateTime(timezone=True)),
+    # Until when its run is taken for alive, in seconds since 1970 by the database's own clock: renewed while it goes
+    # on, 0 once it has ended. Only where another process could take it up.
+    Column("lease_until", Float, nullable=False, default=0.0, server_default="0"),
 )
 
 failures = Table(

@@ -5,11 +5,14 @@ from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Row, delete, select, update
+from sqlalchemy import Row, and_, delete, select, update
 
 from ragcore.stores.database import Database
-from ragcore.stores.rows import insert_new, upsert, utc
+from ragcore.stores.rows import database_clock, insert_new, upsert, utc
 from ragcore.stores.schema import sources
+
+_LEFT = 1.0
+"""A lease that ended long ago: of a run that was broken off, and that anybody may take up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,18 +59,45 @@ class SourceStates:
         async with self._database.begin() as connection:
             await upsert(connection, sources, [record])
 
-    async def begin(self, name: str, *, after: datetime | None, at: datetime) -> bool:
+    async def begin(self, name: str, *, after: datetime | None, at: datetime, lease: float = 0.0) -> bool:
         """Record that a run begins at this time; False when another process began one since ``after``, the last known.
 
-        Of several processes that wake at the same time one alone gets True.
+        Of several processes that wake at the same time one alone gets True, and none while a lease lasts.
+
+        Args:
+            name: The source's.
+            after: When its last run began, as far as the caller knows.
+            at: When this one begins.
+            lease: Seconds that the run is taken for alive without a sign of life (``renew``); 0: there is nobody else.
         """
         async with self._database.begin() as connection:
             row = (await connection.execute(select(sources).where(sources.c.name == name))).one_or_none()
             if row is None:
                 await insert_new(connection, sources, [{"name": name}])
             same = sources.c.last_run_at.is_(None) if after is None else sources.c.last_run_at == after.astimezone(UTC)
-            begun = update(sources).where(sources.c.name == name, same).values(last_run_at=at.astimezone(UTC))
+            clock = database_clock(connection)
+            free = sources.c.lease_until <= clock
+            values = {"last_run_at": at.astimezone(UTC), "lease_until": clock + lease if lease else 0.0}
+            begun = update(sources).where(sources.c.name == name, same, free).values(values)
             return (await connection.execute(begun.returning(sources.c.name))).first() is not None
+
+    async def renew(self, name: str, lease: float) -> None:
+        """Let a run that goes on be taken for alive for so many more seconds."""
+        async with self._database.begin() as connection:
+            until = database_clock(connection) + lease
+            await connection.execute(update(sources).where(sources.c.name == name).values(lease_until=until))
+
+    async def end(self, name: str, *, broken: bool = False) -> None:
+        """End the lease of a run; one that was ``broken`` off is to be taken up by whoever asks next."""
+        async with self._database.begin() as connection:
+            until = _LEFT if broken else 0.0
+            await connection.execute(update(sources).where(sources.c.name == name).values(lease_until=until))
+
+    async def broken_off(self) -> frozenset[str]:
+        """Return the sources whose run was broken off: its lease ran out, and nobody ended it."""
+        async with self._database.connect() as connection:
+            ran_out = and_(sources.c.lease_until > 0.0, sources.c.lease_until <= database_clock(connection))
+            return frozenset((await connection.execute(select(sources.c.name).where(ran_out))).scalars())
 
     async def forget(self, name: str) -> None:
         """Drop what is known of a source."""
@@ -76,7 +106,7 @@ class SourceStates:
 
 
 def _from_row(row: Row[Any]) -> SourceState:
-    state = SourceState(**row._mapping)
+    state = SourceState(**{field.name: row._mapping[field.name] for field in fields(SourceState)})
     return replace(
         state,
         doubted=frozenset(json.loads(row.doubted)),

@@ -83,6 +83,11 @@ class TurnSettings(Section):
         ge=0,
         description="minutes: what was asked while Citebot was down is answered if it is no older",
     )
+    lease: float = Field(
+        default=30.0,
+        ge=3.0,
+        description="seconds after which another process takes up what a dead one left, where several share a database",
+    )
     user_limit: int = Field(default=15, gt=0, description="questions a minute of one person")
     channel_limit: int = Field(default=60, gt=0, description="questions a minute in one channel")
     prompts: tuple[str, ...] = Field(

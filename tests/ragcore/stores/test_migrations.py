@@ -52,6 +52,7 @@ async def test_a_database_of_the_first_schema_is_brought_up_to_date(tmp_path: pa
         for statement in (
             *(f"DROP TABLE {name}" for name in ("sends", "claim_keys", "claims", "feedback")),
             "DROP INDEX turns_by_reference",
+            "ALTER TABLE sources DROP COLUMN lease_until",
             "ALTER TABLE turns DROP COLUMN audience",
             "ALTER TABLE turns DROP COLUMN reference",
             "ALTER TABLE turn_citations DROP COLUMN marker",
