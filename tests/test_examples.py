@@ -1,10 +1,14 @@
-"""The twenty-odd answers that a reviewer can read are those that Citebot gives today."""
+"""The twenty-odd answers that a reviewer can read, and the README's picture, are what Citebot gives today."""
 
 import asyncio
 import importlib.util
+import os
 import pathlib
+import subprocess
+import sys
 
-EXAMPLES = pathlib.Path(__file__).resolve().parents[1] / "examples"
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+EXAMPLES = ROOT / "examples"
 
 
 def test_the_answers_on_file_are_todays(tmp_path: pathlib.Path) -> None:
@@ -16,3 +20,12 @@ def test_the_answers_on_file_are_todays(tmp_path: pathlib.Path) -> None:
     written = asyncio.run(module.answer_all(tmp_path / "data"))
     on_file = {path.name: path.read_text(encoding="utf-8") for path in (EXAMPLES / "answers").glob("*.md")}
     assert written == on_file, "run: python examples/answer_all.py, and read what changed"
+
+
+def test_the_picture_is_todays(tmp_path: pathlib.Path) -> None:
+    drawn = tmp_path / "demo.svg"
+    subprocess.run(
+        [sys.executable, EXAMPLES / "picture.py", drawn], env={**os.environ, "PYTHONPATH": str(ROOT)}, check=True
+    )
+    today = drawn.read_text(encoding="utf-8") == (ROOT / "docs" / "demo.svg").read_text(encoding="utf-8")
+    assert today, "run: python examples/picture.py, and look at it"

@@ -303,6 +303,7 @@ async def test_the_citation_pass_may_add_citations_and_nothing_else(completion: 
     assert "six" not in answer.raw_text
     assert "five" in answer.raw_text
     assert len(model.prompts) == 2
+    assert answer.usage.calls == 2
     assert ("[ID:0]" in answer.raw_text) >= kept
 
 
