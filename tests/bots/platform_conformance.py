@@ -10,9 +10,10 @@ from typing import Any, Protocol
 
 import pytest
 
-from bots.platform import Button, Call, Incoming, Manner, Platform, Reach, Sent, View
-from bots.rendering.parse import parse_answer, parse_markdown, parse_partial
+from bots.platform import Call, Incoming, Manner, Platform, Reach, Sent, View
+from bots.rendering.parse import parse_answer
 from ragcore.errors import MessageGone, PlatformError, PlatformRateLimited, StreamEnded
+from tests.bots.scene import partial, view
 from tests.fakes.operations import ANSWER
 
 KEY = "0123abcda1s1p0"
@@ -42,16 +43,6 @@ class Bench(Protocol):
     async def remove(self, sent: Sent) -> None:
         """Delete one of our messages, as a moderator does."""
         ...
-
-
-def view(text: str, **more: Any) -> View:
-    """Return a finished text as it is handed to a platform."""
-    return View(document=parse_markdown(text), reference="0123abcd", **more)
-
-
-def partial(text: str) -> View:
-    """Return a text that is still being written."""
-    return View(document=parse_partial(text), reference="0123abcd", buttons=(Button.STOP,))
 
 
 LONG = "\n\n".join(

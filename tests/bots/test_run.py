@@ -5,7 +5,6 @@ import json
 import pathlib
 import shutil
 import signal
-import socket
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Mapping
@@ -14,6 +13,7 @@ import aiohttp
 import pytest
 
 from tests.fakes.openai_server import OpenAIServer, Reply
+from tests.fakes.ports import free_port
 from tests.fakes.running import SETTINGS, Running, command, environment, prepare, running
 from tests.fakes.waiting import until
 from tests.servers.discord import discord_server
@@ -43,12 +43,6 @@ async def telegram() -> AsyncIterator[TelegramServer]:
 
 def tokens(server: TelegramServer) -> dict[str, str]:
     return {"TELEGRAM_BOT_TOKEN": server.token, "CITEBOT_TELEGRAM__API_URL": server.url}
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 async def connected(process: Running, server: TelegramServer) -> None:

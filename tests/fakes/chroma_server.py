@@ -10,6 +10,8 @@ import tempfile
 import time
 from collections.abc import Iterator
 
+from tests.fakes.ports import free_port
+
 
 @contextlib.contextmanager
 def chroma_server() -> Iterator[str]:
@@ -21,9 +23,7 @@ def chroma_server() -> Iterator[str]:
     command = shutil.which("chroma", path=str(pathlib.Path(sys.executable).parent))
     if command is None:
         raise FileNotFoundError("chroma")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     folder = tempfile.mkdtemp(prefix="citebot-chroma-")
     process = subprocess.Popen(
         [command, "run", "--path", folder, "--host", "127.0.0.1", "--port", str(port)],

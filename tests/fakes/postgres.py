@@ -11,7 +11,6 @@ import os
 import pathlib
 import pwd
 import shutil
-import socket
 import subprocess
 import tempfile
 from collections.abc import Coroutine, Iterator
@@ -19,6 +18,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import pytest
+
+from tests.fakes.ports import free_port
 
 _numbers = itertools.count(1)
 
@@ -79,7 +80,7 @@ def _running(binaries: pathlib.Path, folder: pathlib.Path) -> Iterator[int]:
     made = subprocess.run(initdb, user=user, cwd=folder, capture_output=True, text=True, check=False)
     if made.returncode:
         pytest.skip(f"initdb failed: {made.stderr.strip()[-300:]}")
-    port = _free_port()
+    port = free_port()
     settings = {"listen_addresses": "127.0.0.1", "port": port, "unix_socket_directories": "", "fsync": "off"}
     command: list[str | pathlib.Path] = [binaries / "postgres", "-D", data]
     command += [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
@@ -107,13 +108,6 @@ def _hand_over(folder: pathlib.Path) -> int | None:
                 os.chown(path, entry.pw_uid, -1)
             return entry.pw_uid
     pytest.skip("PostgreSQL does not run as root, and there is no other user here")
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def _wait_until_ready(server: "subprocess.Popen[bytes]", port: int, log: pathlib.Path) -> None:

@@ -1,29 +1,21 @@
 """The bot of a test, connected to a local Discord."""
 
-import asyncio
 import contextlib
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 
 from bots.discord import DiscordPlatform, MessageContent
-from bots.platform import Button, View
-from bots.rendering.parse import parse_markdown
+from tests.bots.scene import Scene as CommonScene
+from tests.bots.scene import connected
 from tests.fakes.inbox import Kept
 from tests.servers.discord import DiscordServer, Rates, discord_server
 from tests.servers.discord.world import Json
 
 GUILD, CHANNEL, THREAD, ASKER = 7 << 22, 11, 12, 42
 MENTION = "<@100>"
-REFERENCE = "0123abcd"
 FAST = Rates(create=(100, 1.0), edit=(100, 1.0), everything=(1000, 1.0))
 
 
-@dataclass(kw_only=True)
-class Scene:
-    server: DiscordServer
-    platform: DiscordPlatform
-    inbox: Kept
-
+class Scene(CommonScene[DiscordServer, DiscordPlatform]):
     async def ask(self, text: str = f"{MENTION} how many days?", *, channel: int = CHANNEL) -> Json:
         """Let somebody ask in a channel, and wait until the bot has heard it."""
         count = len(self.inbox.received)
@@ -42,17 +34,8 @@ async def serving(
         message_content=message_content,
         places=[f"discord:{GUILD}", f"discord:{GUILD}/{CHANNEL}", f"discord:{GUILD}/13", "discord:@1", "slack:T1"],
     )
-    running = asyncio.create_task(platform.serve(inbox))
-    connected = asyncio.create_task(platform.connected.wait())
-    await asyncio.wait({running, connected}, return_when=asyncio.FIRST_COMPLETED)
-    try:
-        if running.done():
-            await running
+    async with connected(platform, inbox):
         yield platform
-    finally:
-        running.cancel()
-        connected.cancel()
-        await asyncio.gather(running, connected, return_exceptions=True)
 
 
 @contextlib.asynccontextmanager
@@ -63,7 +46,3 @@ async def peopled(rates: Rates = FAST) -> AsyncIterator[DiscordServer]:
         server.channel(13, guild=GUILD, hidden=True, allowed=(8,))
         server.thread(THREAD, parent=CHANNEL)
         yield server
-
-
-def view(text: str, *buttons: Button, prompts: tuple[str, ...] = ()) -> View:
-    return View(document=parse_markdown(text), reference=REFERENCE, buttons=buttons, prompts=prompts)

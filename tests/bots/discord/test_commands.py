@@ -10,7 +10,8 @@ from bots.discord import listening as listening_module
 from bots.platform import Button, Incoming, Reach, Side
 from ragcore.errors import PlatformRefused, PlatformUnreachable
 from ragcore.types import ConversationKey
-from tests.bots.discord.scene import ASKER, CHANNEL, GUILD, REFERENCE, THREAD, Scene, peopled, serving, view
+from tests.bots.discord.scene import ASKER, CHANNEL, GUILD, THREAD, Scene, peopled, serving
+from tests.bots.scene import REFERENCE, view
 from tests.fakes.inbox import Kept
 from tests.fakes.waiting import until
 from tests.servers.discord.world import EPHEMERAL, Json

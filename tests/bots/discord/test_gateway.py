@@ -10,7 +10,8 @@ from discord.http import Route
 from bots.discord import DISCORD_URL, DiscordPlatform
 from bots.platform import Reach
 from ragcore.errors import PlatformAuthError, PlatformError, PlatformUnreachable
-from tests.bots.discord.scene import ASKER, CHANNEL, GUILD, MENTION, THREAD, Scene, peopled, serving, view
+from tests.bots.discord.scene import ASKER, CHANNEL, GUILD, MENTION, THREAD, Scene, peopled, serving
+from tests.bots.scene import view
 from tests.fakes.inbox import Kept
 from tests.fakes.waiting import until
 from tests.servers.discord.gateway import MESSAGE_CONTENT

@@ -9,7 +9,8 @@ from bots.discord.translating import turn_of
 from bots.platform import Attachment, Button, Call, Reach
 from ragcore.errors import MessageGone, PlatformRateLimited, PlatformRefused, PlatformUnreachable
 from ragcore.types import ConversationKey
-from tests.bots.discord.scene import ASKER, CHANNEL, GUILD, MENTION, REFERENCE, THREAD, Scene, peopled, serving, view
+from tests.bots.discord.scene import ASKER, CHANNEL, GUILD, MENTION, THREAD, Scene, peopled, serving
+from tests.bots.scene import REFERENCE, view
 from tests.fakes.inbox import Kept
 from tests.fakes.waiting import until
 from tests.servers.discord import Rates

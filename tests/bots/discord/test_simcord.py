@@ -13,7 +13,7 @@ from bots.discord.reading import Reading
 from bots.platform import Button, Reach
 from ragcore.errors import PlatformRefused
 from ragcore.types import ConversationKey
-from tests.bots.discord.scene import REFERENCE, view
+from tests.bots.scene import REFERENCE, view
 from tests.fakes.inbox import Kept
 
 

@@ -8,7 +8,7 @@ import pytest
 from bots.platform import Incoming, Reach, Sent
 from bots.slack import SlackPlatform
 from tests.bots.platform_conformance import PlatformConformance
-from tests.bots.slack.test_slack import serving
+from tests.bots.slack.scene import serving
 from tests.fakes.inbox import Kept
 from tests.servers.faults import Fault
 from tests.servers.slack import Rates, SlackServer, slack_server

@@ -8,10 +8,10 @@ import pytest
 from bots.platform import Incoming, Reach, Sent
 from bots.telegram import TelegramPlatform
 from tests.bots.platform_conformance import PlatformConformance
-from tests.bots.telegram.test_telegram import ASKER, GROUP, serving
+from tests.bots.telegram.scene import ASKER, FAST, GROUP, serving
 from tests.fakes.inbox import Kept
 from tests.servers.faults import Fault
-from tests.servers.telegram import Rates, TelegramServer, telegram_server
+from tests.servers.telegram import TelegramServer, telegram_server
 
 
 @dataclass(kw_only=True)
@@ -46,7 +46,7 @@ class TestTelegram(PlatformConformance):
     @pytest.fixture(params=[GROUP, ASKER], ids=["group", "private"])
     async def bench(self, request: pytest.FixtureRequest) -> AsyncIterator[TelegramBench]:
         inbox = Kept()
-        async with telegram_server(rates=Rates(chat=(100, 1.0), group=(100, 1.0), everything=(1000, 1.0))) as server:
+        async with telegram_server(rates=FAST) as server:
             server.chat(request.param)
             async with serving(server, inbox) as platform:
                 yield TelegramBench(server=server, platform=platform, inbox=inbox, chat=request.param)

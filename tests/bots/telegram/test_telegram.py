@@ -1,11 +1,6 @@
 """The real aiogram against a local Bot API server."""
 
-import asyncio
-import contextlib
 import json
-import socket
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
 
 import aiohttp
 import pytest
@@ -21,51 +16,13 @@ from ragcore.errors import (
     PlatformUnreachable,
 )
 from ragcore.types import ConversationKey
+from tests.bots.scene import view
+from tests.bots.telegram.scene import ASKER, GROUP, Scene, serving
 from tests.fakes.inbox import Kept
+from tests.fakes.ports import free_port
 from tests.fakes.waiting import until
 from tests.servers.faults import Fault
-from tests.servers.telegram import Rates, TelegramServer, telegram_server
-
-GROUP = -1001
-ASKER = 42
-
-
-@dataclass(kw_only=True)
-class Scene:
-    server: TelegramServer
-    platform: TelegramPlatform
-    inbox: Kept
-
-
-@contextlib.asynccontextmanager
-async def serving(
-    server: TelegramServer, inbox: Kept, *, webhook: Webhook | None = None
-) -> AsyncIterator[TelegramPlatform]:
-    platform = TelegramPlatform(token=server.token, api_url=server.url, webhook=webhook, chats=[str(GROUP)])
-    running = asyncio.create_task(platform.serve(inbox))
-    connected = asyncio.create_task(platform.connected.wait())
-    await asyncio.wait({running, connected}, return_when=asyncio.FIRST_COMPLETED)
-    try:
-        if running.done():
-            await running
-        yield platform
-    finally:
-        running.cancel()
-        connected.cancel()
-        await asyncio.gather(running, return_exceptions=True)
-
-
-@pytest.fixture
-async def scene() -> AsyncIterator[Scene]:
-    inbox = Kept()
-    async with telegram_server(rates=Rates(chat=(100, 1.0), group=(100, 1.0), everything=(1000, 1.0))) as server:
-        server.chat(GROUP)
-        async with serving(server, inbox) as platform:
-            yield Scene(server=server, platform=platform, inbox=inbox)
-
-
-def view(text: str, *buttons: Button, reference: str = "0123abcd") -> View:
-    return View(document=parse_markdown(text), reference=reference, buttons=buttons)
+from tests.servers.telegram import telegram_server
 
 
 async def test_a_private_message_becomes_a_question(scene: Scene) -> None:
@@ -317,9 +274,7 @@ async def test_a_refused_token_says_what_to_mend() -> None:
 
 async def test_a_webhook_takes_what_bears_its_secret_and_nothing_else() -> None:
     inbox = Kept(failing=1)
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        port = held.getsockname()[1]
+    port = free_port()
     webhook = Webhook(url=f"http://127.0.0.1:{port}/telegram", port=port)
     async with telegram_server() as server, serving(server, inbox, webhook=webhook):
         server.say(ASKER, "How many?")
