@@ -1,11 +1,14 @@
 """The doctor's checks: each tells what it found and, unless all is well, how to mend it."""
 
 import asyncio
+import base64
 import errno
 import os
 import shutil
+import struct
 import tempfile
-from collections.abc import Iterator
+import zlib
+from collections.abc import Awaitable, Iterator
 from pathlib import Path
 
 from bots.access import line_to_add, unread
@@ -15,7 +18,7 @@ from ragcore.errors import CitebotError, ModelAuthError, ModelError
 from ragcore.models.embeddings import Embedder
 from ragcore.models.llm import TASKS, ChatModel
 from ragcore.prompts import render
-from ragcore.types import Message
+from ragcore.types import Image, Message, Usage
 
 _LITTLE_SPACE = 1024**3
 """Bytes: an index of a few thousand documents, and room for Chroma to rewrite its files."""
@@ -128,17 +131,38 @@ async def check_model(model: ChatModel | None) -> Check:
     """Tell whether the language model answers, by a call of a few tokens."""
     if model is None:
         return Check(name="model", state="ok", found="none is set up: answers quote the documents")
+    asked = model.complete([Message(role="user", text=render("check_model"))], task="check")
+    return await _tried(asked, model, name="model", key="model")
+
+
+async def check_vision_model(model: ChatModel) -> Check:
+    """Tell whether the model for pictures takes one, by a small white square."""
+    image = Image(media_type="image/png", data=base64.b64encode(_white_square(64)).decode("ascii"))
+    message = Message(role="user", text=render("check_model"), images=(image,))
+    return await _tried(model.complete([message], task="check"), model, name="vision model", key="vision_model")
+
+
+async def _tried(asked: Awaitable[tuple[str, Usage]], model: ChatModel, *, name: str, key: str) -> Check:
     try:
         async with asyncio.timeout(_MODEL_SECONDS):
-            _, usage = await model.complete([Message(role="user", text=render("check_model"))], task="check")
+            _, usage = await asked
     except ModelAuthError as error:
         mend = "set the right OPENAI_API_KEY, or api_key under [llm]"
-        return Check(name="model", state="fail", found=f"{model.name}: {error}", mend=mend)
+        return Check(name=name, state="fail", found=f"{model.name}: {error}", mend=mend)
     except (ModelError, TimeoutError) as error:
-        mend = "check base_url and model under [llm], and that the server there is up"
+        mend = f"check base_url and {key} under [llm], and that the server there is up"
         found = str(error) or f"no answer within {_MODEL_SECONDS:.0f} s"
-        return Check(name="model", state="fail", found=f"{model.name}: {found}", mend=mend)
+        return Check(name=name, state="fail", found=f"{model.name}: {found}", mend=mend)
     took = usage.prompt_tokens + usage.completion_tokens
-    return Check(
-        name="model", state="ok", found=f"{model.name} answered ({took} tokens, window {model.context_window})"
-    )
+    return Check(name=name, state="ok", found=f"{model.name} answered ({took} tokens, window {model.context_window})")
+
+
+def _white_square(side: int) -> bytes:
+    """Return a PNG of so many pixels each way, 8-bit grey (PNG specification, sections 5.3 and 11.2)."""
+
+    def piece(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    header = struct.pack(">IIBBBBB", side, side, 8, 0, 0, 0, 0)
+    rows = zlib.compress((b"\0" + b"\xff" * side) * side)
+    return b"\x89PNG\r\n\x1a\n" + piece(b"IHDR", header) + piece(b"IDAT", rows) + piece(b"IEND", b"")

@@ -3,7 +3,8 @@
 Each request is answered by a stream of events. ``Ask`` gives ``Status``, ``Delta`` and one ``Answer``; ``Search`` one
 ``Found``; ``Sync`` gives ``SyncProgress`` and one ``SyncReport`` a source; ``ListSources`` one ``SourceState`` a
 source; ``ListFeedback`` one ``Judgement`` a vote and one ``Unanswered`` a question; ``Diagnose`` one ``Check`` each;
-``Backup`` one ``BackedUp``; ``Forget`` one ``Forgotten``; ``Recall`` one ``Recalled``, or none.
+``Backup`` one ``BackedUp``; ``Forget`` one ``Forgotten``; ``Recall`` one ``Recalled``, or none; ``Describe`` one
+``Described``.
 """
 
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from datetime import datetime
 from typing import Literal
 
 from ragcore.reports import SyncProgress, SyncReport
-from ragcore.types import Answer, Citation, ConversationKey, Delta, Message, ScoredChunk, Status
+from ragcore.types import Answer, Citation, ConversationKey, Delta, Image, Message, ScoredChunk, Status, Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +120,15 @@ class Recall:
     documents: tuple[str, ...] = ()
 
 
-Request = Ask | Search | Sync | Decide | ListSources | ListFeedback | Diagnose | Backup | Forget | Recall
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Describe:
+    """Put a picture that stands beside a question (perhaps an empty one) into words, by ``llm.vision_model``."""
+
+    image: Image
+    question: str = ""
+
+
+Request = Ask | Search | Sync | Decide | ListSources | ListFeedback | Diagnose | Backup | Forget | Recall | Describe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,6 +244,14 @@ class Recalled:
     withheld: int = 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Described:
+    """What a picture shows, its words first, and what that took; empty when there is nothing to tell."""
+
+    text: str
+    usage: Usage = Usage()
+
+
 Event = (
     Status
     | Delta
@@ -250,4 +267,5 @@ Event = (
     | BackedUp
     | Forgotten
     | Recalled
+    | Described
 )

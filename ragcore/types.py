@@ -143,14 +143,27 @@ class ScoredChunk:
 Role = Literal["system", "user", "assistant"]
 
 
+ImageType = Literal["image/png", "image/jpeg", "image/gif", "image/webp"]
+"""What models that read pictures take."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Image:
+    """A picture for a model; ``data`` is its content in Base64, as it stands in JSON."""
+
+    media_type: ImageType
+    data: str = field(repr=False)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One message of a prompt or a conversation."""
+    """One message of a prompt or a conversation; pictures stand in prompts alone, never in what is remembered."""
 
     role: Role
     text: str
     author: str = ""
     sent_at: datetime | None = None
+    images: tuple[Image, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,13 +181,15 @@ class Question:
     """What is asked: the asker's words, what was said before, and where to look.
 
     ``knowledge_bases`` names all that may be searched, already decided by who asks; empty means none.
-    ``document_ids``, when given, narrows the search to these documents.
+    ``document_ids``, when given, narrows the search to these documents. ``beside`` are the words of what stands beside
+    the question and in its history too, such as a screenshot: searched for where the question itself finds nothing.
     """
 
     text: str
     knowledge_bases: tuple[str, ...]
     history: tuple[Message, ...] = ()
     document_ids: tuple[str, ...] = ()
+    beside: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from contextlib import aclosing
 
 from bots.app.parts import Parts
 from bots.counting import counted
-from bots.doctor import check_embedder, check_model
+from bots.doctor import check_embedder, check_model, check_vision_model
 from bots.requests import Check
 from bots.settings import Settings, SourceSettings
 from connectors.base import Origin
@@ -31,6 +31,8 @@ async def diagnose(settings: Settings, parts: Parts, *, repair: bool) -> AsyncGe
         yield found
     yield await check_embedder(parts.embedder)
     yield await check_model(parts.chat_model)
+    if parts.vision_model is not None:
+        yield await check_vision_model(parts.vision_model)
     for source in settings.sources:
         yield await _check_source(settings, source, parts.library)
 

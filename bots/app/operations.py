@@ -20,6 +20,8 @@ from bots.requests import (
     BackedUp,
     Backup,
     Decide,
+    Describe,
+    Described,
     Diagnose,
     Event,
     Forget,
@@ -38,6 +40,7 @@ from bots.turn.claims import Claims
 from bots.turn.feedback import listed
 from ragcore.answer import Answerer
 from ragcore.errors import CitebotError, ConfigError
+from ragcore.images import describe
 from ragcore.library.backup import backup
 from ragcore.library.recovery import mend
 from ragcore.library.upkeep import keep_following
@@ -142,7 +145,7 @@ class Operations:
                     yield event
 
     async def _at_once(  # noqa: PLR0911 (one return a kind of request)
-        self, request: Search | Decide | ListSources | ListFeedback | Forget | Recall | Backup
+        self, request: Search | Decide | ListSources | ListFeedback | Forget | Recall | Backup | Describe
     ) -> Sequence[Event]:
         """Return all events of a request whose work is no progress to tell of."""
         match request:
@@ -163,6 +166,8 @@ class Operations:
             case Recall():
                 recalled = await recall_one(self._settings, self._parts, request)
                 return [recalled] if recalled else []
+            case Describe():
+                return [await self._describe(request)]
             case Backup():
                 return [await self._backup(Path(request.path))]
 
@@ -175,6 +180,7 @@ class Operations:
             knowledge_bases=names,
             history=(*history, *request.attached),
             document_ids=request.document_ids,
+            beside="\n".join(message.text for message in request.attached),
         )
         answerer = Answerer(
             retriever=self._parts.retriever,
@@ -190,6 +196,13 @@ class Operations:
                     continue
                 await remember(self._settings, self._parts, request, event)
                 yield self._with_refusal(await self._with_empty_index(event, request, names), request, names)
+
+    async def _describe(self, request: Describe) -> Described:
+        model = self._parts.vision_model
+        if model is None:
+            raise ConfigError("no model reads pictures: name one as vision_model under [llm]")
+        text, usage = await describe(model, request.image, request.question, self._parts.tokenizer)
+        return Described(text=text, usage=usage)
 
     async def _search(self, request: Search) -> Found:
         names = self._readable(request.knowledge_bases, request.audience)

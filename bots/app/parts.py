@@ -1,14 +1,14 @@
 """The parts that answer and index, built from the settings and opened together."""
 
 import contextlib
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 
 from pydantic import SecretStr
 
 from bots.app.embedders import SizedEmbedder, open_embedder
 from bots.app.options import known_languages, retrieval_options, with_given
-from bots.settings import Settings
+from bots.settings import LLMSettings, Settings, TaskSettings
 from ragcore.history import History
 from ragcore.library import Library
 from ragcore.library.recovery import recover
@@ -28,6 +28,7 @@ class Parts:
     embedder: Embedder
     tokenizer: Tokenizer
     chat_model: ChatModel | None
+    vision_model: ChatModel | None
     retriever: Retriever
     history: History
 
@@ -37,9 +38,9 @@ async def open_parts(settings: Settings) -> AsyncGenerator[Parts]:
     """Open the parts; whatever a crash left behind is mended first."""
     embedder = await open_embedder(settings)
     tokenizer = await tokenizer_for(settings.llm.model) if settings.llm else offline_tokenizer()
-    chat_model = chat_model_of(settings, tokenizer)
+    chat_model, vision_model = chat_model_of(settings, tokenizer), vision_model_of(settings, tokenizer)
     async with contextlib.AsyncExitStack() as closing:
-        for client in (embedder, chat_model):
+        for client in (embedder, chat_model, vision_model):
             if isinstance(client, SizedEmbedder | OpenAIChatModel):
                 closing.push_async_callback(client.close)
         library = await Library.open(
@@ -57,6 +58,7 @@ async def open_parts(settings: Settings) -> AsyncGenerator[Parts]:
             embedder=embedder,
             tokenizer=tokenizer,
             chat_model=chat_model,
+            vision_model=vision_model,
             retriever=Retriever(
                 registry=library.registry,
                 vectors=library.vectors,
@@ -69,30 +71,34 @@ async def open_parts(settings: Settings) -> AsyncGenerator[Parts]:
         )
 
 
-def chat_model_of(settings: Settings, tokenizer: Tokenizer) -> ChatModel | None:
+def chat_model_of(settings: Settings, tokenizer: Tokenizer) -> OpenAIChatModel | None:
     """Return the language model that the settings name, None without one."""
     llm = settings.llm
     if llm is None:
         return None
-    options = with_given(
-        ChatOptions(), temperature=llm.temperature, max_tokens=llm.max_tokens, extra_body=llm.extra_body or None
-    )
+    tasks = {name: _task_options(llm, task) for name, task in llm.tasks.items()}
+    return _model_of(llm, llm.model, _options(llm), tasks, tokenizer)
+
+
+def vision_model_of(settings: Settings, tokenizer: Tokenizer) -> OpenAIChatModel | None:
+    """Return the model that the settings name for pictures, None without one."""
+    llm = settings.llm
+    if llm is None or not llm.vision_model:
+        return None
+    task = llm.tasks.get("vision", TaskSettings())
+    return _model_of(llm, llm.vision_model, _task_options(llm, task), {}, tokenizer)
+
+
+def _model_of(
+    llm: LLMSettings, model: str, options: ChatOptions, tasks: Mapping[str, ChatOptions], tokenizer: Tokenizer
+) -> OpenAIChatModel:
     return OpenAIChatModel(
         base_url=llm.base_url,
-        model=llm.model,
+        model=options.model or model,
         api_key=_secret(llm.api_key),
         context_window=llm.context_window,
         options=options,
-        tasks={
-            name: with_given(
-                options,
-                model=task.model,
-                temperature=task.temperature,
-                max_tokens=task.max_tokens,
-                extra_body=task.extra_body,
-            )
-            for name, task in llm.tasks.items()
-        },
+        tasks=tasks,
         limits=with_given(
             ChatLimits(),
             connect=llm.connect_timeout,
@@ -101,6 +107,22 @@ def chat_model_of(settings: Settings, tokenizer: Tokenizer) -> ChatModel | None:
             max_concurrent=llm.max_concurrent,
         ),
         tokenizer=tokenizer,
+    )
+
+
+def _options(llm: LLMSettings) -> ChatOptions:
+    return with_given(
+        ChatOptions(), temperature=llm.temperature, max_tokens=llm.max_tokens, extra_body=llm.extra_body or None
+    )
+
+
+def _task_options(llm: LLMSettings, task: TaskSettings) -> ChatOptions:
+    return with_given(
+        _options(llm),
+        model=task.model,
+        temperature=task.temperature,
+        max_tokens=task.max_tokens,
+        extra_body=task.extra_body,
     )
 
 

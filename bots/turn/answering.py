@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Generic
 
 from bots.access import line_to_add, narrowest
@@ -13,7 +13,7 @@ from bots.rendering.parse import parse_answer, parse_markdown
 from bots.rendering.tree import Document
 from bots.requests import Ask, Event, Forget, Recall, Recalled, Search
 from bots.service import Backend
-from bots.turn.attachments import Attached, read_attachments
+from bots.turn.attachments import Attached, FileReader
 from bots.turn.budget import TooSlow, within
 from bots.turn.claim import Outcome
 from bots.turn.commands import (
@@ -45,7 +45,6 @@ from ragcore.errors import (
     PlatformError,
     StoreError,
 )
-from ragcore.parsing.worker import ParseWorker
 from ragcore.phrases import Phrase, phrase
 from ragcore.types import Answer, Delta, Message, Status, Support
 
@@ -53,7 +52,13 @@ log = logging.getLogger(__name__)
 
 SENDING_SECONDS = 5.0
 """What of the patience is left to sending; at most an eighth of it."""
-_STAGES: dict[str, Word] = {"rewrite": "reading", "search": "searching", "write": "writing", "cite": "checking"}
+_STAGES: dict[str, Word] = {
+    "rewrite": "reading",
+    "look": "looking",
+    "search": "searching",
+    "write": "writing",
+    "cite": "checking",
+}
 _OUTCOMES = {
     Support.CITED: Outcome.ANSWERED,
     Support.EXEMPT: Outcome.ANSWERED,
@@ -71,11 +76,11 @@ class Writer(Generic[R]):
         self._backend = backend
         self._options = options
         self._notices = Notices()
-        self._worker = ParseWorker()
+        self._files = FileReader(platform, backend, options.files)
 
     async def close(self) -> None:
         """End the process that reads attachments."""
-        await self._worker.close()
+        await self._files.close()
 
     def language(self, job: Job) -> str:
         """Return the language of whoever asks."""
@@ -108,7 +113,7 @@ class Writer(Generic[R]):
             progress.text += event.text
             reply.write(progress.text, language)
         elif isinstance(event, Attached):
-            progress.unread = event.unread
+            progress.attached = event
         elif isinstance(event, Status) and event.stage in _STAGES:
             reply.say(word(_STAGES[event.stage], language))
 
@@ -126,13 +131,18 @@ class Writer(Generic[R]):
             yield known
             return
         messages = tuple(job.messages.values())
-        attached = await self._attached(messages)
+        if self._files.looks(messages):
+            yield Status(stage="look")
+        attached = await self._files.read(messages, job.question)
         yield attached
-        if not job.question:
-            yield self.plain_reason(job, "cannot_read", Outcome.FAILED, name=", ".join(attached.unread))
+        # Files without a word beside them are the question themselves.
+        question = job.question or attached.words
+        if not question:
+            document = sentence(*attached.unread(language))
+            yield Written(document=self._referred(document, job, language), outcome=Outcome.FAILED)
             return
         ask = Ask(
-            question=job.question,
+            question=question,
             knowledge_bases=self._options.readable_in(incoming, audience),
             audience=audience,
             private_to=person(incoming) if incoming.private else "",
@@ -140,7 +150,7 @@ class Writer(Generic[R]):
             reference=job.claim.reference,
             author=incoming.asker.name or incoming.asker.id,
             thread=await self._thread(incoming),
-            attached=attached.texts,
+            attached=attached.messages if job.question else (),
         )
         async for event in self._backend.run(ask):
             yield event
@@ -176,22 +186,6 @@ class Writer(Generic[R]):
         except PlatformError as error:
             log.info("a thread could not be read: %s: %s", type(error).__name__, error)
             return ()
-
-    async def _attached(self, messages: tuple[Incoming, ...]) -> Attached:
-        texts: list[Message] = []
-        unread: list[str] = []
-        for one in messages:
-            if one.attachments:
-                read = await read_attachments(
-                    self._platform,
-                    one,
-                    self._worker,
-                    most_bytes=self._options.attachment_bytes,
-                    most_characters=self._options.attachment_characters,
-                )
-                texts += read.texts
-                unread += read.unread
-        return Attached(texts=tuple(texts), unread=tuple(unread))
 
     def _refusal(self, job: Job, audience: frozenset[str], language: str) -> Written | None:
         """Return why nothing may be read here, None when something may."""
@@ -247,8 +241,8 @@ class Writer(Generic[R]):
         hidden = self._platform.manner(incoming).notice
         notes = [*answer.notes, *([word(hidden, language)] if hidden else [])]
         shown = self._notices.choose(incoming.conversation, notes)
-        if progress.unread:
-            shown = (*shown, word("cannot_read", language, name=", ".join(progress.unread)))
+        shown = (*shown, *progress.attached.unread(language))
+        answer = replace(answer, usage=answer.usage + progress.attached.usage)
         buttons = [Button.FEEDBACK]
         if answer.citations:
             buttons.append(Button.QUOTES)
@@ -293,7 +287,7 @@ class Writer(Generic[R]):
 @dataclass(slots=True)
 class _Progress:
     text: str = ""
-    unread: tuple[str, ...] = ()
+    attached: Attached = field(default_factory=Attached)
 
 
 def _phrase_of(error: CitebotError) -> Phrase | None:

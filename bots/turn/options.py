@@ -20,6 +20,21 @@ class ChannelRule:
     knowledge_bases: tuple[str, ...] | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileLimits:
+    """What is read of the files beside one question: how many, and of each how many bytes and characters.
+
+    ``images``: whether a model is there that reads pictures. A picture travels whole and a third larger (Base64) in
+    one request, and ``image_bytes`` keeps that below what endpoints with the smallest limits take (about 10 MB).
+    """
+
+    count: int = 5
+    bytes: int = 10_000_000
+    characters: int = 20_000
+    images: bool = False
+    image_bytes: int = 5_000_000
+
+
 _ORDINARY = ChannelRule()
 _USER_RATE = Rate(questions=15, seconds=60.0)
 _CHANNEL_RATE = Rate(questions=60, seconds=60.0)
@@ -32,7 +47,8 @@ class TurnOptions:
     Within ``patience`` an answer or a plain reason stands, unless words are being shown; what is being shown is ended
     after ``longest``. Messages of one asker ``merge_within`` each other are one question. Edits count
     ``edit_within`` the question; what is older than ``late_after`` when the bot comes back is not answered any more.
-    ``readers_of`` are the readers of each knowledge base, ``channels`` what differs in some, by ``place``.
+    ``files`` bounds what is read beside a question. ``readers_of`` are the readers of each knowledge base, ``channels``
+    what differs in some, by ``place``.
     """
 
     patience: float = 40.0
@@ -44,8 +60,7 @@ class TurnOptions:
     user_rate: Rate = _USER_RATE
     channel_rate: Rate = _CHANNEL_RATE
     thread_messages: int = 30
-    attachment_bytes: int = 10_000_000
-    attachment_characters: int = 20_000
+    files: FileLimits = FileLimits()
     language: str = ""
     prompts: tuple[str, ...] = ()
     log_questions: bool = False
@@ -80,6 +95,7 @@ def turn_options(settings: Settings) -> TurnOptions:
         late_after=timedelta(minutes=turns.catch_up),
         user_rate=Rate(questions=turns.user_limit, seconds=60.0),
         channel_rate=Rate(questions=turns.channel_limit, seconds=60.0),
+        files=FileLimits(images=settings.llm is not None and bool(settings.llm.vision_model)),
         prompts=turns.prompts,
         log_questions=settings.monitoring.log_questions,
         language=settings.answer.language,

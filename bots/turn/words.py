@@ -9,6 +9,7 @@ from ragcore.terms import language_of
 
 Word = Literal[
     "reading",
+    "looking",
     "searching",
     "writing",
     "checking",
@@ -26,6 +27,9 @@ Word = Literal[
     "no_documents",
     "no_such_base",
     "cannot_read",
+    "file_too_large",
+    "file_not_read",
+    "file_left_out",
     "forgotten",
     "mention_needed",
     "reference",
@@ -47,6 +51,7 @@ WORDS: tuple[Word, ...] = get_args(Word)
 _SENTENCES: dict[str, dict[Word, str]] = {
     "en": {
         "reading": "Reading the question …",
+        "looking": "Looking at the picture …",
         "searching": "Searching the documents …",
         "writing": "Writing …",
         "checking": "Checking the sources …",
@@ -64,6 +69,9 @@ _SENTENCES: dict[str, dict[Word, str]] = {
         "no_documents": "I have not read any documents yet, so I cannot answer. Please tell an administrator.",
         "no_such_base": "I know no knowledge base of the name {name} here.",
         "cannot_read": "I can't read this kind of file: {name}.",
+        "file_too_large": "This file is too large for me: {name}.",
+        "file_not_read": "I could not read this file just now: {name}.",
+        "file_left_out": "I read {count} files beside a question, so I left this out: {name}.",
         "forgotten": "Forgotten. We begin anew.",
         "mention_needed": "In this thread I only see messages that mention me.",
         "reference": "Reference: {reference}",
@@ -89,6 +97,7 @@ _SENTENCES: dict[str, dict[Word, str]] = {
     },
     "zh": {
         "reading": "正在理解问题……",
+        "looking": "正在查看图片……",
         "searching": "正在检索文档……",
         "writing": "正在撰写……",
         "checking": "正在核对出处……",
@@ -106,6 +115,9 @@ _SENTENCES: dict[str, dict[Word, str]] = {
         "no_documents": "我还没有读取任何文档，因此无法回答。请告知管理员。",
         "no_such_base": "这里没有名为 {name} 的知识库。",
         "cannot_read": "我无法读取这种文件：{name}。",
+        "file_too_large": "文件太大，我无法读取：{name}。",
+        "file_not_read": "刚才未能读取此文件：{name}。",
+        "file_left_out": "每个问题我最多读取 {count} 个文件，因此未读取：{name}。",
         "forgotten": "已忘记，我们重新开始。",
         "mention_needed": "在此话题中，我只能看到提及我的消息。",
         "reference": "编号：{reference}",
@@ -130,6 +142,7 @@ _SENTENCES: dict[str, dict[Word, str]] = {
     },
     "de": {
         "reading": "Ich lese die Frage …",
+        "looking": "Ich sehe mir das Bild an …",
         "searching": "Ich durchsuche die Dokumente …",
         "writing": "Ich schreibe …",
         "checking": "Ich prüfe die Quellen …",
@@ -147,6 +160,9 @@ _SENTENCES: dict[str, dict[Word, str]] = {
         "no_documents": "Ich habe noch keine Dokumente gelesen. Bitte sag der Administration Bescheid.",
         "no_such_base": "Eine Wissensbasis namens {name} kenne ich hier nicht.",
         "cannot_read": "Diese Art von Datei kann ich nicht lesen: {name}.",
+        "file_too_large": "Diese Datei ist mir zu groß: {name}.",
+        "file_not_read": "Diese Datei konnte ich gerade nicht lesen: {name}.",
+        "file_left_out": "Ich lese {count} Dateien neben einer Frage; ausgelassen habe ich: {name}.",
         "forgotten": "Vergessen. Wir fangen von vorn an.",
         "mention_needed": "In diesem Thread sehe ich nur Nachrichten, die mich erwähnen.",
         "reference": "Zeichen: {reference}",

@@ -100,8 +100,7 @@ class Answerer:
             return
         yield Status(stage="search")
         with stages.stage("search"):
-            found = await self._retriever.retrieve(question)
-            chunks = found.chunks or await self._second_look(question, found.near)
+            found, chunks = await self._searched(question)
             others = found.near if found.chunks else ()
         if not chunks:
             yield self._nothing_found(question, language, found, stages)
@@ -131,6 +130,15 @@ class Answerer:
         draft = replace(draft, notes=(*draft.notes, *_notes(found, language)))
         yield self._finish(question, draft, cited, language, stages)
 
+    async def _searched(self, question: Question) -> tuple[Found, tuple[ScoredChunk, ...]]:
+        """Search for the question, and where that finds nothing, for it and what stands beside it."""
+        for asked in _readings(question):
+            found = await self._retriever.retrieve(asked)
+            chunks = found.chunks or await self._second_look(asked, found.near)
+            if chunks:
+                break
+        return found, chunks
+
     async def _second_look(self, question: Question, near: tuple[ScoredChunk, ...]) -> tuple[ScoredChunk, ...]:
         """Return the chunks that came near to the gate if they say what is asked, in words of their own."""
         return near if near and await self._extractive.speaks(question, near) else ()
@@ -152,8 +160,16 @@ class Answerer:
             except (ModelError, ContextTooSmall) as error:
                 log.warning("quoting the documents instead: %s: %s", type(error).__name__, error)
                 notes = (_reason(error, language), phrase("quoted", language))
-        async for piece in self._extractive.write(question, (*chunks, *others), language):
-            yield replace(piece, notes=notes) if isinstance(piece, Draft) else piece
+        draft = Draft(text="", chunks=())
+        for asked in _readings(question):
+            async for piece in self._extractive.write(asked, (*chunks, *others), language):
+                if isinstance(piece, Draft):
+                    draft = replace(piece, notes=notes)
+                else:
+                    yield piece
+            if draft.text:
+                break
+        yield draft
 
     async def _with_citation_pass(self, draft: Draft) -> Draft:
         """Let the model add citations to a bare answer; a text that differs in anything else is dropped."""
@@ -211,6 +227,13 @@ class Answerer:
     def _nothing_found(self, question: Question, language: str, found: Found, stages: Stages) -> Answer:
         text = self._options.empty_response or phrase("empty_response", language)
         return replace(_fixed(question, text, Support.ABSTAINED, stages), notes=_notes(found, language))
+
+
+def _readings(question: Question) -> tuple[Question, ...]:
+    """Return the question, and then, if something stands beside it, with that as its own words."""
+    if not question.beside:
+        return (question,)
+    return question, replace(question, text=f"{question.text}\n{question.beside}")
 
 
 def _fixed(question: Question, text: str, support: Support, stages: Stages) -> Answer:

@@ -4,7 +4,7 @@ What gives way, when not everything fits, and in which order:
 
 1. blocks of knowledge, from the least relevant;
 2. rounds of history, from the oldest;
-3. the middle of the question, down to ``QUESTION_TOKENS``. System messages never.
+3. the middle of the question, down to ``QUESTION_TOKENS``. System messages and the question's pictures never.
 
 Whoever recalls history bounds it (``HISTORY_SHARE``), so that a conversation that only grows leaves knowledge its room.
 """
@@ -26,6 +26,11 @@ MESSAGE_TOKENS = 4
 REPLY_TOKENS = 3
 """What a chat format adds to each message (three, and one for the role) and to open the reply, by OpenAI's cookbook
 ("How to count tokens with tiktoken"). Formats of other models add about as much."""
+
+IMAGE_TOKENS = 4_096
+"""What a picture counts, whatever its size: the most that we know any endpoint to take for one. Mistral's Pixtral takes
+a token for each 16 x 16 pixels of at most 1024 x 1024; OpenAI's guide "Images and vision" comes to 3,779 for
+gpt-4.1-nano (1,536 patches, 2.46 tokens each) and less for the others."""
 
 QUESTION_TOKENS = 64
 HISTORY_SHARE = 0.25
@@ -59,7 +64,12 @@ def prompt_tokens(messages: Sequence[Message], tokenizer: Tokenizer) -> int:
     """Return what the messages take as one prompt; 0 for none."""
     if not messages:
         return 0
-    return REPLY_TOKENS + sum(MESSAGE_TOKENS + tokenizer.count(message.text) for message in messages)
+    return REPLY_TOKENS + sum(message_tokens(message, tokenizer) for message in messages)
+
+
+def message_tokens(message: Message, tokenizer: Tokenizer) -> int:
+    """Return what one message takes: its text, its pictures (``IMAGE_TOKENS`` each), and what the format adds."""
+    return MESSAGE_TOKENS + tokenizer.count(message.text) + IMAGE_TOKENS * len(message.images)
 
 
 def message_fit_in(
@@ -180,9 +190,10 @@ def _fit_question(parts: _Parts, room: int, reserve: int, tokenizer: Tokenizer) 
             raise _too_small(rules, reserve, 0, room)
         return None, room - rules
     whole = tokenizer.count(parts.question.text)
-    left = room - rules - MESSAGE_TOKENS
+    frame = message_tokens(replace(parts.question, text=""), tokenizer)
+    left = room - rules - frame
     if left < min(whole, QUESTION_TOKENS):
-        raise _too_small(rules, reserve, min(whole, QUESTION_TOKENS) + MESSAGE_TOKENS, room)
+        raise _too_small(rules, reserve, min(whole, QUESTION_TOKENS) + frame, room)
     if whole <= left:
         return parts.question, left - whole
     text = cut_middle(parts.question.text, QUESTION_TOKENS, left, tokenizer)
@@ -237,7 +248,7 @@ def _rounds(parts: _Parts, tokenizer: Tokenizer) -> Iterator[tuple[int, int]]:
             size = cost = 0
             asked = False
         size += 1
-        cost += MESSAGE_TOKENS + tokenizer.count(message.text)
+        cost += message_tokens(message, tokenizer)
         asked = asked or message.role == "user"
     if size:
         yield size, cost

@@ -6,9 +6,9 @@ from typing import Literal, Protocol
 
 from ragcore.types import Message, Usage
 
-TASKS = ("answer", "cite", "check")
+TASKS = ("answer", "cite", "check", "vision")
 """What a chat model is asked to do; options may differ by task."""
-LATER_TASKS = ("rewrite", "enrich", "research", "vision")
+LATER_TASKS = ("rewrite", "enrich", "research")
 """Tasks that the design names and nothing asks for yet: their options are taken, and wait."""
 
 

@@ -236,7 +236,7 @@ class OpenAIChatModel:
         limit = "max_completion_tokens" if "max_completion_tokens" in self._concessions else "max_tokens"
         request: dict[str, object] = {
             "model": options.model or self._model,
-            "messages": [{"role": message.role, "content": _encodable(message.text)} for message in messages],
+            "messages": [{"role": message.role, "content": _content(message)} for message in messages],
             "stream": True,
             limit: options.max_tokens,
         }
@@ -364,6 +364,18 @@ def _check_whole(finish: Finish, text: str) -> None:
         raise ModelBadOutput("the output was cut at its length limit", raw=text)
     if finish.reason == "refused":
         raise ModelRefused("the endpoint's content filter stopped the output")
+
+
+def _content(message: Message) -> str | list[dict[str, object]]:
+    """Return the text, or text and pictures as the parts that chat completions take them in."""
+    text = _encodable(message.text)
+    if not message.images:
+        return text
+    pictures: list[dict[str, object]] = [
+        {"type": "image_url", "image_url": {"url": f"data:{image.media_type};base64,{image.data}"}}
+        for image in message.images
+    ]
+    return [{"type": "text", "text": text}, *pictures] if text.strip() else pictures
 
 
 def _encodable(text: str) -> str:

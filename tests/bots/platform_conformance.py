@@ -6,15 +6,23 @@ class TestSlack(PlatformConformance):
 """
 
 import asyncio
+import base64
+import functools
+import pathlib
+from dataclasses import replace
 from typing import Any, Protocol
 
 import pytest
 
 from bots.platform import Call, Incoming, Manner, Platform, Reach, Sent, View
 from bots.rendering.parse import parse_answer
+from bots.requests import Ask, Describe
+from bots.turn.options import FileLimits
 from ragcore.errors import MessageGone, PlatformError, PlatformRateLimited, StreamEnded
 from tests.bots.scene import partial, view
+from tests.bots.turn.flows import OPTIONS, SEEN, Model, answering, turning
 from tests.fakes.operations import ANSWER
+from tests.fakes.waiting import until
 
 KEY = "0123abcda1s1p0"
 
@@ -26,6 +34,10 @@ class Bench(Protocol):
 
     async def ask(self, text: str, reach: Reach = Reach.MENTION) -> Incoming:
         """Return the event of a person's message, as the adapter hands it over."""
+        ...
+
+    async def attach(self, text: str, name: str, media_type: str, content: bytes) -> Incoming | None:
+        """Return the event of a message with a file beside it; None where nothing can be attached."""
         ...
 
     async def standing(self, incoming: Incoming) -> list[str]:
@@ -213,3 +225,41 @@ class PlatformConformance:
             assert isinstance(await bench.platform.readers(incoming), frozenset)
         except PlatformError as error:
             pytest.fail(f"asking failed: {error}")
+
+    @pytest.mark.parametrize(
+        ("name", "media_type", "content"),
+        [
+            ("notes.md", "text/markdown", b"# Notes\n\nFive days."),
+            ("photo.jpg", "image/jpeg", b"\xff\xd8\xff\xe0" + bytes(9)),
+        ],
+    )
+    async def test_a_file_beside_a_message_is_fetched_up_to_a_size(
+        self, bench: Bench, name: str, media_type: str, content: bytes
+    ) -> None:
+        incoming = await bench.attach("What is in it?", name, media_type, content)
+        if incoming is None:
+            pytest.skip("nothing can be attached here")
+        assert incoming.text == "What is in it?"
+        (attachment,) = incoming.attachments
+        assert (attachment.name, attachment.media_type, attachment.size) == (name, media_type, len(content))
+        assert await bench.platform.fetch(incoming, attachment, limit=len(content)) == content
+        with pytest.raises(PlatformError):
+            await bench.platform.fetch(incoming, attachment, limit=len(content) - 1)
+
+    async def test_a_picture_beside_a_question_is_looked_at(self, bench: Bench, tmp_path: pathlib.Path) -> None:
+        content = b"\xff\xd8\xff\xe0" + bytes(9)
+        incoming = await bench.attach("What does it mean?", "photo.jpg", "image/jpeg", content)
+        if incoming is None:
+            pytest.skip("nothing can be attached here")
+        model = Model(functools.partial(answering, pause=0.01))
+        options = replace(OPTIONS, files=FileLimits(images=True))
+        async with turning(bench.platform, model, options, tmp_path) as turns:
+            assert await turns.receive(incoming)
+            await until(lambda: not turns.running(), seconds=30.0)
+        (looked,) = [request for request in model.asked if isinstance(request, Describe)]
+        assert base64.b64decode(looked.image.data) == content
+        assert (looked.image.media_type, looked.question) == ("image/jpeg", "What does it mean?")
+        (asked,) = [request for request in model.asked if isinstance(request, Ask)]
+        assert [message.text for message in asked.attached] == [f"photo.jpg:\n\n{SEEN}"]
+        (text,) = await bench.standing(incoming)
+        assert "five days" in text

@@ -33,8 +33,17 @@ class Request:
 
     @property
     def texts(self) -> list[str]:
-        """Return the texts of the messages."""
-        return [message["content"] for message in self.body.get("messages", ())]
+        """Return the texts of the messages, each part of text one of its own."""
+        contents = [message["content"] for message in self.body.get("messages", ())]
+        parts = [[{"type": "text", "text": one}] if isinstance(one, str) else one for one in contents]
+        return [part["text"] for content in parts for part in content if part["type"] == "text"]
+
+    @property
+    def images(self) -> list[str]:
+        """Return the addresses of the pictures in the messages."""
+        contents = [message["content"] for message in self.body.get("messages", ())]
+        parts = [part for content in contents if not isinstance(content, str) for part in content]
+        return [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -281,7 +281,10 @@ class FakePlatform:
         return self.members.get(incoming.asker.id, frozenset({"*"}))
 
     async def fetch(self, incoming: Incoming, attachment: Attachment, *, limit: int) -> bytes:
-        return self.files[attachment.id][:limit]
+        content = self.files.get(attachment.id)
+        if content is None or len(content) > limit:
+            raise PlatformRefused("there is no such file, or it is too large")
+        return content
 
     async def tell(self, person: str, words: str) -> None:
         self.server.told.append((person, words))

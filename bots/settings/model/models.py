@@ -8,7 +8,10 @@ from bots.settings.model.values import FROZEN, OPENAI_URL, HttpUrl, JsonTable, S
 
 
 class TaskSettings(Section):
-    """What one task of the language model does differently from `[llm]`. The tasks are `answer`, `cite` and `check`."""
+    """What one task of the language model does differently from `[llm]`.
+
+    The tasks are `answer`, `cite`, `check` and `vision`.
+    """
 
     model: str | None = Field(default=None, description="another model for this task")
     temperature: float | None = Field(default=None, ge=0, le=2, description="another temperature for this task")
@@ -39,7 +42,11 @@ class LLMSettings(Section):
         repr=False,
         description="further fields of the request, such as those that turn thinking off",
     )
-    vision_model: str = Field(default="", description="the model that describes pictures; nothing reads it yet")
+    vision_model: str = Field(
+        default="",
+        description="a model at that endpoint that reads pictures, perhaps the same one: it puts the pictures beside a "
+        "question into words; default: pictures are not read",
+    )
     connect_timeout: float | None = Field(default=None, gt=0, description="seconds until a connection must stand")
     first_token_timeout: float | None = Field(default=None, gt=0, description="seconds until the first token must come")
     total_timeout: float | None = Field(default=None, gt=0, description="seconds until an answer must be complete")

@@ -21,6 +21,21 @@ class DiscordBench:
         await self._scene.server.say(CHANNEL, f"{MENTION} {text}")
         return (await self._scene.inbox.wait())[-1]
 
+    async def attach(self, text: str, name: str, media_type: str, content: bytes) -> Incoming | None:
+        server = self._scene.server
+        server.state.files[name] = content
+        url = server.url.replace("/api/v10", f"/files/{name}")
+        file = {
+            "id": "1",
+            "filename": name,
+            "url": url,
+            "proxy_url": url,
+            "size": len(content),
+            "content_type": media_type,
+        }
+        await server.say(CHANNEL, f"{MENTION} {text}", attachments=[file])
+        return (await self._scene.inbox.wait())[-1]
+
     async def standing(self, incoming: Incoming) -> list[str]:
         return [one["content"] for one in self._scene.server.answers(CHANNEL)]
 
@@ -43,6 +58,9 @@ class CommandBench(DiscordBench):
         interaction = await self._scene.server.command(CHANNEL, "ask", question=text)
         await until(lambda: self._scene.server.interactions.of(interaction).answered)
         return (await self._scene.inbox.wait())[-1]
+
+    async def attach(self, text: str, name: str, media_type: str, content: bytes) -> Incoming | None:
+        return None
 
     def limit_next(self, seconds: float) -> None:
         self._scene.server.faults.add("PATCH /webhooks/{}/{}/messages/{}", Fault(status=429, wait=seconds))

@@ -28,6 +28,14 @@ class SlackBench:
         self.server.say(self.channel, text if self.channel[0] == "D" else f"<@{self.server.user}> {text}")
         return (await self.inbox.wait(count + 1))[-1]
 
+    async def attach(self, text: str, name: str, media_type: str, content: bytes) -> Incoming | None:
+        count = len(self.inbox.received)
+        self.server.files["F1"] = content
+        file = {"id": "F1", "name": name, "mimetype": media_type, "size": len(content)}
+        text = text if self.channel[0] == "D" else f"<@{self.server.user}> {text}"
+        self.server.say(self.channel, text, files=[file], subtype="file_share")
+        return (await self.inbox.wait(count + 1))[-1]
+
     async def standing(self, incoming: Incoming) -> list[str]:
         here = incoming.conversation
         return [self.server.plain(message) for message in self.server.answers(here.channel, here.thread)]

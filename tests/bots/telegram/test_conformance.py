@@ -29,6 +29,22 @@ class TelegramBench:
         self.server.say(self.chat, text if self.chat > 0 else name + text)
         return (await self.inbox.wait(count + 1))[-1]
 
+    async def attach(self, text: str, name: str, media_type: str, content: bytes) -> Incoming | None:
+        count = len(self.inbox.received)
+        self.server.files["f1"] = content
+        file = {"file_id": "f1", "file_unique_id": "u", "file_size": len(content)}
+        name_of_bot = f"@{self.server.bot['username']}"
+        said: dict[str, object] = {"caption": text}
+        if self.chat < 0:
+            mention = {"type": "mention", "offset": 0, "length": len(name_of_bot)}
+            said = {"caption": f"{name_of_bot} {text}", "caption_entities": [mention]}
+        if media_type == "image/jpeg":
+            said["photo"] = [{**file, "width": 1, "height": 1}]
+        else:
+            said["document"] = {**file, "file_name": name, "mime_type": media_type}
+        self.server.say(self.chat, "", **said)
+        return (await self.inbox.wait(count + 1))[-1]
+
     async def standing(self, incoming: Incoming) -> list[str]:
         return [message["text"] for message in self.server.answers(int(incoming.conversation.channel))]
 

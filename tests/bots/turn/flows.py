@@ -9,20 +9,36 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from bots.platform import View
+from bots.platform import Platform, View
 from bots.rendering.parse import parse_answer
-from bots.requests import Ask, Event, Forget, Forgotten, Found, ListSources, Recall, Recalled, Request, Search
+from bots.requests import (
+    Ask,
+    Describe,
+    Described,
+    Event,
+    Forget,
+    Forgotten,
+    Found,
+    ListSources,
+    Recall,
+    Recalled,
+    Request,
+    Search,
+)
+from bots.service import Backend
 from bots.turn.claims import Claims
 from bots.turn.feedback import Feedback
 from bots.turn.options import TurnOptions
 from bots.turn.turns import Turns
+from ragcore.errors import CitebotError
 from ragcore.stores.database import Database
-from ragcore.types import Answer, Citation, Delta, Status, Support
+from ragcore.types import Answer, Citation, Delta, Status, Support, Usage
 from tests.fakes.operations import CHUNKS, cited
 from tests.fakes.platform import FakePlatform, Server
 
 OPTIONS = TurnOptions(readers_of={"handbook": ("*",)}, admins=("discord:@9",))
 
+SEEN = "ERR_CONN_104\n\nA dialog box."
 Script = Callable[[Ask], AsyncIterator[Event]]
 
 
@@ -56,6 +72,10 @@ class Model:
         self.script = script
         self.asked: list[Request] = []
         self.turns: dict[str, Recalled] = {}
+        self.seen: str | CitebotError = SEEN
+        """What it sees in any picture."""
+        self.looks = 0.0
+        """Seconds that this takes."""
 
     async def run(self, request: Request) -> AsyncIterator[Event]:
         self.asked.append(request)
@@ -74,6 +94,11 @@ class Model:
                 yield Forgotten(turns=len(forgotten))
             case Search():
                 yield Found(chunks=CHUNKS[: request.limit])
+            case Describe():
+                await asyncio.sleep(self.looks)
+                if isinstance(self.seen, CitebotError):
+                    raise self.seen
+                yield Described(text=self.seen, usage=Usage(calls=1, prompt_tokens=9, completion_tokens=3))
             case ListSources():
                 return
 
@@ -146,6 +171,26 @@ async def flowing(
         folder.cleanup()
 
 
+@asynccontextmanager
+async def turning(
+    platform: Platform[Any], backend: Backend, options: TurnOptions, folder: pathlib.Path
+) -> AsyncIterator[Turns[Any]]:
+    """Run the turns of a real platform."""
+    database = await Database.open(folder / "claims.sqlite")
+    try:
+        async with Turns(
+            platform,
+            backend=backend,
+            claims=Claims(database),
+            feedback=Feedback(database),
+            options=options,
+            alone=True,
+        ) as turns:
+            yield turns
+    finally:
+        await database.close()
+
+
 def final(question: str) -> str:
     """Return what stands in the end in answer to a question, as the platform in memory shows it."""
     shown = FakePlatform(Server(), longest=10**6)
@@ -153,4 +198,16 @@ def final(question: str) -> str:
     return shown.render(view)[0].text
 
 
-__all__ = ["OPTIONS", "Flow", "Model", "answer_to", "answering", "final", "flowing", "replace", "words_for"]
+__all__ = [
+    "OPTIONS",
+    "SEEN",
+    "Flow",
+    "Model",
+    "answer_to",
+    "answering",
+    "final",
+    "flowing",
+    "replace",
+    "turning",
+    "words_for",
+]
