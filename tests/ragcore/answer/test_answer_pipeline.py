@@ -1,13 +1,14 @@
 import asyncio
 import pathlib
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ragcore.answer import Answerer, AnswerOptions
+from ragcore.context import default_budget, prompt_tokens
 from ragcore.errors import (
     ModelAuthError,
     ModelBadOutput,
@@ -305,6 +306,24 @@ async def test_the_citation_pass_may_add_citations_and_nothing_else(completion: 
     assert len(model.prompts) == 2
     assert answer.usage.calls == 2
     assert ("[ID:0]" in answer.raw_text) >= kept
+
+
+async def test_the_citation_pass_fits_its_own_prompt_too() -> None:
+    """RAGFlow fits only the answer's prompt, and sends what it asks besides as long as it comes."""
+    written = "Carrying over: five. " * 40
+    many = tuple(
+        replace(scored(number % 2), chunk=replace(scored(number % 2).chunk, text=TEXTS[number % 2] * 20))
+        for number in range(8)
+    )
+    model = FakeModel([say(written)], completion=written, context_window=4096)
+    await ask(answerer(model, Found(chunks=many), citation_plus=True))
+    tokenizer = offline_tokenizer()
+    rules, text = model.prompts[1]
+    room = default_budget(4096) - tokenizer.count(written)
+    assert prompt_tokens(model.prompts[1], tokenizer) <= room
+    assert text.text == written
+    assert render("citation_plus") in rules.text
+    assert 0 < rules.text.count("\nTitle: Document") < len(many)
 
 
 async def test_an_index_that_is_being_rebuilt_is_told() -> None:

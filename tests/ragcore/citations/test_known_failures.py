@@ -16,6 +16,7 @@ from tests.ragcore.citations.test_cite import CHUNKS, LEAVE, OFFICE, PLANS, chun
 LEAVE_SAID = "Full-time employees receive 25 days of paid leave a year"
 CARRIED = "Up to 5 days carry over until 31 March"
 OPENED = "The office in Lyon opened in 2019"
+THAI = "นี่คือประโยคแรกที่ยาวมากและมีรายละเอียดมากมายหลายอย่าง"
 
 
 def sentences(text: str) -> list[str]:
@@ -87,6 +88,7 @@ async def test_answers(answer: str, cited: str) -> None:
         pytest.param("So [0]. A [1-2].", "So [ID:0]. A [ID:1][ID:2].", id="onyx-ignores-ranges"),
         pytest.param("A [ 1 ].", "A [ID:1].", id="onyx-ignores-spaces"),
         pytest.param("A [1](https://z.y).", "A [1](https://z.y).", id="onyx-glues-a-second-link-on"),
+        pytest.param("So [0]. A [9].", "So [ID:0]. A.", id="langbot-leaves-a-number-that-leads-nowhere"),
     ],
 )
 def test_markers(written: str, repaired: str) -> None:
@@ -101,6 +103,7 @@ def test_markers(written: str, repaired: str) -> None:
         pytest.param("Πρώτη πρόταση. Δεύτερη πρόταση.", 2, id="ragflow-never-splits-greek"),
         pytest.param("Il est allé. Elle a mangé.", 2, id="ragflow-never-splits-behind-an-accent"),
         pytest.param("यह एक है। यह दो है।", 2, id="ragflow-never-splits-hindi"),
+        pytest.param(f"{THAI} {THAI}", 2, id="ragflow-never-splits-thai"),
         pytest.param("Use it, e.g. in tests, i.e. here.", 1, id="ragflow-splits-at-eg"),
         pytest.param("Wow! It works.", 2, id="ragflow-drops-short-sentences"),
     ],
