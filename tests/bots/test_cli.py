@@ -17,6 +17,7 @@ import bots.cli.reach
 from bots.cli import main
 from bots.requests import Ask, Decide, Search, Sync
 from bots.service import SOCKET_NAME
+from bots.settings import load_settings
 from tests.fakes.operations import TEXT, Scripted
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -287,6 +288,16 @@ def test_init_never_overwrites(cli: Cli, tmp_path: pathlib.Path) -> None:
     ran = cli("init", "--config", "new/citebot.toml")
     assert ran.code == 0
     assert "readers = []" in (tmp_path / "new" / "citebot.toml").read_text()
+
+
+def test_init_asks_on_a_terminal_who_may_read(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    stdin = io.StringIO("everybody\nslack:T0123, *\n")
+    monkeypatch.setattr(stdin, "isatty", lambda: True)
+    monkeypatch.setattr(sys, "stdin", stdin)
+    ran = cli("init", "--config", "asked.toml")
+    assert (ran.code, "everybody" in ran.err, "No readers" in ran.out) == (0, True, False)
+    settings = load_settings(pathlib.Path("asked.toml"))
+    assert [base.readers for base in settings.all_knowledge_bases.values()] == [("slack:T0123", "*")]
 
 
 def command(*args: str, folder: pathlib.Path, **more: object) -> "subprocess.Popen[str]":
