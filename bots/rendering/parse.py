@@ -9,6 +9,7 @@ from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
 from bots.rendering.clean import clean, clean_line, clean_url
+from bots.rendering.flanking import FlankedInline
 from bots.rendering.inlines import INLINE_RULES, Reader, Reading, as_written, placeholder, without_placeholders
 from bots.rendering.tree import (
     Align,
@@ -94,6 +95,7 @@ def _parser() -> MarkdownIt:
     # "js-default" is CommonMark with tables and strikethrough, and HTML as the text that it is. Link definitions stay
     # text too: nothing a writer typed may vanish.
     parser = MarkdownIt("js-default", {"maxNesting": _DEEPEST * 2}).disable("reference")
+    parser.inline = FlankedInline()
     for name, before, rule in INLINE_RULES:
         parser.inline.ruler.before(before, name, rule)
     parser.core.ruler.after("block", "long_rows", _keep_long_rows)

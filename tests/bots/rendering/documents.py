@@ -39,6 +39,7 @@ _span = st.one_of(
     _words.map(lambda text: f"*{text}*"),
     _words.map(lambda text: f"~~{text}~~"),
     _words.map(lambda text: f"W**W {text}.**W"),
+    _words.map(lambda text: f"年**“{text}”**假"),
     _word.map(lambda text: f"`{text}`"),
     st.sampled_from(
         ["`@everyone W`", "`` W`W ``", f"[W W]({ALLOWED})", f"<{ALLOWED}>", "[W [x] W](https://evil.example/)"]
