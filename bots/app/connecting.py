@@ -63,6 +63,8 @@ class Connection:
         self.state = LinkState.CONNECTING
         self.fault = ""
         self.connected = asyncio.Event()
+        self.tried = asyncio.Event()
+        """Set once it was connected, or has failed for the first time."""
         self.platform: Platform[Any] | None = None
         self.turns: PlatformTurns | None = None
         self._make = make
@@ -79,6 +81,7 @@ class Connection:
                 failures = 0
             self.connected.clear()
             self.state = LinkState.WAITING
+            self.tried.set()
             shortest, longest = (_REFUSED_SHORTEST, _REFUSED_LONGEST) if refused else (_SHORTEST, _LONGEST)
             wait = min(longest, shortest * 2**failures)
             failures += 1
@@ -114,6 +117,7 @@ class Connection:
     def _up(self) -> None:
         self.state, self.fault, self._since = LinkState.CONNECTED, "", time.monotonic()
         self.connected.set()
+        self.tried.set()
         log.info("%s: connected", self.name)
         if self._told:
             self._told = ""

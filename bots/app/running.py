@@ -30,8 +30,8 @@ FINISHING = 14.0
 over. With what is closed afterwards it stays within 20 s."""
 _LEAVING = 3.0
 """Seconds for whatever else is under way: connections, a mending."""
-_WARM_AFTER = 8.0
-"""Seconds that the platforms have to connect before the models are loaded beside them."""
+_CONNECTING = 8.0
+"""Seconds that the platforms have to connect before anything else begins: mending, reading sources, loading models."""
 _TELL_WITHIN = 120.0
 """Seconds that a word to an admin waits for a platform to carry it."""
 
@@ -91,26 +91,31 @@ class Runner:
     async def run(self, stop: asyncio.Event) -> None:
         """Run until told to stop, then finish or hand over what is under way."""
         keeping = [asyncio.create_task(connection.keep()) for connection in self.connections]
-        warming = asyncio.create_task(self._warm())
-        sweeps = (self._claims.sweep, self._feedback.sweep)
+        working = asyncio.create_task(self._work())
+        stopping = asyncio.create_task(stop.wait())
         try:
-            async with scheduling(self._settings, self._database, self._operations, sweeps):
-                await stop.wait()
-                log.info("stopping: finishing what is under way")
-                warming.cancel()
-                await asyncio.gather(*(connection.finish(FINISHING) for connection in self.connections))
+            await asyncio.wait({working, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            if not stop.is_set():
+                await working  # which never ends well by itself
+            log.info("stopping: finishing what is under way")
+            finishing = (connection.finish(FINISHING) for connection in self.connections)
+            await asyncio.gather(_end([working], FINISHING), *finishing)
         finally:
-            await _end([*keeping, warming, *self._telling], _LEAVING)
+            await _end([*keeping, working, stopping, *self._telling], _LEAVING)
 
-    async def _warm(self) -> None:
-        """Load the models once the platforms are connected: beside that they would delay it."""
-        waiting = [asyncio.create_task(connection.connected.wait()) for connection in self.connections]
+    async def _work(self) -> None:
+        """Mend, load the models and read sources, once the platforms are connected: beside that they would delay it."""
+        tried = [asyncio.create_task(connection.tried.wait()) for connection in self.connections]
         try:
-            if waiting:
-                await asyncio.wait(waiting, timeout=_WARM_AFTER)
+            if tried:
+                await asyncio.wait(tried, timeout=_CONNECTING)
         finally:
-            await _end(waiting, 0.0)
+            await _end(tried, 0.0)
+        await self._operations.start(patience=0.0)
         await self._operations.warm()
+        sweeps = (self._claims.sweep, self._feedback.sweep)
+        async with scheduling(self._settings, self._database, self._operations, sweeps):
+            await asyncio.Event().wait()
 
 
 async def run(settings: Settings) -> int:
@@ -123,7 +128,7 @@ async def run(settings: Settings) -> int:
     async with (
         hold(settings.data_dir, command="run"),
         _told_to_stop() as stop,
-        open_operations(settings, patience=0.0, leaving=_LEAVING) as operations,
+        open_operations(settings, mending=False, leaving=_LEAVING) as operations,
         serve(operations, settings.data_dir),
     ):
         runner = Runner(settings, operations)

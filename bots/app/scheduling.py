@@ -101,6 +101,8 @@ class Schedule:
             following = max(due(schedule, last, ended), ended + REST)
         except CitebotError as error:
             log.warning("source %s could not be run: %s", name, error)
+        except asyncio.CancelledError:  # by ``stop``; let through, APScheduler would call it an error
+            log.info("source %s: its run is broken off, for the process is being stopped", name)
         finally:
             self._running.discard(task)
             self._wake_at(name, following)
