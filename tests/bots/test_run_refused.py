@@ -1,0 +1,127 @@
+"""``citebot run`` where a platform refuses or is away: told, tried again, and nothing else is touched by it."""
+
+import contextlib
+import pathlib
+import re
+import socket
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tests.fakes.running import SETTINGS, Running, running
+from tests.fakes.waiting import until
+from tests.servers.discord import DiscordServer, discord_server
+from tests.servers.discord.gateway import MESSAGE_CONTENT
+from tests.servers.slack import slack_server
+from tests.servers.telegram import telegram_server
+
+QUESTION = "How many unused leave days may be carried over?"
+SDKS = {"slack": "slack_bolt", "discord": "discord", "telegram": "aiogram"}
+
+
+@pytest.fixture
+def folder(tmp_path: pathlib.Path) -> pathlib.Path:
+    (tmp_path / "documents").mkdir()
+    (tmp_path / "documents" / "leave.md").write_text(
+        "# Leave\n\nUp to five unused leave days may be carried over until 31 March.\n"
+    )
+    (tmp_path / "citebot.toml").write_text(SETTINGS, encoding="utf-8")
+    return tmp_path
+
+
+@contextlib.asynccontextmanager
+async def refusing(platform: str) -> AsyncIterator[dict[str, str]]:
+    """Give the environment of a process with one platform, which refuses it."""
+    match platform:
+        case "slack":
+            async with slack_server() as slack:
+                tokens = {"SLACK_BOT_TOKEN": slack.bot_token, "SLACK_APP_TOKEN": "xapp-of-another-app"}
+                yield {**tokens, "CITEBOT_SLACK__API_URL": f"{slack.url}/api/"}
+        case "discord":
+            async with discord_server() as discord:
+                discord.gateway.forbidden_intents = MESSAGE_CONTENT
+                yield {**discord_env(discord), "CITEBOT_DISCORD__MESSAGE_CONTENT": "on"}
+        case _:
+            async with telegram_server() as telegram:
+                yield {"TELEGRAM_BOT_TOKEN": "654321:REVOKED", "CITEBOT_TELEGRAM__API_URL": telegram.url}
+
+
+def discord_env(server: DiscordServer) -> dict[str, str]:
+    return {"DISCORD_TOKEN": server.token, "CITEBOT_DISCORD__API_URL": server.url}
+
+
+@pytest.mark.parametrize(
+    ("platform", "mend"),
+    [("slack", "SLACK_APP_TOKEN"), ("discord", "Message Content Intent"), ("telegram", "TELEGRAM_BOT_TOKEN")],
+)
+async def test_a_refusal_is_told_and_tried_again_with_that_sdk_alone(
+    folder: pathlib.Path, platform: str, mend: str
+) -> None:
+    async with refusing(platform) as env, running(folder, **env, PYTHONPROFILEIMPORTTIME="1") as citebot:
+        await until(lambda: "trying again in" in citebot.log() or citebot.process.returncode is not None, 60.0)
+        status, _, _ = await citebot.command("sources")
+        assert status == 0, "the rest runs on"
+        assert await citebot.end() == 0
+    (told,) = [line for line in citebot.log().splitlines() if "trying again in 30 s" in line]
+    assert f"{platform}: " in told
+    assert mend in told
+    assert all(secret not in citebot.log() for name, secret in env.items() if name.endswith("TOKEN"))
+    assert imported(citebot) == {SDKS[platform]}
+
+
+def imported(citebot: Running) -> set[str]:
+    """Return the platforms' SDKs that a process imported."""
+    names = set(re.findall(r"^import time:.*\| +(\S+)$", citebot.log(), re.M))
+    assert "bots.app.running" in names, "the interpreter tells of each import"
+    return {name.partition(".")[0] for name in names} & set(SDKS.values())
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+async def test_those_that_are_away_are_connected_when_they_come_and_one_answers_meanwhile(
+    folder: pathlib.Path,
+) -> None:
+    ports = [free_port(), free_port()]
+    async with slack_server() as slack:
+        env = {
+            "SLACK_BOT_TOKEN": slack.bot_token,
+            "SLACK_APP_TOKEN": slack.app_token,
+            "CITEBOT_SLACK__API_URL": f"{slack.url}/api/",
+            "DISCORD_TOKEN": "MTAw.local.token",
+            "CITEBOT_DISCORD__API_URL": f"http://127.0.0.1:{ports[0]}/api/v10",
+            "TELEGRAM_BOT_TOKEN": "123456:LOCAL",
+            "CITEBOT_TELEGRAM__API_URL": f"http://127.0.0.1:{ports[1]}",
+        }
+        async with running(folder, **env) as citebot:
+            away = ("discord: Discord cannot be reached", "telegram: Telegram cannot be reached", "slack: connected")
+            await until(lambda: all(told in citebot.log() for told in (*away, "1 document added")), 60.0)
+            slack.channel("D1")
+            slack.say("D1", QUESTION)
+            await until(lambda: "31 March" in "".join(slack.plain(one) for one in slack.answers("D1")))
+            async with discord_server(port=ports[0]) as discord, telegram_server(port=ports[1]) as telegram:
+                await until(lambda: citebot.log().count(": connected") == 3, 60.0)
+                direct = discord.direct(42)
+                await discord.say(direct, QUESTION)
+                telegram.say(42, QUESTION)
+                await until(lambda: citebot.log().count(": answered") == 3)
+                assert await citebot.end() == 0
+            assert "31 March" in discord.answers(direct.id)[-1]["content"]
+            assert "31 March" in telegram.answers(42)[-1]["text"]
+
+
+@pytest.mark.soak  # a refusal is tried again after half a minute
+async def test_what_was_refused_is_connected_once_it_is_mended(folder: pathlib.Path) -> None:
+    async with discord_server() as discord:
+        discord.gateway.forbidden_intents = MESSAGE_CONTENT
+        async with running(folder, **discord_env(discord), CITEBOT_DISCORD__MESSAGE_CONTENT="on") as citebot:
+            await until(lambda: "trying again in 30 s" in citebot.log(), 60.0)
+            discord.gateway.forbidden_intents = 0
+            await until(lambda: "discord: connected" in citebot.log(), 60.0)
+            direct = discord.direct(42)
+            await discord.say(direct, QUESTION)
+            await until(lambda: discord.answers(direct.id) and ": answered" in citebot.log())
+            assert await citebot.end() == 0
