@@ -81,12 +81,15 @@ async def test_a_short_outage_is_told_to_nobody(tmp_path: pathlib.Path, monkeypa
     assert connection.state is LinkState.CONNECTED
 
 
-async def test_a_long_outage_is_told_and_waits_grow(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_long_outage_is_told_and_waits_grow(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     away = PlatformUnreachable("no connection")
-    _, platform, told = await keep(tmp_path, monkeypatch, [away] * 9, 0.6)
+    connection, _, told = await keep(tmp_path, monkeypatch, [away] * 9, 0.6)
     assert told == [("discord", "discord doesn't work: no connection")]
-    waits = [later - earlier for earlier, later in zip(platform.tries, platform.tries[1:], strict=False)]
-    assert waits[6] > waits[2] > waits[0]
+    waits = [record.args[2] for record in caplog.records if isinstance(record.args, tuple) and len(record.args) == 3]
+    assert waits == pytest.approx([0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.06, 0.06, 0.06])
+    assert connection.state is LinkState.CONNECTED
 
 
 async def test_what_nobody_foresaw_is_told_without_its_words(
