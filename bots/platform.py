@@ -65,10 +65,11 @@ class Attachment:
 class Incoming:
     """One thing somebody wrote, as far as a turn needs to know it; can be written down as JSON and read again.
 
-    ``keys`` are all the names under which it may arrive again: the claim holds each of them once. ``message`` is its
-    id within the channel. ``text`` is what was written, without the mention of the bot, unescaped. ``private``: nobody
-    but the asker sees the reply. ``seen_by`` are the readers (settings, ``knowledge_bases.*.readers``) that see the
-    reply, as far as the event tells; for a private one the platform adds more (``Platform.readers``).
+    ``keys`` are all the names under which it may arrive again: the claim holds each of them once. An edit
+    (``edited_at``) has those of its message; the turn tells the two apart. ``message`` is its id within the channel.
+    ``text`` is what was written, without the mention of the bot, unescaped. ``private``: nobody but the asker sees the
+    reply. ``seen_by`` are the readers (settings, ``knowledge_bases.*.readers``) that see the reply, as far as the event
+    tells; for a private one the platform adds more (``Platform.readers``).
     ``goes_on`` is the reference of the turn to whose answer it replies: it belongs to that one's conversation.
     ``token`` lets the platform answer this event (an interaction's token, a response URL): never shown or logged.
     """

@@ -98,9 +98,8 @@ def incoming_of(message: discord.Message, me: int) -> Incoming | None:
         return None
     place = place_of(message.channel, message.guild)
     private = message.guild is None
-    name = f"message:{message.id}"
     return Incoming(
-        keys=(f"{name}@{int(message.edited_at.timestamp() * 1000)}",) if message.edited_at else (name,),
+        keys=(f"message:{message.id}",),
         conversation=conversation_of(message, me),
         message=str(message.id),
         asker=asker_of(message.author),

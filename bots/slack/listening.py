@@ -129,7 +129,7 @@ class Listener:
 
     async def _receive(self, incoming: Incoming) -> None:
         """Hand a message over once: a mention comes as two events at once, and one claim is enough for both."""
-        name = incoming.keys[0]
+        name = f"{incoming.keys[0]} {incoming.edited_at or ''}"
         known = self._handed.get(name)
         if known is None:
             known = self._handed[name] = asyncio.ensure_future(self._inbox.receive(incoming))

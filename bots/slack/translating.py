@@ -71,7 +71,7 @@ def incoming_of(event: Json, bot: Self, *, event_id: str = "", shared: bool = Fa
     private = _is_direct(event)
     home = _home(said, bot)
     edited = str((said.get("edited") or {}).get("ts") or "")
-    message = f"message:{channel}/{ts}" + (f"@{edited}" if edited else "")
+    message = f"message:{channel}/{ts}"
     user = str(said["user"])
     return Incoming(
         keys=(message, f"event:{event_id}") if event_id else (message,),

@@ -60,7 +60,7 @@ def incoming_of(message: Message, bot: Self) -> Incoming | None:
     if not text.strip() and not files:
         return None
     return Incoming(
-        keys=_keys(message),
+        keys=(f"message:{message.chat.id}/{message.message_id}",),
         conversation=conversation_of(message, bot),
         message=str(message.message_id),
         asker=asker,
@@ -140,12 +140,6 @@ def without_name(text: str, entities: Iterable[MessageEntity], bot: Self) -> str
             start, end = _span(entity, text)
             text = text[:start] + text[end:]
     return " ".join(text.split(" ")).strip(" ,:;")
-
-
-def _keys(message: Message) -> tuple[str, ...]:
-    """Return the names under which it may come again: the message's own, another one for each edit."""
-    name = f"message:{message.chat.id}/{message.message_id}"
-    return (f"{name}@{message.edit_date}",) if message.edit_date else (name,)
 
 
 def _person(user: User) -> Asker:

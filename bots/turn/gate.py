@@ -39,7 +39,9 @@ Verdict = Pass | Drop | Refuse
 _PASS = Pass()
 
 
-def judge(incoming: Incoming, *, respond: Respond, now: datetime, edit_within: timedelta) -> Verdict:  # noqa: PLR0911
+def judge(  # noqa: PLR0911
+    incoming: Incoming, *, respond: Respond, now: datetime, edit_within: timedelta, late_after: timedelta
+) -> Verdict:
     """Return what becomes of a message, its sender's pace aside.
 
     Args:
@@ -47,6 +49,7 @@ def judge(incoming: Incoming, *, respond: Respond, now: datetime, edit_within: t
         respond: What its channel is answered.
         now: The time.
         edit_within: How long after a question its edit still counts.
+        late_after: From which age on a question, which waited while nobody listened, is not answered any more.
     """
     if incoming.asker.is_bot:
         return Drop("a bot wrote it")
@@ -58,6 +61,8 @@ def judge(incoming: Incoming, *, respond: Respond, now: datetime, edit_within: t
         return Refuse("not_here") if incoming.reach is Reach.COMMAND else Drop("its channel is off")
     if incoming.reach is Reach.CHANNEL and not _is_for_all(incoming.text, respond):
         return Drop("it is not addressed to us")
+    if now - incoming.sent_at > late_after:
+        return Drop("it is old") if incoming.reach is Reach.CHANNEL else Refuse("late")
     if len(incoming.text) > LONGEST_QUESTION:
         return Refuse("too_long")
     return _PASS

@@ -117,7 +117,13 @@ class Turns(Generic[R]):
         rule = self._options.rule(incoming.conversation)
         options = self._options
         incoming = await self._placed(incoming)
-        verdict = judge(incoming, respond=rule.respond, now=self._now(), edit_within=options.edit_within)
+        verdict = judge(
+            incoming,
+            respond=rule.respond,
+            now=self._now(),
+            edit_within=options.edit_within,
+            late_after=options.late_after,
+        )
         if isinstance(verdict, Drop):
             log.debug("a message is left alone: %s", verdict.reason)
             return False
@@ -128,15 +134,15 @@ class Turns(Generic[R]):
             if incoming.edited_at is not None:
                 # An edit is news of a message whose own keys are claimed already.
                 mark = incoming.edited_at.isoformat()
-                incoming = replace(incoming, keys=tuple(f"{key} {mark}" for key in incoming.keys))
-                if (taken := await self._edited(incoming, arrived)) is not None:
+                edit = replace(incoming, keys=tuple(f"{key} {mark}" for key in incoming.keys))
+                if (taken := await self._edited(edit, arrived)) is not None:
                     return taken
             claim = await self._claim(incoming)
             if claim is None:
                 return False
             refusal = verdict if isinstance(verdict, Refuse) else self._over_rate(incoming, arrived)
             newest = self._lanes.newest(incoming.conversation)
-            goes_on = newest is not None and refusal is None and self._belongs(incoming, newest, arrived)
+            goes_on = newest is not None and _ends_alike(newest, refusal) and self._belongs(incoming, newest, arrived)
             if newest is not None and goes_on and await self._claims.merge(claim, newest.claim):
                 newest.change(incoming, arrived)
                 return True
@@ -183,7 +189,6 @@ class Turns(Generic[R]):
             and Reach.COMMAND not in (first.reach, incoming.reach)
             and now - job.touched < self._options.merge_within
             and not (job.spoken.is_set() or job.sending or job.stopped or job.withdrawn or job.lost)
-            and job.refusal is None
             and command_of(incoming, incoming.text) is None
             and command_of(first, job.question) is None
         )
@@ -221,7 +226,13 @@ class Turns(Generic[R]):
             return
         newest = {incoming.conversation: incoming for incoming in sorted(missed, key=lambda one: one.sent_at)}
         for incoming in newest.values():
-            await self.receive(incoming)
+            await self.receive(await self._as_found(incoming))
+
+    async def _as_found(self, incoming: Incoming) -> Incoming:
+        """Return a message that was read back: one that was changed before we ever saw it is no edit to us."""
+        if incoming.edited_at is None or await self._claims.by_message(incoming.conversation, incoming.message):
+            return incoming
+        return replace(incoming, edited_at=None)
 
     async def _beat(self) -> None:
         """Keep the leases of what is under way, and take over what nobody works on any more."""
@@ -358,6 +369,11 @@ def messages_of(claim: Claim) -> dict[str, Incoming]:
         if before is None or _is_news(one, before):
             messages[one.message] = one
     return messages
+
+
+def _ends_alike(job: Job, refusal: Refuse | None) -> bool:
+    """Return whether a job ends as a further message does: both are answered, or both came too late."""
+    return job.refusal == refusal and (refusal is None or refusal.word == "late")
 
 
 def _is_news(incoming: Incoming, before: Incoming) -> bool:

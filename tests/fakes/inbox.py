@@ -43,8 +43,9 @@ class Kept:
         if self.failing:
             self.failing -= 1
             raise StoreError("the database is away")
-        new = self._keys.isdisjoint(incoming.keys)
-        self._keys |= set(incoming.keys)
+        keys = {f"{key} {incoming.edited_at or ''}" for key in incoming.keys}
+        new = self._keys.isdisjoint(keys)
+        self._keys |= keys
         (self.received if new else self.again).append(incoming)
         self.arrived.set()
         return new

@@ -20,7 +20,7 @@ NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
 def judged(incoming: Incoming, respond: Respond = "mention") -> Verdict:
-    return judge(incoming, respond=respond, now=NOW, edit_within=timedelta(minutes=1))
+    return judge(incoming, respond=respond, now=NOW, edit_within=timedelta(minutes=1), late_after=timedelta(minutes=15))
 
 
 @pytest.mark.parametrize("reach", list(Reach))
@@ -50,6 +50,13 @@ def test_bots_empty_words_and_late_edits_are_left_alone() -> None:
         edited = asked("Why?", sent_at=NOW - timedelta(seconds=seconds), edited_at=NOW)
         assert (judged(edited) == Pass()) == kept
     assert judged(asked("x" * (LONGEST_QUESTION + 1))) == Refuse("too_long")
+
+
+def test_what_waited_too_long_is_told_so_where_it_was_meant_for_us() -> None:
+    for minutes, kept in ((14, True), (16, False)):
+        sent_at = NOW - timedelta(minutes=minutes)
+        assert judged(asked("Why?", sent_at=sent_at)) == (Pass() if kept else Refuse("late"))
+    assert isinstance(judged(asked("Why?", sent_at=sent_at, reach=Reach.CHANNEL), "all"), Drop)
 
 
 @pytest.mark.parametrize(

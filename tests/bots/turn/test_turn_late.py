@@ -1,0 +1,66 @@
+"""Messages that come in another order than they were written, or long after: each is answered once, or told why not."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+from bots.turn.claim import Outcome
+from bots.turn.words import word
+from tests.bots.turn.flows import final, flowing, virtual_now
+from tests.fakes.platform import Server, asked
+from tests.fakes.virtual import run
+
+
+def test_an_edit_that_comes_before_its_message_is_answered_once() -> None:
+    async def talk() -> None:
+        async with flowing() as flow:
+            first = asked("How many day?")
+            edited = replace(first, text="How many days?", edited_at=first.sent_at + timedelta(seconds=5))
+            await flow.turns.receive(edited)
+            await flow.idle()
+            assert not await flow.turns.receive(first)
+            assert not await flow.turns.receive(edited)
+            await flow.idle()
+            assert flow.texts("q1") == [final("How many days?")]
+            assert flow.model.questions == ["How many days?"]
+
+    run(talk())
+
+
+def test_a_question_asked_and_edited_while_nobody_listened_is_answered() -> None:
+    async def talk() -> None:
+        async with flowing() as flow:
+            await flow.turns.receive(asked("Before?", message="q0"))
+            await flow.idle()
+            sent_at = virtual_now() - timedelta(minutes=5)
+            first = asked("How many day?", sent_at=sent_at)
+            edited = replace(first, text="How many days?", edited_at=sent_at + timedelta(minutes=2))
+            flow.platform.read_back = (edited,)
+            await flow.turns.connected()
+            await flow.idle()
+            assert flow.texts("q1") == [final("How many days?")]
+            assert not await flow.turns.receive(first)
+            await flow.turns.connected()
+            await flow.idle()
+            assert flow.texts("q1") == [final("How many days?")]
+
+    run(talk())
+
+
+def test_what_waited_too_long_is_told_so_and_not_answered() -> None:
+    async def talk() -> None:
+        async with flowing(server=Server(latency=0.3)) as flow:
+            for number in range(9):
+                sent_at = virtual_now() - timedelta(hours=9, minutes=-number)
+                await flow.turns.receive(asked(f"Old {number}?", message=f"old{number}", sent_at=sent_at))
+            await flow.turns.receive(asked("New?", message="new", sent_at=virtual_now()))
+            await flow.idle()
+            told = [text for number in range(9) for text in flow.texts(f"old{number}")]
+            # The first is being told already when the others come, which are told together.
+            assert len(told) == 2
+            assert all(text.startswith(word("late")) for text in told)
+            assert flow.texts("new") == [final("New?")]
+            assert flow.model.questions == ["New?"]
+            (claim,) = await flow.claims.by_message(asked("").conversation, "old0")
+            assert claim.outcome is Outcome.LATE
+
+    run(talk())
