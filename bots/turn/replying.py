@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Sequence
 from dataclasses import replace
 from typing import Generic, TypeVar
 
+from bots.patience import until_kept
 from bots.platform import Button, Call, Limit, Platform, R, Sent, View
 from bots.rendering.markdown import document_markdown
 from bots.rendering.parse import parse_partial
@@ -19,6 +20,7 @@ from bots.turn.claims import Claims
 from bots.turn.meter import Meter
 from bots.turn.pacing import Pacer
 from bots.turn.saying import Saying
+from bots.turn.withdrawing import CALL_SECONDS, take_back
 from ragcore.errors import (
     ClaimLost,
     MessageGone,
@@ -26,14 +28,13 @@ from ragcore.errors import (
     PlatformRateLimited,
     PlatformRefused,
     PlatformUnreachable,
+    StoreError,
     StreamEnded,
 )
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-CALL_SECONDS = 20.0
-"""How long one call may take; what takes longer counts as not having reached the platform."""
 SHOWS_REFUSED = 3
 """After so many refusals in a row a reply grows no more: its end is what counts."""
 SENDS = 10
@@ -117,8 +118,7 @@ class Reply(Generic[R]):
         for part in earlier.sends:
             if part.sent is not None and part.number not in self._parts:
                 await self._intend(part.number, self._key(part.number))
-                await self._claims.done(self._claim, part.number, part.sent)
-                self._parts[part.number] = replace(self._parts[part.number], done=True, sent=part.sent)
+                await self._done(part.number, self._parts[part.number].key, part.sent)
 
     @property
     def shown(self) -> str:
@@ -217,6 +217,8 @@ class Reply(Generic[R]):
     def _after(self, error: PlatformError, limits: Sequence[Limit], begun: Sent | None) -> None:
         self._meter.refused[type(error).__name__] += 1
         log.info("turn %s: words were not taken: %s: %s", self._claim.reference, type(error).__name__, error)
+        if begun is None and not isinstance(error, PlatformUnreachable):
+            self._spoken.clear()  # nothing stands, so nobody has more patience for it
         match error:
             case PlatformRateLimited():
                 self._pacer.pause(limits, error.retry_after)
@@ -236,11 +238,11 @@ class Reply(Generic[R]):
         self._begun = sent
         if not sent.draft:
             try:
-                await self._claims.begun(self._claim, sent)
+                await until_kept(lambda: self._claims.begun(self._claim, sent), StoreError)
             except ClaimLost:
                 # Whoever has the claim now cannot know of it.
                 self._begun = None
-                await self._call(self._platform.withdraw(self._incoming, sent))
+                await take_back(self._platform, self._incoming, sent)
                 raise
 
     async def finish(self, view: View) -> None:
@@ -272,10 +274,7 @@ class Reply(Generic[R]):
     async def withdraw(self) -> None:
         """Take back whatever stands; what cannot be taken back is only logged."""
         for sent in self.standing:
-            try:
-                await self._call(self._platform.withdraw(self._incoming, sent))
-            except PlatformError as error:
-                log.warning("turn %s: not taken back: %s", self._claim.reference, error)
+            await take_back(self._platform, self._incoming, sent)
         self._begun = None
         self._parts.clear()
 
@@ -284,17 +283,16 @@ class Reply(Generic[R]):
             await self._send(number, part)
         for number in sorted(self._parts):
             if number >= len(parts) and (extra := self._parts.pop(number).sent) is not None:
-                await self._call(self._platform.withdraw(self._incoming, extra))
+                await take_back(self._platform, self._incoming, extra)
 
     async def _send(self, number: int, part: R) -> None:
         key = self._key(number)
         await self._intend(number, key)
         sent = await self._deliver(number, part, key)
-        self._parts[number] = Send(number=number, key=key, done=True, sent=sent)
         self._sign()
         if number == 0:
             self._begun = None
-        await self._claims.done(self._claim, number, sent)
+        await self._done(number, key, sent)
 
     async def _deliver(self, number: int, part: R, key: str) -> Sent:
         """Send one part until it is taken, or is refused for good."""
@@ -369,8 +367,12 @@ class Reply(Generic[R]):
         known = self._parts.get(number)
         if known is not None and not known.done and known.key == key:
             return
-        await self._claims.intend(self._claim, number, key)
+        await until_kept(lambda: self._claims.intend(self._claim, number, key), StoreError)
         self._parts[number] = Send(number=number, key=key, done=False, sent=known.sent if known else None)
+
+    async def _done(self, number: int, key: str, sent: Sent) -> None:
+        self._parts[number] = Send(number=number, key=key, done=True, sent=sent)
+        await until_kept(lambda: self._claims.done(self._claim, number, sent), StoreError)
 
     def _key(self, number: int) -> str:
         """Return the key of a part: that of a try whose end nobody knows, else a new one."""

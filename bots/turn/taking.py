@@ -5,20 +5,23 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Generic
 
+from bots.patience import until_kept
 from bots.platform import Incoming, Platform, R, Sent, View
 from bots.requests import Forget
 from bots.service import Backend
 from bots.turn.answering import Writer
 from bots.turn.claim import Outcome
 from bots.turn.claims import Claims
+from bots.turn.gate import Refuse
 from bots.turn.meter import Meter
 from bots.turn.options import TurnOptions
 from bots.turn.order import Job
 from bots.turn.pacing import Pacer
 from bots.turn.replying import Reply
+from bots.turn.withdrawing import take_back
 from bots.turn.words import Word, word
 from bots.turn.written import Written
-from ragcore.errors import CitebotError, ClaimLost, PlatformError
+from ragcore.errors import CitebotError, ClaimLost, PlatformError, PlatformRefused, StoreError
 from ragcore.types import ConversationKey
 
 log = logging.getLogger(__name__)
@@ -69,30 +72,42 @@ class Taker(Generic[R]):
             started=job.touched,
         )
         try:
-            await self._begin(job, reply)
-            await self._write_and_send(job, reply)
+            failed = await self._failure(job, reply)
+            if failed is not None and _may_be_told(failed) and job.refusal is None:
+                job.refusal = Refuse("went_wrong")
+                failed = await self._failure(job, reply)
+            if failed is not None:
+                await reply.settle()
+                await self._give_up(job, failed)
+                job.done = True
         except ClaimLost:
             log.info("turn %s: given up, for it is somebody else's or withdrawn", job.claim.reference)
             job.done = True
             await reply.settle()
             if job.withdrawn:
                 await reply.withdraw()
-        except CitebotError as error:
-            await reply.settle()
-            await self._give_up(job, error)
-            job.done = True
         finally:
             # Cancelled, it isn't done: somebody else goes on with it.
             await reply.settle()
             self._meter.end.add(asyncio.get_running_loop().time() - job.touched)
 
+    async def _failure(self, job: Job, reply: Reply[R]) -> Exception | None:
+        """Do all of it, and return what went wrong; ClaimLost is raised."""
+        try:
+            await self._begin(job, reply)
+            await self._write_and_send(job, reply)
+        except ClaimLost:
+            raise
+        except Exception as error:
+            if not isinstance(error, CitebotError):
+                log.exception("turn %s failed", job.claim.reference)
+            return error
+        return None
+
     async def take_back(self, incoming: Incoming, sent: Sequence[Sent]) -> None:
         """Withdraw messages of an answer that nobody writes any more."""
         for one in sent:
-            try:
-                await self._platform.withdraw(incoming, one)
-            except PlatformError as error:
-                log.warning("a message was not taken back: %s: %s", type(error).__name__, error)
+            await take_back(self._platform, incoming, one)
 
     async def _begin(self, job: Job, reply: Reply[R]) -> None:
         if job.refusal is None:
@@ -126,11 +141,15 @@ class Taker(Generic[R]):
                 job.sending = False
             async with self._door(job.incoming.conversation):
                 if job.version == version:
-                    await self._claims.finish(job.claim, written.outcome, answer=written.answer)
-                    job.done = True
-                    self._count(written)
-                    log.info("turn %s: %s", job.claim.reference, written.outcome.value)
+                    await self._finish(job, written)
                     return
+
+    async def _finish(self, job: Job, written: Written) -> None:
+        outcome, answer = written.outcome, written.answer
+        await until_kept(lambda: self._claims.finish(job.claim, outcome, answer=answer), StoreError)
+        job.done = True
+        self._count(written)
+        log.info("turn %s: %s", job.claim.reference, outcome.value)
 
     async def _written(self, job: Job, reply: Reply[R]) -> Written | None:
         """Return what is to be sent, None when what is asked has changed meanwhile."""
@@ -153,9 +172,6 @@ class Taker(Generic[R]):
                 log.warning("turn %s: what answers cancelled itself", job.claim.reference)
                 return self._writer.plain_reason(job, "went_wrong", Outcome.FAILED)
             return None
-        except Exception:
-            log.exception("turn %s failed", job.claim.reference)
-            return self._writer.plain_reason(job, "went_wrong", Outcome.FAILED)
         finally:
             job.asking = None
 
@@ -165,7 +181,7 @@ class Taker(Generic[R]):
             return self._writer.cut_short(job, reply.shown, word("stopped", language), Outcome.STOPPED)
         return self._writer.plain_reason(job, "stopped", Outcome.STOPPED)
 
-    async def _give_up(self, job: Job, error: CitebotError) -> None:
+    async def _give_up(self, job: Job, error: Exception) -> None:
         """Mark a turn whose answer the platform does not take, and tell an admin."""
         log.error("turn %s could not be sent: %s: %s", job.claim.reference, type(error).__name__, error)
         self._meter.outcomes[Outcome.UNSENT] += 1
@@ -190,3 +206,8 @@ class Taker(Generic[R]):
         if written.answer is not None:
             self._meter.tokens["prompt"] += written.answer.usage.prompt_tokens
             self._meter.tokens["completion"] += written.answer.usage.completion_tokens
+
+
+def _may_be_told(failed: Exception) -> bool:
+    """Return whether a plain reason may go where the answer did not: a fault of ours, or words that were refused."""
+    return isinstance(failed, PlatformRefused) or not isinstance(failed, CitebotError)
