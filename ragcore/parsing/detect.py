@@ -150,8 +150,7 @@ def _textual(head: str, content: bytes, hint: Media | None) -> Media:
         found = _json_kind(head, content, hint)
         if found is not None:
             return found
-    mail = _is_mail(head)
-    if mail and hint in (None, Media.MAIL, Media.TEXT):
+    if (hint in (None, Media.MAIL, Media.TEXT) or hint not in TEXTUAL) and _is_mail(head):
         return Media.MAIL
     if hint is not None and hint in TEXTUAL and _keeps_promise(head, hint):
         return hint

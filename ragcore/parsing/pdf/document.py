@@ -16,7 +16,7 @@ from ragcore.parsing.options import Job
 from ragcore.parsing.outline import Heading, SectionWriter
 from ragcore.parsing.pdf.furniture import Furniture
 from ragcore.parsing.pdf.layout import Line, reading_order
-from ragcore.parsing.pdf.ocr import OCR_MEND, ocr_engine
+from ragcore.parsing.pdf.ocr import ocr_engine, ocr_mend
 from ragcore.parsing.pdf.paragraphs import blocks_of, heading_level, words_of
 from ragcore.parsing.pdf.runs import page_runs
 from ragcore.parsing.pdf.tables import PageTable
@@ -104,8 +104,9 @@ def _parse(document: Any, job: Job, *, running: bool = True) -> ParsedDocument:
                 scanned.append(page.number)
             if page.broken:
                 broken.append(page.number)
+    mend = ocr_mend(wanted=job.options.ocr) if scanned else ""
     if len(scanned) == total:
-        raise ParseError("its pages are images without text", mend=OCR_MEND)
+        raise ParseError("its pages are images without text", mend=mend)
     title = _title(facts.get("Title", "")) or big
     sections = writer.sections(title)
     if running and not sections and _has_plain_page(document, broken):
@@ -115,7 +116,7 @@ def _parse(document: Any, job: Job, *, running: bool = True) -> ParsedDocument:
         title=title,
         media_type=Media.PDF,
         sections=sections,
-        warnings=_warnings("pages without text, only images", scanned, f"; {OCR_MEND}")
+        warnings=_warnings("pages without text, only images", scanned, f"; {mend}")
         + _warnings("pages that are damaged", broken),
         author=one_line(facts.get("Author", "")),
         updated_at=_date(facts.get("ModDate", "") or facts.get("CreationDate", "")),

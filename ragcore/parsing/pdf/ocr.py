@@ -6,7 +6,8 @@ from typing import Any
 
 from ragcore.parsing.pdf.runs import PageRuns, Run
 
-OCR_MEND = 'install OCR with: pip install "citebot[ocr]", then sync with --full'
+_INSTALL = 'install OCR with: pip install "citebot[ocr]", then sync with --full'
+_SCAN_AGAIN = "OCR found no words on them; scan them sharper, or leave them"
 
 _SCALE = 2.0
 """Pixels a point: 144 dpi, enough for print of 9 points."""
@@ -53,3 +54,8 @@ def ocr_engine() -> OcrEngine | None:
     from rapidocr_onnxruntime import RapidOCR
 
     return OcrEngine(RapidOCR())
+
+
+def ocr_mend(*, wanted: bool) -> str:
+    """Return what can be done about pages without text, where OCR was ``wanted`` or not."""
+    return _SCAN_AGAIN if wanted and ocr_engine() is not None else _INSTALL

@@ -128,6 +128,7 @@ def test_a_nested_entity_bomb_in_a_package_is_not_expanded() -> None:
             "x.txt",
             "message/rfc822",
         ),
+        (b"From: a@b.c\nSubject: Hi\nDate: Mon, 1 Jan 2024 10:00:00 +0000\n\nHello\n", "x.pdf", "message/rfc822"),
         (b"Just a sentence, with a comma.\nAnd another, too.\nAnd a third, fine.\n", "", "text/plain"),
         (b"MZ is a prefix, and this is plain text about it.", "x.txt", "text/plain"),
     ],

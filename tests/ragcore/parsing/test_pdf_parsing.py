@@ -241,6 +241,15 @@ def test_letters_drawn_as_shapes_are_no_empty_page(shapes: int, reason: str) -> 
 
 
 @pytest.mark.skipif(importlib.util.find_spec("rapidocr_onnxruntime") is None, reason='the extra "ocr" is not installed')
+def test_a_scan_on_which_ocr_finds_nothing_is_not_told_to_install_it() -> None:
+    with pytest.raises(ParseError) as caught:
+        parse(pdf([[], []], image=True), name="scan.pdf")
+    assert "OCR found no words" in caught.value.mend
+    parsed = parse(pdf([lines(BODY), []], image=True), name="scan.pdf")
+    assert "OCR found no words" in parsed.warnings[0]
+
+
+@pytest.mark.skipif(importlib.util.find_spec("rapidocr_onnxruntime") is None, reason='the extra "ocr" is not installed')
 def test_ocr_reads_a_scanned_page() -> None:
     import pypdfium2
 
