@@ -15,13 +15,12 @@ import sys
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from benchmarks.retrieval import BENCH, half_of, workspace
+from benchmarks.retrieval import BENCH, half_of, indexed, workspace
 from ragcore.answer import Answerer
 from ragcore.citations import markers
 from ragcore.evaluate.judged import JudgedQuery, read_queries
 from ragcore.evaluate.retrieval import KNOWLEDGE_BASE
 from ragcore.library import Library
-from ragcore.models.minilm import MiniLMEmbedder
 from ragcore.retrieval import RetrievalOptions, Retriever
 from ragcore.retrieval.retriever import Retrieved
 from ragcore.tokens import offline_tokenizer
@@ -74,7 +73,7 @@ async def answered(library: Library, searcher: Retriever | Without, query: Judge
 
 async def measure(name: str, queries: list[JudgedQuery], foreign: list[JudgedQuery]) -> str:
     """Return the row of a set."""
-    library = await Library.open(workspace(name), embedder=MiniLMEmbedder())
+    library = await indexed(name)
     try:
         usual, deep = retriever_of(library), retriever_of(library, RetrievalOptions(top_n=_DEEP))
         own = [await answered(library, usual, query, history=True) for query in queries]

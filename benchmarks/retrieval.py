@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from ragcore.evaluate.judged import read_queries
 from ragcore.evaluate.retrieval import KNOWLEDGE_BASE, RetrievalReport, evaluate_retrieval
 from ragcore.library import Library
+from ragcore.library.recovery import mend, recover
 from ragcore.models.minilm import MiniLMEmbedder
 from ragcore.retrieval import Retriever
 from ragcore.types import Question
@@ -93,12 +94,21 @@ async def table(names: Sequence[str], arguments: argparse.Namespace) -> None:
         print("| " + " | ".join(cells) + " |", flush=True)
 
 
+async def indexed(name: str) -> Library:
+    """Open what ``measure`` has indexed; an index that another version wrote is filled anew."""
+    library = await Library.open(workspace(name), embedder=MiniLMEmbedder())
+    await recover(library)
+    async for _ in mend(library):
+        pass
+    return library
+
+
 async def gate(names: Sequence[str]) -> None:
     """Print, for each pair of sets, the share of questions that find nothing."""
     questions = {name: [q.text for q in read_queries(BENCH / name) if half_of(q.id)][:GATE_QUESTIONS] for name in names}
     print("| documents of | " + " | ".join(f"asked {name}" for name in names) + " |\n|" + " --- |" * (len(names) + 1))
     for name in names:
-        library = await Library.open(workspace(name), embedder=MiniLMEmbedder())
+        library = await indexed(name)
         try:
             retriever = Retriever(
                 registry=library.registry,

@@ -10,9 +10,11 @@ from ragcore.terms import gaps, term_texts
 from ragcore.types import Chunk
 
 TITLE_WEIGHT = 2
-HEADING_WEIGHT = 1
+HEADING_WEIGHT = 2
 KEYWORD_WEIGHT = 2
 QUESTION_WEIGHT = 1
+"""How often a term of each place counts beside one of the text. With inscit's titles cut into title and headings,
+nDCG@10 of a whole search is 0.762, 0.790, 0.791 and 0.793 for headings counted 0, 1, 2 and 3 times."""
 
 _SEPARATOR = "\x1f"
 

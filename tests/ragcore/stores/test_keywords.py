@@ -93,8 +93,8 @@ async def test_better_places_count_more(tmp_path: pathlib.Path) -> None:
         ]
     )
     order = await found(index, "vacation")
-    assert set(order[:2]) == {"title-0", "key-0"}
-    assert set(order[2:]) == {"text-0", "path-0"}
+    assert set(order[:3]) == {"title-0", "key-0", "path-0"}
+    assert order[3:] == ["text-0"]
     await index.close()
 
 
