@@ -9,7 +9,7 @@ from ragcore.extractive.expectation import Expectation
 from ragcore.extractive.form import is_how_to, selects, takes_anything
 from ragcore.extractive.matter import Matter, follows
 from ragcore.extractive.options import ExtractOptions
-from ragcore.extractive.support import TOLD, row_tells
+from ragcore.extractive.support import TOLD, has_another_code, row_tells
 from ragcore.extractive.words import content
 
 _RESTRICTS = re.compile(
@@ -65,12 +65,16 @@ class _Choice:
 
         Unless a sentence or another table comes near to it: the other rows of its table are of other things.
         """
+        anything = takes_anything(question)
         ranked = sorted(range(len(self._units)), key=lambda i: (-self._matter.scores[i], i))
         best = self._units[ranked[0]]
-        if takes_anything(question) or row_tells(self._matter, ranked[0]):
-            return [i for i in ranked if takes_anything(question) or row_tells(self._matter, i)]
+        tells = {
+            i for i in ranked if (anything or row_tells(self._matter, i)) and not has_another_code(self._matter, i)
+        }
+        if ranked[0] in tells:
+            return [i for i in ranked if i in tells]
         least = self._options.as_good * self._matter.scores[ranked[0]]
-        others = [i for i in ranked if self._units[i].chunk != best.chunk and row_tells(self._matter, i)]
+        others = [i for i in ranked if self._units[i].chunk != best.chunk and i in tells]
         return others if others and self._matter.scores[others[0]] >= least else []
 
     def _take(self, i: int) -> None:

@@ -10,7 +10,7 @@ from ragcore.extractive.form import is_how_to, roles, takes_anything
 from ragcore.extractive.likeness import Floats
 from ragcore.extractive.matter import Matter
 from ragcore.extractive.options import ExtractOptions
-from ragcore.extractive.words import LIGHTEST, content
+from ragcore.extractive.words import LIGHTEST, content, holds_code
 
 TOLD = 0.3
 """How far a row or what stands above it must hold one of the words that are asked of the thing."""
@@ -59,6 +59,19 @@ def row_tells(matter: Matter, i: int) -> bool:
     which = [j for j in telling if matter.words[j].term not in columns and matter.around[i][j] < TOLD]
     of_it = not which or bool(matter.held[i][which].max() >= TOLD)
     return of_it and (not asked or bool(best[asked].max() >= TOLD))
+
+
+def has_another_code(matter: Matter, i: int) -> bool:
+    """Whether a row is called by a code, and the question has a code that stands neither in it nor above it.
+
+    The row of E-104 is no answer to "what does E-999 of the TW-200 mean?", however well the rest fits.
+    """
+    row = matter.units[i].row
+    codes = [j for j, word in enumerate(matter.words) if word.is_code]
+    if row is None or not codes or not holds_code(row.name):
+        return False
+    own, best = matter.held[i][codes], np.maximum(matter.held[i], matter.around[i])[codes]
+    return bool(best.min() < TOLD and own.max() < TOLD)
 
 
 def _names_another(matter: Matter, chosen: Sequence[int]) -> bool:

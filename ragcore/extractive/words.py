@@ -50,14 +50,16 @@ class Word:
     """A telling word of a question.
 
     ``written`` is lower case. ``weight`` is above 0; rarity is not part of it. ``names`` says that it names a thing or
-    a person, an identifier or a word with a capital, rather than what is asked of it. ``across`` are the terms of an
-    unspaced script that share a character with it: of two words that stand side by side the pair between is none.
+    a person, an identifier or a word with a capital, rather than what is asked of it; ``is_code``, that it is an
+    identifier with a digit. ``across`` are the terms of an unspaced script that share a character with it: of two words
+    that stand side by side the pair between is none.
     """
 
     term: str
     written: str
     weight: float
     names: bool
+    is_code: bool = False
     across: frozenset[str] = frozenset()
 
 
@@ -97,8 +99,15 @@ def question_words(question: str, *, identifier: float) -> list[Word]:
         weight = identifier if is_code else _LIGHT_SHARE if light else 1.0
         names = of_code or _capital(question, term)
         across = frozenset(other for other, one in kinds.items() if _overlap(term, one))
-        words.append(Word(term=text, written=written, weight=weight, names=names, across=across))
+        words.append(
+            Word(term=text, written=written, weight=weight, names=names, is_code=_is_code(term), across=across)
+        )
     return words
+
+
+def holds_code(text: str) -> bool:
+    """Whether a text holds an identifier with a digit, such as an error code, a version or a part number."""
+    return any(_is_code(term) for term in terms(text))
 
 
 def without_straddling(words: list[Word], known: Collection[str]) -> list[Word]:
@@ -120,6 +129,10 @@ def weights(words: list[Word], rarity: Mapping[str, float]) -> list[float]:
 
 def _says_nothing(term: Term, written: str) -> bool:
     return term.kind is Kind.CHARACTER or is_stop_word(term) or is_stop_word(re.sub("['’]", "", written))
+
+
+def _is_code(term: Term) -> bool:
+    return term.kind is Kind.IDENTIFIER and any(character.isdigit() for character in term.text)
 
 
 def _base(term: Term, written: str) -> str:

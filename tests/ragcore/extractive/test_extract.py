@@ -56,6 +56,25 @@ async def test_a_table_row_reads_as_a_sentence() -> None:
     assert answer == "E-417 – Action: Switch off | do not charge [ID:1]."
 
 
+@pytest.mark.parametrize(
+    ("question", "answered"),
+    [
+        ("What does error E-417 on the TW200 mean?", True),
+        ("What does error E417 on the TW200 mean?", True),
+        ("What does error E-999 on the TW200 mean?", False),
+        ("What does error E42 on the TW200 mean?", False),
+        ("Which action does the code E-999 of the TW200 need?", False),
+        ("Which action does the code E-417 of the TW200 need?", True),
+    ],
+)
+async def test_the_row_of_one_code_is_no_answer_to_another(question: str, answered: bool) -> None:
+    named = "\n".join(CODES.splitlines()[:-1])
+    codes = scored(named, kind=SectionKind.TABLE, title="Error codes TW200")
+    for embedder in (None, MiniLMEmbedder()):
+        answer = await extract(question, [codes], embedder)
+        assert answer == ("E-417 – Action: Switch off | do not charge [ID:0]." if answered else "")
+
+
 async def test_a_row_has_the_punctuation_of_its_columns() -> None:
     """A name or an address in another script doesn't change the language of the table."""
     sites = "| Site | Lead |\n| --- | --- |\n| Suzhou factory | 陈立华 |\n"
