@@ -29,6 +29,8 @@ seconds, and the mean of many windows means nothing."""
 
 PARTICLES = frozenset("的了吗嗎呢吧是在与與和有几幾个個多少什么麼怎哪谁誰何为為")
 """Chinese characters that mark grammar rather than name something."""
+_HIRAGANA = re.compile("[\u3041-\u309f]")
+"""In Japanese these write particles and endings, and seldom what is asked for."""
 _QUOTED = re.compile(
     r"[\"“„«]([^\"“”„«»\n]{2,200})[\"”“»]|「([^「」\n]{2,200})」|『([^『』\n]{2,200})』|《([^《》\n]{2,200})》"
 )
@@ -153,7 +155,7 @@ def _weight(term: Term, wholes: Sequence[tuple[int, int]], paired: set[int]) -> 
     """Return how much a term counts beside the others of the same place."""
     if term.kind is Kind.CHARACTER and term.start in paired:
         return CHARACTER_WEIGHT
-    if term.kind is Kind.PAIR and any(character in PARTICLES for character in term.text):
+    if term.kind is Kind.PAIR and (any(one in PARTICLES for one in term.text) or _HIRAGANA.search(term.text)):
         return PARTICLE_WEIGHT
     if term.kind is Kind.PART and any(start <= term.start and term.end <= end for start, end in wholes):
         return PART_WEIGHT

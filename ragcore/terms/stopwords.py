@@ -30,8 +30,8 @@ _JAPANESE = """
 のは のが のを のに ため こと もの よう
 """
 _KOREAN = """
-무엇 무엇인가요 어떻게 언제 어디 누구 왜 입니다 합니다 있는 하는 니다 습니 입니 합니 는가 인가 가요 나요 까요
-에서 으로 에게
+무엇 무엇인가요 어떻게 언제 어디 누구 왜 몇 며칠 얼마 마나 무슨 어느 입니다 합니다 있는 하는 니다 습니 입니 합니 니까
+는가 인가 가요 나요 까요 에서 으로 에게
 """
 # Characters that mark grammar; a pair of two of them, or one of them alone, says nothing.
 _GRAMMAR = frozenset(
@@ -56,4 +56,4 @@ def is_stop_word(term: Term | str) -> bool:
         return True
     if len(text) > 2 or not text:
         return False
-    return all(c in _GRAMMAR for c in text) or all(c in _PARTICLES for c in text)
+    return all(c in _GRAMMAR or c in _PARTICLES for c in text)

@@ -35,6 +35,9 @@ def test_pairs_count_more_than_characters_and_than_what_straddles_words() -> Non
     assert asked["功"] == CHARACTER_WEIGHT
     assert asked["根的"] == PARTICLE_WEIGHT
     assert weights("税")["税"] == 1.0
+    japanese = weights("有給休暇の申請はいつまでですか")
+    assert japanese["休暇"] == japanese["申請"] == 1.0
+    assert japanese["暇の"] == japanese["つま"] == PARTICLE_WEIGHT
 
 
 def test_quoted_phrases_are_noted() -> None:

@@ -110,6 +110,46 @@ async def test_an_exact_identifier_finds_its_document_first(tmp_path: pathlib.Pa
             assert (await ids(search, question))[0] == "s:vpn"
 
 
+@pytest.mark.parametrize(
+    ("question", "wanted"),
+    [
+        ("有給休暇の申請はいつまでですか", ["s:ja"]),
+        ("休暇は誰に申請しますか？", ["s:ja"]),
+        ("유급휴가는 며칠입니까?", ["s:ko"]),
+        ("휴가 신청은 누구에게 합니까?", ["s:ko"]),
+        ("会社の住所はどこですか", []),
+        ("회사 주식은 얼마입니까?", []),
+    ],
+)
+async def test_japanese_and_korean_questions_are_judged_by_what_they_name(
+    tmp_path: pathlib.Path, question: str, wanted: list[str]
+) -> None:
+    guest = {
+        "ja": "# 休暇規程\n\n従業員は年間二十日の有給休暇を取得できます。申請は二週間前までに上長へ提出します。",
+        "ko": "# 휴가 규정\n\n직원은 연간 십오일의 유급휴가를 사용할 수 있습니다. 신청은 이주 전에 팀장에게 합니다.",
+    }
+    async with opened(tmp_path, WordEmbedder()) as library:
+        await fill(library, {**TEXTS, **guest})
+        search = retriever(library, embedder=BrokenEmbedder())
+        assert await ids(search, question) == wanted
+
+
+async def test_an_exact_name_finds_its_document_first(tmp_path: pathlib.Path) -> None:
+    texts = {
+        "notes": "# Release v2.3.1\n\nThe clock keeps its date.",
+        "older": "# Release v2.3.0\n\nThe clock keeps its date. So it did in 2.3 and in 1.",
+        "clock_guide": "# Clocks\n\nHow to set one.",
+        "other_guide": "# Guide\n\nA guide to every clock, as md and as pdf.",
+    }
+    async with opened(tmp_path, WordEmbedder()) as library:
+        await fill(library, {**TEXTS, **texts})
+        search = retriever(library)
+        for question in ("v2.3.1", "What is new in v2.3.1?", "v2.3.1里的时钟"):
+            assert (await ids(search, question))[0] == "s:notes"
+        for question in ("clock_guide", "Where is the file clock_guide?"):
+            assert (await ids(search, question))[0] == "s:clock_guide"
+
+
 async def test_what_is_in_no_document_is_not_found(tmp_path: pathlib.Path) -> None:
     async with opened(tmp_path, WordEmbedder()) as library:
         await fill(library, TEXTS)

@@ -120,7 +120,7 @@ def test_the_script_tells_the_language(source: str, language: str) -> None:
 
 
 def test_function_words_are_known() -> None:
-    for word in ("the", "of", "什么", "です", "这", "и"):
+    for word in ("the", "of", "什么", "です", "は何", "誰に", "这", "и", "며칠", "니까"):
         assert is_stop_word(word)
     for word in ("vacation", "年假", "не-то", ""):
         assert not is_stop_word(word)
