@@ -146,30 +146,29 @@ class Answerer:
     async def _write(
         self, question: Question, chunks: tuple[ScoredChunk, ...], others: tuple[ScoredChunk, ...], language: str
     ) -> AsyncGenerator[Delta | Draft]:
-        """Write by the model, or quote when there is none or it fails before its first word.
+        """Write by the model, or quote when there is none or it fails before its first word, or has none.
 
         ``others`` came near to the gate: whoever quotes may find the very sentence there.
         """
         notes: tuple[str, ...] = (phrase("no_model", language),)
+        spent = Draft(text="", chunks=chunks)
         if self._writer is not None:
             try:
                 async with aclosing(self._writer.write(question, chunks, language)) as pieces:
                     async for piece in pieces:
+                        if isinstance(piece, Draft) and not _says_something(piece):
+                            spent = piece
+                            raise ModelBadOutput("no word but thoughts: is llm.max_tokens too low?", raw=piece.text)
                         yield piece
                 return
             except (ModelError, ContextTooSmall) as error:
                 log.warning("quoting the documents instead: %s: %s", type(error).__name__, error)
                 notes = (_reason(error, language), phrase("quoted", language))
-        draft = Draft(text="", chunks=())
-        for asked in _readings(question):
-            async for piece in self._extractive.write(asked, (*chunks, *others), language):
-                if isinstance(piece, Draft):
-                    draft = replace(piece, notes=notes)
-                else:
-                    yield piece
-            if draft.text:
-                break
-        yield draft
+        async for piece in self._extractive.write(question, (*chunks, *others), language):
+            if isinstance(piece, Draft):
+                yield replace(piece, notes=notes, usage=spent.usage, reasoning=spent.reasoning)
+            else:
+                yield piece
 
     async def _with_citation_pass(self, draft: Draft) -> Draft:
         """Let the model add citations to a bare answer; a text that differs in anything else is dropped."""
@@ -240,6 +239,12 @@ def _fixed(question: Question, text: str, support: Support, stages: Stages) -> A
     return Answer(
         question=question.text, raw_text=text, support=support, usage=Usage(), timings_ms=stages.milliseconds()
     )
+
+
+def _says_something(draft: Draft) -> bool:
+    """Return whether there is a word in it: a model may think until its length limit, and write nothing."""
+    text = markers.strip(markers.repair(draft.text, len(draft.chunks)))
+    return any(character.isalnum() for character in text)
 
 
 def _notes(found: Found, language: str) -> tuple[str, ...]:

@@ -248,6 +248,17 @@ async def test_a_model_that_fails_before_its_first_word_is_replaced_by_quotes(er
     assert answer.notes == (told, phrase("quoted", "en"))
 
 
+@pytest.mark.parametrize("written", ["", " \n", "[ID:0].", "[ID:0", "[ID:99]"])
+@pytest.mark.parametrize("end", ["stop", "length"])
+async def test_a_model_that_only_thinks_is_replaced_by_quotes(written: str, end: str) -> None:
+    """That it wrote no word is no sign that the documents hold nothing."""
+    _, answer = await ask(answerer(FakeModel([[ReasoningPiece(text="hm"), TextPiece(text=written), done(end)]])))
+    assert answer.support is Support.CITED
+    assert answer.raw_text.startswith("Up to five unused days may be carried into the next year [ID:0].")
+    assert answer.notes == (phrase("model_failed", "en"), phrase("quoted", "en"))
+    assert (answer.usage.completion_tokens, answer.reasoning) == (5, "hm")
+
+
 async def test_an_answer_that_a_policy_cut_says_so() -> None:
     _, answer = await ask(answerer(FakeModel([[TextPiece(text="Five unused days [ID:0]."), done("refused")]])))
     assert answer.notes == (phrase("model_declined", "en"),)
