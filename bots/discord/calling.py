@@ -29,6 +29,10 @@ log = logging.getLogger(__name__)
 
 _GONE = {10003, 10008, 10015, 10062, 50027}
 """Unknown channel, message, webhook and interaction; a token whose 15 minutes are over."""
+_CLOSED = "Session is closed"
+"""What aiohttp raises for a call that comes too late."""
+_UNREADABLE = "160002"
+"""Whoever may not read what was said before may not reply to it either."""
 _WALL_SECONDS = 60.0
 _REMEMBERED = 2_000
 
@@ -40,6 +44,10 @@ async def mapped() -> AsyncGenerator[None]:
         yield
     except (discord.DiscordException, aiohttp.ClientError, OSError) as error:
         raise ours(error) from error
+    except RuntimeError as error:
+        if str(error) != _CLOSED:
+            raise
+        raise PlatformUnreachable("Discord's connection was closed meanwhile") from error
 
 
 def ours(error: BaseException) -> PlatformError:  # noqa: PLR0911 (one return a kind)
@@ -109,7 +117,7 @@ class Calls:
     @property
     def client(self) -> discord.Client:
         """Return the client that is connected now."""
-        if self._client is None:
+        if self._client is None or self._client.is_closed():
             raise PlatformUnreachable("Discord is not connected yet")
         return self._client
 
@@ -136,27 +144,12 @@ class Calls:
 
         A reply to a message that is gone is sent all the same.
         """
-        place = self.client.get_partial_messageable(int(channel))
-        async with mapped():
-            if reply_to:
-                reference = discord.MessageReference(
-                    message_id=int(reply_to), channel_id=int(channel), fail_if_not_exists=False
-                )
-                sent = await place.send(
-                    message.content,
-                    view=view_of(message.rows),
-                    nonce=key or secrets.token_hex(8),
-                    reference=reference,
-                    mention_author=False,
-                    suppress_embeds=True,
-                )
-            else:
-                sent = await place.send(
-                    message.content,
-                    view=view_of(message.rows),
-                    nonce=key or secrets.token_hex(8),
-                    suppress_embeds=True,
-                )
+        try:
+            sent = await self._send(channel, message, reply_to, key)
+        except PlatformRefused as error:
+            if not reply_to or _UNREADABLE not in str(error):
+                raise
+            sent = await self._send(channel, message, "", key)
         stands = Sent(channel=channel, id=str(sent.id))
         if key:
             self.took(key, stands)
@@ -164,6 +157,23 @@ class Calls:
             await self.edit(stands, message)
         _remember(self._says, stands.id, message)
         return stands
+
+    async def _send(self, channel: str, message: DiscordMessage, reply_to: str, key: str) -> discord.Message:
+        place = self.client.get_partial_messageable(int(channel))
+        nonce = key or secrets.token_hex(8)
+        async with mapped():
+            if not reply_to:
+                return await place.send(message.content, view=view_of(message.rows), nonce=nonce, suppress_embeds=True)
+            return await place.send(
+                message.content,
+                view=view_of(message.rows),
+                nonce=nonce,
+                reference=discord.MessageReference(
+                    message_id=int(reply_to), channel_id=int(channel), fail_if_not_exists=False
+                ),
+                mention_author=False,
+                suppress_embeds=True,
+            )
 
     async def edit(self, sent: Sent, message: DiscordMessage) -> None:
         """Rewrite a message of ours, unless it says that already; one edit at a time in a channel: Discord counts so.

@@ -64,7 +64,6 @@ class Listener(discord.AutoShardedClient):
         self._readers = readers
         self._connected = connected
         self._pressing = Pressing(inbox, readers, self._ask)
-        calls.client = self
 
     async def run_until_closed(self, token: str, api_url: str) -> None:
         """Connect and listen; raises what discord.py raises."""
@@ -82,6 +81,7 @@ class Listener(discord.AutoShardedClient):
 
     async def setup_hook(self) -> None:
         """Have the slash commands, and Discord know them, before anybody can use one."""
+        self._calls.client = self  # logged in: from now on it makes calls
         tree = command_tree(self, self._use, self._complete)
         try:
             await sync(tree, self.application_id or 0)

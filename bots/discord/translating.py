@@ -54,8 +54,11 @@ def privately(user: int | str) -> frozenset[str]:
 
 
 def place_of(channel: object, guild: discord.Guild | None) -> Place:
-    """Return where a message stands. A channel that is not known is taken for one that outsiders see."""
+    """Return where a message stands. A channel or server that is not known is taken for one that outsiders see."""
     number = str(getattr(channel, "id", 0))
+    if guild is None and (unknown := getattr(channel, "guild_id", None)):
+        seen_by = {"*", f"{PLATFORM}:{unknown}/{number}"}
+        return Place(workspace=str(unknown), channel=number, thread="", seen_by=frozenset(seen_by))
     if guild is None:
         return Place(workspace="", channel=number, thread="", seen_by=frozenset({"*"}))
     workspace, parent = str(guild.id), number
@@ -97,7 +100,7 @@ def incoming_of(message: discord.Message, me: int) -> Incoming | None:
     if not text and not files:
         return None
     place = place_of(message.channel, message.guild)
-    private = message.guild is None
+    private = not place.workspace
     return Incoming(
         keys=(f"message:{message.id}",),
         conversation=conversation_of(message, me),
@@ -233,7 +236,7 @@ def words_of(message: discord.Message, me: int) -> str:
 
 
 def _reach(message: discord.Message, me: int) -> Reach:
-    if message.guild is None:
+    if message.guild is None and not getattr(message.channel, "guild_id", None):
         return Reach.DIRECT
     if any(code in message.content for code in _own_codes(message, me)):
         return Reach.MENTION

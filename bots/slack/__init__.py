@@ -5,6 +5,7 @@ import logging
 from collections.abc import Sequence
 from datetime import datetime
 
+from bots.patience import until_kept
 from bots.platform import Attachment, Call, Inbox, Incoming, Limit, Manner, Sent, View
 from bots.rendering.parse import parse_markdown
 from bots.rendering.slack import SlackMessage, render_slack, render_slack_partial
@@ -20,6 +21,7 @@ from ragcore.errors import (
     MessageGone,
     PlatformAuthError,
     PlatformRefused,
+    StoreError,
     StreamEnded,
 )
 from ragcore.types import ConversationKey, Message
@@ -84,7 +86,7 @@ class SlackPlatform:
         async def connected() -> None:
             nonlocal missing
             self.connected.set()
-            missing = asyncio.create_task(inbox.connected())
+            missing = asyncio.create_task(until_kept(inbox.connected, StoreError))
 
         async with self._calls.connection():
             try:

@@ -8,9 +8,10 @@ import asyncio
 import contextlib
 import logging
 import zlib
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from aiogram import Dispatcher
 from aiogram.enums import ChatAction
@@ -51,8 +52,9 @@ from bots.telegram.translating import (
     START,
     Self,
     incoming_of,
+    pressed_question,
 )
-from ragcore.errors import BusyError, PlatformError, PlatformRefused, StoreError
+from ragcore.errors import BusyError, CitebotError, PlatformError, PlatformRefused, StoreError
 from ragcore.types import ConversationKey, Message
 
 log = logging.getLogger(__name__)
@@ -95,6 +97,7 @@ class TelegramPlatform:
         self._self = Self(id=0, username="", reads_groups=False)
         self._rich = False
         self._memberships = Remembered(self._is_member)
+        self._working: set[asyncio.Task[None]] = set()
         self.connected = asyncio.Event()
 
     async def serve(self, inbox: Inbox) -> None:
@@ -109,6 +112,9 @@ class TelegramPlatform:
         finally:
             self.connected.clear()
             self._memberships.close()
+            for task in self._working:
+                task.cancel()
+            await asyncio.gather(*self._working, return_exceptions=True)
             await self._calls.bot.session.close()
 
     async def _introduce(self) -> None:
@@ -172,7 +178,7 @@ class TelegramPlatform:
         @dispatcher.edited_message()
         async def wrote(message: TelegramText) -> None:
             if (message.text or "").partition("@")[0].strip() == f"/{START}":
-                await self._welcome(message, inbox)
+                self._aside(self._welcome(message, inbox))
                 return
             incoming = incoming_of(message, self._self)
             if incoming is not None:
@@ -180,7 +186,10 @@ class TelegramPlatform:
 
         @dispatcher.callback_query()
         async def pressed(query: CallbackQuery) -> None:
-            await press(query, inbox, self._calls, self._self, lambda incoming: self._receive(incoming, inbox))
+            incoming = pressed_question(query, self._self)
+            if incoming is not None:
+                await self._receive(incoming, inbox)
+            self._aside(press(query, inbox, self._calls))
 
         @dispatcher.stopped_message_generation()
         async def stopped(event: MessageGenerationStopped) -> None:
@@ -195,13 +204,19 @@ class TelegramPlatform:
         # Also while we are being stopped: the next process gets it.
         await until_kept(lambda: inbox.receive(incoming), StoreError, BusyError)
 
+    def _aside(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do what calls Telegram beside the updates: they come one after the other, and none waits for a call."""
+        task = asyncio.create_task(work)
+        self._working.add(task)
+        task.add_done_callback(self._working.discard)
+
     async def _welcome(self, message: TelegramText, inbox: Inbox) -> None:
         language = message.from_user.language_code if message.from_user else None
-        view = await inbox.welcome(language or "en")
         try:
+            view = await inbox.welcome(language or "en")
             for part in self.render(view):
                 await self._calls.post(str(message.chat.id), part)
-        except PlatformError as error:
+        except CitebotError as error:
             log.warning("a greeting could not be sent: %s", error)
 
     def manner(self, incoming: Incoming) -> Manner:

@@ -1,39 +1,38 @@
 """What happens when a button under an answer is pressed."""
 
 import logging
-from collections.abc import Awaitable, Callable
 
 from aiogram.types import CallbackQuery, InlineKeyboardMarkup, Message
 
-from bots.platform import Inbox, Incoming, Sent, Vote
+from bots.platform import Inbox, Sent, Vote
 from bots.rendering.actions import Act, Action, read_action
 from bots.rendering.telegram import render_telegram_quotes, telegram_reasons
 from bots.telegram.calling import Calls, keyboard
-from bots.telegram.translating import Self, pressed_question, reader_of, seen_by
+from bots.telegram.translating import reader_of, seen_by
 from bots.turn.words import word
-from ragcore.errors import PlatformError
+from ragcore.errors import CitebotError
 
 log = logging.getLogger(__name__)
 
-Receive = Callable[[Incoming], Awaitable[None]]
 
+async def press(query: CallbackQuery, inbox: Inbox, calls: Calls) -> None:
+    """Do what the button says, and let the client's spinner stop whatever comes of it.
 
-async def press(query: CallbackQuery, inbox: Inbox, calls: Calls, bot: Self, receive: Receive) -> None:
-    """Do what the button says, and let the client's spinner stop whatever comes of it."""
+    A question on a button (``pressed_question``) is not asked here.
+    """
     action = read_action(query.data or "")
     told = ""
     try:
         if action is not None and isinstance(query.message, Message):
-            told = await _do(action, query, query.message, inbox, calls, bot, receive)
-    except PlatformError as error:
+            told = await _do(action, query, query.message, inbox, calls)
+    except CitebotError as error:
+        told = word("went_wrong", query.from_user.language_code or "en")
         log.warning("a button of turn %s could not be served: %s", action.reference if action else "?", error)
     finally:
         await calls.quietly(lambda: query.answer(told or None))
 
 
-async def _do(
-    action: Action, query: CallbackQuery, message: Message, inbox: Inbox, calls: Calls, bot: Self, receive: Receive
-) -> str:
+async def _do(action: Action, query: CallbackQuery, message: Message, inbox: Inbox, calls: Calls) -> str:
     by, language = str(query.from_user.id), query.from_user.language_code or "en"
     match action.act:
         case Act.UP:
@@ -57,12 +56,8 @@ async def _do(
             await inbox.stop(action.reference, by)
         case Act.DELETE:
             await inbox.withdraw(action.reference, by)
-        case Act.ASK:
-            incoming = pressed_question(query, message, bot)
-            if incoming is not None:
-                await receive(incoming)
-        case Act.SHARE | Act.MORE:
-            pass  # not on this platform: nothing here is for one person alone, and no row is too long
+        case Act.ASK | Act.SHARE | Act.MORE:
+            pass  # asked already; not on this platform: nothing here is for one person alone, and no row is too long
     return ""
 
 

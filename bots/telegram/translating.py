@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from aiogram.types import CallbackQuery, Chat, Message, MessageEntity, User
 
 from bots.platform import Asker, Attachment, CommandName, Incoming, Reach
-from bots.rendering.actions import read_action
+from bots.rendering.actions import Act, read_action
 from ragcore.types import ConversationKey
 
 PLATFORM = "telegram"
@@ -77,14 +77,16 @@ def incoming_of(message: Message, bot: Self) -> Incoming | None:
     )
 
 
-def pressed_question(query: CallbackQuery, message: Message, bot: Self) -> Incoming | None:
-    """Return the question that stands on a pressed button, asked by whoever pressed it."""
+def pressed_question(query: CallbackQuery, bot: Self) -> Incoming | None:
+    """Return the question that stands on a pressed button, asked by whoever pressed it; None on any other button."""
+    action, message = read_action(query.data or ""), query.message
+    if action is None or action.act is not Act.ASK or not isinstance(message, Message):
+        return None
     rows = message.reply_markup.inline_keyboard if message.reply_markup else []
     texts = [button.text for row in rows for button in row if button.callback_data == query.data]
     if not texts:
         return None
     private = message.chat.type == "private"
-    action = read_action(query.data or "")
     return Incoming(
         keys=(f"press:{query.id}",),
         conversation=conversation_of(message, bot),
@@ -96,7 +98,7 @@ def pressed_question(query: CallbackQuery, message: Message, bot: Self) -> Incom
         sent_at=datetime.now(UTC),
         private=private,
         seen_by=seen_by(message.chat, query.from_user.id),
-        goes_on=action.reference if action else "",
+        goes_on=action.reference,
         extra=_extra(message, bot),
     )
 
