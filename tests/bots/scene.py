@@ -34,15 +34,15 @@ class Scene(Generic[ServerT, PlatformT]):
 
 
 @contextlib.asynccontextmanager
-async def connected(platform: Serving, inbox: Inbox) -> AsyncIterator[None]:
-    """Let a platform serve, connected, until left; what ends it before it is connected is raised."""
+async def connected(platform: Serving, inbox: Inbox) -> AsyncIterator["asyncio.Task[None]"]:
+    """Let a platform serve, connected, until left; yields what serves. What ends it before it is connected is raised."""
     serving = asyncio.create_task(platform.serve(inbox))
     connecting = asyncio.create_task(platform.connected.wait())
     await asyncio.wait({serving, connecting}, return_when=asyncio.FIRST_COMPLETED)
     try:
         if serving.done():
             await serving
-        yield
+        yield serving
     finally:
         serving.cancel()
         connecting.cancel()

@@ -41,10 +41,6 @@ async def telegram() -> AsyncIterator[TelegramServer]:
         yield server
 
 
-def tokens(server: TelegramServer) -> dict[str, str]:
-    return {"TELEGRAM_BOT_TOKEN": server.token, "CITEBOT_TELEGRAM__API_URL": server.url}
-
-
 async def connected(process: Running, server: TelegramServer) -> None:
     await until(lambda: server.count("getUpdates") or process.process.returncode is not None, 60.0)
     assert process.process.returncode is None, process.log()
@@ -52,7 +48,7 @@ async def connected(process: Running, server: TelegramServer) -> None:
 
 async def test_a_question_is_answered_once_with_its_sources(folder: pathlib.Path, telegram: TelegramServer) -> None:
     port = free_port()
-    async with running(folder, **tokens(telegram), CITEBOT_MONITORING__PORT=str(port)) as citebot:
+    async with running(folder, **telegram.environment, CITEBOT_MONITORING__PORT=str(port)) as citebot:
         await connected(citebot, telegram)
         telegram.say(ASKER, QUESTION)
         await until(lambda: telegram.answers(ASKER))
@@ -79,15 +75,7 @@ async def test_a_question_is_answered_once_with_its_sources(folder: pathlib.Path
 
 async def test_all_three_platforms_answer_side_by_side(folder: pathlib.Path, telegram: TelegramServer) -> None:
     async with slack_server() as slack, discord_server() as discord:
-        env = {
-            **tokens(telegram),
-            "SLACK_BOT_TOKEN": slack.bot_token,
-            "SLACK_APP_TOKEN": slack.app_token,
-            "CITEBOT_SLACK__API_URL": f"{slack.url}/api/",
-            "DISCORD_TOKEN": discord.token,
-            "CITEBOT_DISCORD__API_URL": discord.url,
-        }
-        async with running(folder, **env) as citebot:
+        async with running(folder, **telegram.environment, **slack.environment, **discord.environment) as citebot:
             await until(lambda: citebot.log().count(": connected") == 3, 60.0)
             telegram.say(ASKER, QUESTION)
             slack.channel("D1")
@@ -118,10 +106,10 @@ async def test_one_that_is_refused_is_told_to_an_admin_elsewhere(
     telegram.chat(ASKER)
     async with discord_server() as discord:
         env = {
-            **tokens(telegram),
+            **telegram.environment,
             "CITEBOT_ADMINS": f"telegram:@{ASKER},discord:@{ASKER}",
+            **discord.environment,
             "DISCORD_TOKEN": "MTAx.wrong.token",
-            "CITEBOT_DISCORD__API_URL": discord.url,
         }
         async with running(folder, **env) as citebot:
             await until(lambda: telegram.answers(ASKER), 60.0)
@@ -143,7 +131,7 @@ async def test_a_stop_lets_an_answer_that_is_written_come_to_its_end(
     async with OpenAIServer() as model:
         model.default = Reply(text=ANSWER, delay=0.3)
         env = {"CITEBOT_LLM__BASE_URL": model.base_url, "CITEBOT_LLM__MODEL": "fake"}
-        async with running(folder, **tokens(telegram), **env) as citebot:
+        async with running(folder, **telegram.environment, **env) as citebot:
             await connected(citebot, telegram)
             telegram.say(ASKER, QUESTION)
             await until(lambda: model.requests)
@@ -161,14 +149,14 @@ async def test_what_a_stop_could_not_finish_the_next_process_does(
     async with OpenAIServer() as model:
         model.default = Reply(text=ANSWER, first_delay=60.0)
         env = {"CITEBOT_LLM__BASE_URL": model.base_url, "CITEBOT_LLM__MODEL": "fake"}
-        async with running(folder, **tokens(telegram), **env) as citebot:
+        async with running(folder, **telegram.environment, **env) as citebot:
             await connected(citebot, telegram)
             telegram.say(ASKER, QUESTION)
             await until(lambda: model.requests)
             assert await citebot.end() == 0
         assert not telegram.answers(ASKER)
         model.default = Reply(text=ANSWER)
-        async with running(folder, **tokens(telegram), **env) as citebot:
+        async with running(folder, **telegram.environment, **env) as citebot:
             await until(lambda: telegram.answers(ASKER), 60.0)
             assert await citebot.end() == 0
     (answer,) = telegram.answers(ASKER)
@@ -180,14 +168,14 @@ async def test_a_kill_leaves_one_answer_in_the_end(folder: pathlib.Path, telegra
     async with OpenAIServer() as model:
         model.default = Reply(text=ANSWER, first_delay=1.0 if moment == "asked" else 0.0, delay=0.5)
         env = {"CITEBOT_LLM__BASE_URL": model.base_url, "CITEBOT_LLM__MODEL": "fake"}
-        async with running(folder, **tokens(telegram), **env) as citebot:
+        async with running(folder, **telegram.environment, **env) as citebot:
             await connected(citebot, telegram)
             telegram.say(ASKER, QUESTION)
             await until(lambda: telegram.draft(ASKER) if moment == "writing" else model.requests)
             await citebot.end(signal.SIGKILL)
         assert not telegram.answers(ASKER)
         model.default = Reply(text=ANSWER)
-        async with running(folder, **tokens(telegram), **env) as citebot:
+        async with running(folder, **telegram.environment, **env) as citebot:
             await until(lambda: telegram.answers(ASKER), 60.0)
             telegram.say(ASKER, "How long is the warranty of the main unit in Germany?")
             await until(lambda: len(telegram.answers(ASKER)) > 1)
@@ -197,7 +185,7 @@ async def test_a_kill_leaves_one_answer_in_the_end(folder: pathlib.Path, telegra
 
 async def test_the_log_can_be_json_with_the_turn(folder: pathlib.Path, telegram: TelegramServer) -> None:
     env = {"CITEBOT_MONITORING__LOG_FORMAT": "json", "CITEBOT_MONITORING__LOG_QUESTIONS": "true"}
-    async with running(folder, **tokens(telegram), **env) as citebot:
+    async with running(folder, **telegram.environment, **env) as citebot:
         await connected(citebot, telegram)
         telegram.say(ASKER, QUESTION)
         await until(lambda: telegram.answers(ASKER))
@@ -213,7 +201,7 @@ async def test_a_source_that_is_due_is_read(folder: pathlib.Path, telegram: Tele
     (folder / "documents" / "new.md").write_text("# Canteen\n\nThe canteen opens at 11:20 every day.\n")
     database = folder / ".citebot" / "citebot.sqlite"
     await asyncio.to_thread(_forget_runs, database)
-    async with running(folder, **tokens(telegram)) as citebot:
+    async with running(folder, **telegram.environment) as citebot:
         await until(lambda: "1 document added" in citebot.log(), 60.0)
         telegram.say(ASKER, "When does the canteen open?")
         await until(lambda: telegram.answers(ASKER))
@@ -228,7 +216,7 @@ def _forget_runs(database: pathlib.Path) -> None:
 
 
 async def test_a_refused_token_is_told_and_the_rest_runs_on(folder: pathlib.Path, telegram: TelegramServer) -> None:
-    env = {**tokens(telegram), "TELEGRAM_BOT_TOKEN": "654321:WRONG"}
+    env = {**telegram.environment, "TELEGRAM_BOT_TOKEN": "654321:WRONG"}
     async with running(folder, **env) as citebot:
         await until(lambda: "Telegram refused the token" in citebot.log(), 60.0)
         (source,) = json.loads((await citebot.command("sources", "--json"))[1])
@@ -244,7 +232,7 @@ async def test_a_refused_token_is_told_and_the_rest_runs_on(folder: pathlib.Path
 async def test_doctor_tells_what_groups_hide(folder: pathlib.Path, telegram: TelegramServer) -> None:
     listening = '[[channels]]\nid = "telegram:-1001"\nrespond = "all"\n'
     (folder / "citebot.toml").write_text(SETTINGS + listening, encoding="utf-8")
-    env = environment(**tokens(telegram))
+    env = environment(**telegram.environment)
     hidden = await checks(folder, env)
     telegram.bot["can_read_all_group_messages"] = True
     shown = await checks(folder, env)

@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from typing import Any
 
@@ -42,6 +42,12 @@ class Workers:
         assert code in {0, -signal.SIGKILL}, f"the worker ended with {code}"
         return moments if code == 0 else -1
 
+    async def kill(self, pid: int) -> None:
+        """Kill a worker if it still lives, and wait until it is gone."""
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+        assert await asyncio.to_thread(self.wait) == -1
+
     def _read(self) -> str:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
@@ -50,11 +56,11 @@ class Workers:
 
 
 @contextmanager
-def workers(module: str) -> Iterator[Workers]:
+def workers(module: str, *args: str) -> Iterator[Workers]:
     """Run the forking process, a module that calls ``fork_for_each_line``, for the length of the block."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "0"}
     process = subprocess.Popen(
-        [sys.executable, "-m", module],
+        [sys.executable, "-m", module, *args],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

@@ -1,7 +1,6 @@
 """kill -9 at every call of a turn, before and after it takes effect: the next life leaves one whole answer."""
 
 import asyncio
-import contextlib
 import os
 import pathlib
 import signal
@@ -12,7 +11,7 @@ import pytest
 
 from tests.bots.discord.scene import CHANNEL, MENTION, peopled
 from tests.bots.discord.test_turns import is_whole
-from tests.fakes.discord_running import Life
+from tests.fakes.bot import Life
 from tests.fakes.forking import Workers, workers
 from tests.fakes.waiting import until
 from tests.servers.discord import DiscordServer, Rates
@@ -23,7 +22,7 @@ POINTS = range(1, 1 + min(10, scaled(2)))
 
 @pytest.fixture(scope="module")
 def forked() -> Iterator[Workers]:
-    with workers("tests.fakes.discord_running") as running:
+    with workers("tests.fakes.bot", "discord") as running:
         yield running
 
 
@@ -52,7 +51,7 @@ async def test_killed_at_a_call(
     forked: Workers, tmp_path: pathlib.Path, point: int, when: str, *, by_command: bool
 ) -> None:
     async with peopled(Rates()) as server:
-        life = Life(url=server.url, token=server.token, where=str(tmp_path / "claims.sqlite"))
+        life = Life(environment=server.environment, folder=str(tmp_path), pause=0.4)
         killer = server.state.watch = Killer(when=when, point=point)
         pid = await begun(forked, server, life)
         killer.pid = pid
@@ -63,11 +62,11 @@ async def test_killed_at_a_call(
         # A turn can have fewer calls than that.
         await until(lambda: not killer.pid or answered(server))
         await asyncio.sleep(0.2 if killer.pid else 0)
-        await ended(forked, pid)
+        await forked.kill(pid)
         pid = await begun(forked, server, life)
         await until(lambda: answered(server))
         await asyncio.sleep(0.2)
-        await ended(forked, pid)
+        await forked.kill(pid)
         standing = server.answers(CHANNEL)
         assert [is_whole(one["content"]) for one in standing] == [True]
 
@@ -82,10 +81,3 @@ async def begun(forked: Workers, server: DiscordServer, life: Life) -> int:
     pid = await asyncio.to_thread(forked.start, life)
     await until(lambda: len(server.gateway.identified) > count and server.state.commands)
     return pid
-
-
-async def ended(forked: Workers, pid: int) -> None:
-    """Kill a bot, and wait until it is gone."""
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGKILL)
-    assert await asyncio.to_thread(forked.wait) == -1

@@ -1,23 +1,17 @@
 """Whole turns on a local Discord: the real flow, the real discord.py, a scripted model."""
 
-import asyncio
 import contextlib
 import functools
 import pathlib
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
-from typing import Any
 
 import pytest
 
 from bots.discord import DiscordPlatform
 from bots.platform import Incoming
-from bots.turn.claims import Claims
-from bots.turn.feedback import Feedback
-from bots.turn.turns import Turns
-from ragcore.stores.database import Database
 from tests.bots.discord.scene import CHANNEL, MENTION, THREAD, peopled
-from tests.bots.turn.flows import OPTIONS, Model, answering, words_for
+from tests.bots.turn.flows import answering, words_for
+from tests.fakes.bot import Bot, answering_on
 from tests.fakes.waiting import until
 from tests.servers.discord import DiscordServer, Rates
 from tests.servers.discord.world import Json
@@ -29,45 +23,14 @@ POST, PATCH = "POST /channels/{}/messages", "PATCH /channels/{}/messages/{}"
 FINAL = words_for("how many?")
 
 
-@dataclass(kw_only=True)
-class Process:
-    """One running bot."""
-
-    platform: DiscordPlatform
-    turns: Turns[Any]
-    model: Model
-
-    async def idle(self) -> None:
-        await until(lambda: not self.turns.running())
-
-
 @contextlib.asynccontextmanager
 async def running(
     server: DiscordServer, where: pathlib.Path, *, alone: bool = True, pause: float = 0.2
-) -> AsyncIterator[Process]:
+) -> AsyncIterator[Bot[DiscordPlatform]]:
     """Run a bot as a process does; its model is as slow as ``pause``."""
-    database = await Database.open(where / "claims.sqlite")
     platform = DiscordPlatform(token=server.token, api_url=server.url)
-    model = Model(functools.partial(answering, pause=pause))
-    turns = Turns(
-        platform,
-        backend=model,
-        claims=Claims(database),
-        feedback=Feedback(database),
-        options=OPTIONS,
-        alone=alone,
-    )
-    try:
-        async with turns:
-            serving = asyncio.create_task(platform.serve(turns))
-            try:
-                await asyncio.wait_for(platform.connected.wait(), 10)
-                yield Process(platform=platform, turns=turns, model=model)
-            finally:
-                serving.cancel()
-                await asyncio.gather(serving, return_exceptions=True)
-    finally:
-        await database.close()
+    async with answering_on(platform, where, script=functools.partial(answering, pause=pause), alone=alone) as bot:
+        yield bot
 
 
 def texts(server: DiscordServer, channel: int = CHANNEL) -> list[str]:
@@ -127,7 +90,7 @@ async def test_a_conversation_goes_on_in_replies_and_threads(tmp_path: pathlib.P
         assert "not for us yet" not in process.model.questions
 
 
-async def conversations(process: Process) -> list[Incoming]:
+async def conversations(process: Bot[DiscordPlatform]) -> list[Incoming]:
     """Return what was claimed, in order."""
     found: list[Incoming] = []
     for answer in process.platform._calls._sent:

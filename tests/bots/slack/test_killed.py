@@ -1,7 +1,6 @@
 """kill -9 at every call of a turn, before and after it takes effect: the next life leaves one whole answer."""
 
 import asyncio
-import contextlib
 import os
 import pathlib
 import signal
@@ -11,8 +10,8 @@ from dataclasses import dataclass
 import pytest
 
 from tests.bots.turn.flows import words_for
+from tests.fakes.bot import Life
 from tests.fakes.forking import Workers, workers
-from tests.fakes.slack_running import Life
 from tests.fakes.waiting import until
 from tests.servers.slack import SlackServer, slack_server
 
@@ -28,7 +27,7 @@ CASES = [
 
 @pytest.fixture(scope="module")
 def forked() -> Iterator[Workers]:
-    with workers("tests.fakes.slack_running") as running:
+    with workers("tests.fakes.bot", "slack") as running:
         yield running
 
 
@@ -50,21 +49,16 @@ class Killer:
 async def test_killed_at_a_call(forked: Workers, tmp_path: pathlib.Path, method: str, when: str) -> None:
     async with slack_server() as server:
         server.channel(CHANNEL)
-        life = Life(
-            url=server.url,
-            bot_token=server.bot_token,
-            app_token=server.app_token,
-            where=str(tmp_path / "claims.sqlite"),
-        )
+        life = Life(environment=server.environment, folder=str(tmp_path), pause=0.9)
         killer = server.watch = Killer(when=when, method=method)
         killer.pid = pid = await begun(forked, server, life)
         server.say(CHANNEL, f"<@{server.user}> {QUESTION}")
         await until(lambda: not killer.pid)
-        await ended(forked, pid)
+        await forked.kill(pid)
         pid = await begun(forked, server, life)
         await until(lambda: is_answered(server))
         await asyncio.sleep(0.2)
-        await ended(forked, pid)
+        await forked.kill(pid)
         (answer,) = server.answers(CHANNEL)
         assert is_whole(server, answer)
 
@@ -83,10 +77,3 @@ async def begun(forked: Workers, server: SlackServer, life: Life) -> int:
     pid = await asyncio.to_thread(forked.start, life)
     await until(lambda: server.opened >= count + 2)
     return pid
-
-
-async def ended(forked: Workers, pid: int) -> None:
-    """Kill a bot, and wait until it is gone."""
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGKILL)
-    assert await asyncio.to_thread(forked.wait) == -1

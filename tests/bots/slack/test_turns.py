@@ -6,18 +6,17 @@ import logging
 import pathlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
 from bots.requests import Ask, Event
 from bots.slack import SlackPlatform
-from bots.turn.claims import Claims
-from bots.turn.feedback import Feedback
 from bots.turn.options import TurnOptions
 from bots.turn.turns import Turns
-from ragcore.stores.database import Database
 from ragcore.types import Delta, Status
-from tests.bots.turn.flows import Model, answer_to, words_for
+from tests.bots.turn.flows import answer_to, words_for
+from tests.fakes.bot import answering_on
 from tests.fakes.waiting import until
 from tests.servers.faults import Fault
 from tests.servers.slack import SlackServer, slack_server
@@ -41,8 +40,7 @@ async def slowly(request: Ask) -> AsyncIterator[Event]:
 @dataclass(kw_only=True)
 class Whole:
     server: SlackServer
-    platform: SlackPlatform
-    turns: Turns[object]
+    turns: Turns[Any]
 
     async def answer(self) -> str:
         """Ask, and return the one answer that stands when all is done."""
@@ -60,24 +58,8 @@ async def whole(folder: pathlib.Path, server: SlackServer) -> AsyncIterator[Whol
     platform = SlackPlatform(
         bot_token=server.bot_token, app_token=server.app_token, api_url=f"{server.url}/api/", channels=()
     )
-    database = await Database.open(folder / "claims.sqlite")
-    turns: Turns[object] = Turns(
-        platform,  # type: ignore[arg-type]
-        backend=Model(slowly),
-        claims=Claims(database),
-        feedback=Feedback(database),
-        options=OPTIONS,
-        alone=True,
-    )
-    try:
-        async with turns:
-            serving = asyncio.create_task(platform.serve(turns))
-            await asyncio.wait_for(platform.connected.wait(), 10.0)
-            yield Whole(server=server, platform=platform, turns=turns)
-            serving.cancel()
-            await asyncio.gather(serving, return_exceptions=True)
-    finally:
-        await database.close()
+    async with answering_on(platform, folder, script=slowly, options=OPTIONS) as bot:
+        yield Whole(server=server, turns=bot.turns)
 
 
 @contextlib.asynccontextmanager

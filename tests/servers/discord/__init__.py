@@ -94,6 +94,11 @@ class DiscordServer:
         return self.state.token
 
     @property
+    def environment(self) -> dict[str, str]:
+        """The variables by which a process finds this server."""
+        return {"DISCORD_TOKEN": self.token, "CITEBOT_DISCORD__API_URL": self.url}
+
+    @property
     def faults(self) -> Faults:
         return self.state.faults
 

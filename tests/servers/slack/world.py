@@ -97,6 +97,12 @@ class World:
     """When each was given out; one opens one modal."""
     numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variables by which a process finds this server."""
+        tokens = {"SLACK_BOT_TOKEN": self.bot_token, "SLACK_APP_TOKEN": self.app_token}
+        return {**tokens, "CITEBOT_SLACK__API_URL": f"{self.url}/api/"}
+
     def channel(self, channel: str) -> Channel:
         """Return the channel, made when it is new."""
         return self.channels.setdefault(channel, Channel(id=channel))

@@ -85,6 +85,11 @@ class World:
     update_ids: Iterator[int] = field(default_factory=lambda: itertools.count(700_000))
     message_ids: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variables by which a process finds this server."""
+        return {"TELEGRAM_BOT_TOKEN": self.token, "CITEBOT_TELEGRAM__API_URL": self.url}
+
     def chat(self, chat_id: int) -> Chat:
         """Return the chat, made when it is new."""
         return self.chats.setdefault(chat_id, Chat(id=chat_id))
