@@ -26,6 +26,7 @@ from bots.requests import (
     Search,
 )
 from bots.service import Backend
+from bots.turn.claim import Outcome
 from bots.turn.claims import Claims
 from bots.turn.feedback import Feedback
 from bots.turn.options import TurnOptions
@@ -34,11 +35,15 @@ from ragcore.errors import CitebotError
 from ragcore.stores.database import Database
 from ragcore.types import Answer, Citation, Delta, Status, Support, Usage
 from tests.fakes.operations import CHUNKS, cited
-from tests.fakes.platform import FakePlatform, Server
+from tests.fakes.platform import FakePlatform, Server, asked
 
 OPTIONS = TurnOptions(readers_of={"handbook": ("*",)}, admins=("discord:@9",))
 
 SEEN = "ERR_CONN_104\n\nA dialog box."
+
+MANNERS = ["edit", "stream", "draft", "none"]
+"""How a platform shows words that grow."""
+
 Script = Callable[[Ask], AsyncIterator[Event]]
 
 
@@ -198,7 +203,14 @@ def final(question: str) -> str:
     return shown.render(view)[0].text
 
 
+async def outcome(flow: Flow, message: str) -> Outcome | None:
+    """Return how the question of a message ended, None before it did."""
+    claims = await flow.claims.by_message(asked("").conversation, message)
+    return claims[0].outcome
+
+
 __all__ = [
+    "MANNERS",
     "OPTIONS",
     "SEEN",
     "Flow",
@@ -207,6 +219,7 @@ __all__ = [
     "answering",
     "final",
     "flowing",
+    "outcome",
     "replace",
     "turning",
     "words_for",

@@ -3,18 +3,22 @@
 import pathlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import ColumnElement, Float, cast, literal
+from sqlalchemy import ColumnElement, Float, cast, func, literal, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bots.platform import Asker, Incoming, Reach
+from bots.platform import Asker, Incoming, Reach, Sent
+from bots.turn.claim import Claim
+from bots.turn.claims import Claims
 from ragcore.stores.database import Database
+from ragcore.stores.schema import claim_keys, claims, sends
 from ragcore.types import ConversationKey
 
 HERE = ConversationKey(platform="slack", workspace="T1", channel="C1", thread="1.5")
 THERE = ConversationKey(platform="slack", workspace="T1", channel="C1", thread="1.6")
+MINE = ["slack"]
 
 
 class MovedClock:
@@ -60,3 +64,29 @@ def place_of(request: pytest.FixtureRequest, folder: pathlib.Path) -> str | path
         return folder / "claims.sqlite"
     url: str = request.getfixturevalue("postgres_url")
     return url
+
+
+def sent(number: int) -> Sent:
+    """Return where a part of an answer stands."""
+    return Sent(channel="C1", id=f"m{number}", extra={"ts": f"1.{number}"})
+
+
+async def claimed(claims: Claims, *keys: str, **facts: str) -> Claim:
+    """Claim a message that nobody has."""
+    claim = await claims.claim(message(*keys, **facts))  # type: ignore[arg-type]
+    assert claim is not None
+    return claim
+
+
+async def count(database: Database) -> tuple[int, ...]:
+    """Return how many claims, keys and sends are kept."""
+    async with database.connect() as connection:
+        tables = (claims, claim_keys, sends)
+        return tuple([await connection.scalar(select(func.count()).select_from(table)) or 0 for table in tables])
+
+
+async def aged(database: Database, claim: Claim, age: timedelta) -> None:
+    """Let a claim be so old."""
+    async with database.begin() as connection:
+        which = update(claims).where(claims.c.reference == claim.reference)
+        await connection.execute(which.values(created_at=datetime.now(UTC) - age))
