@@ -51,6 +51,21 @@ async def listed(connector):
     return ids, failures
 
 
+def known_of(documents):
+    """Return the versions of collected documents, as a sync knows them."""
+    return {identity: document.version for identity, document in documents.items()}
+
+
+async def names(root, **options):
+    """Return what a folder holds, by a sync and by a listing alike."""
+    documents, failures, _, _ = await collect(files(root, **options).changes(None, {}))
+    assert not failures
+    ids, failures = await listed(files(root, **options))
+    assert not failures
+    assert ids == documents.keys(), "a listing shows what a sync takes"
+    return sorted(identity.removeprefix("s:") for identity in ids)
+
+
 def put(root, name, content="text"):
     path = pathlib.Path(root) / name
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,112 @@
+"""The operations answer each reader from what they may read, and remember by conversation."""
+
+import pathlib
+from dataclasses import replace
+
+import pytest
+
+from bots.access import audience_of
+from bots.requests import (
+    Ask,
+    Forget,
+    Forgotten,
+    Found,
+    ListFeedback,
+    ListSources,
+    Recall,
+    Recalled,
+    Search,
+    SourceState,
+    Sync,
+    Unanswered,
+)
+from bots.turn.claim import Outcome
+from bots.turn.claims import Claims
+from ragcore.errors import ConfigError
+from ragcore.library import DATABASE
+from ragcore.stores.database import Database
+from ragcore.types import Answer, ConversationKey
+from tests.bots.handbook import answered, opened, told
+from tests.bots.turn.helpers import HERE, message
+
+
+async def test_readers_are_answered_from_what_they_may_read(home: pathlib.Path) -> None:
+    question = "When does the merger with Brightwater close?"
+    async with opened(home) as (operations, _):
+        await told(operations, Sync())
+        assert (await answered(operations, Ask(question=question))).citations[0].document_id == "secret:merger.txt"
+        member = await answered(operations, Ask(question=question, audience=audience_of("slack:T1/@U1")))
+        assert not [scored for scored in member.chunks if scored.chunk.document_id.startswith("secret:")]
+        outside = Ask(question=question, audience=audience_of("slack:T2"), may_mend=True)
+        stranger = await answered(operations, outside)
+        assert stranger.chunks == ()
+        assert stranger.abstained
+        assert 'under [knowledge_bases.handbook]: readers = ["slack:T1", "slack:T2"]' in stranger.notes[-1]
+        assert not (await answered(operations, replace(outside, may_mend=False))).notes
+        narrowed = Ask(question=question, audience=audience_of("slack:T1"), knowledge_bases=("secret",))
+        assert (await answered(operations, narrowed)).chunks == ()
+        with pytest.raises(ConfigError, match="no knowledge base"):
+            await told(operations, Ask(question=question, knowledge_bases=("nonsense",)))
+
+
+async def test_searches_and_sources_keep_to_the_audience(home: pathlib.Path) -> None:
+    member, stranger = audience_of("slack:T1/@U1"), audience_of("slack:T2")
+    async with opened(home) as (operations, _):
+        await told(operations, Sync())
+        for audience, bases in ((None, {"handbook", "secret"}), (member, {"handbook"}), (stranger, set())):
+            (found,) = await told(operations, Search(query="merger leave Brightwater days", audience=audience))
+            assert isinstance(found, Found)
+            assert {scored.chunk.knowledge_base for scored in found.chunks} == bases
+            states = await told(operations, ListSources(audience=audience))
+            assert {state.knowledge_base for state in states if isinstance(state, SourceState)} == bases
+
+
+async def test_a_conversation_is_remembered_and_forgotten(home: pathlib.Path) -> None:
+    here = ConversationKey(platform="terminal", thread="1")
+    async with opened(home) as (operations, _):
+        await told(operations, Sync())
+        for question in ("How many leave days may be carried over?", "And sickness?"):
+            await answered(operations, Ask(question=question, conversation=here))
+        await answered(operations, Ask(question="Not remembered?"))
+        assert await told(operations, Forget(conversation=here)) == [Forgotten(turns=2)]
+        assert await told(operations, Forget(conversation=here)) == [Forgotten(turns=0)]
+
+
+async def test_a_question_left_unanswered_is_listed_until_it_is_forgotten(home: pathlib.Path) -> None:
+    async with opened(home) as (operations, settings):
+        database = await Database.open(settings.data_dir / DATABASE)
+        claims = Claims(database)
+        claim = await claims.claim(message("a", text="How many?"))
+        assert claim is not None
+        await claims.finish(claim, Outcome.ABSTAINED)
+        await database.close()
+        (unanswered,) = await told(operations, ListFeedback())
+        assert isinstance(unanswered, Unanswered)
+        assert (unanswered.question, unanswered.outcome) == ("How many?", "abstained")
+        await told(operations, Forget(conversation=HERE, reference=claim.reference))
+        assert await told(operations, ListFeedback()) == [unanswered]
+        await told(operations, Forget(conversation=HERE))
+        assert await told(operations, ListFeedback()) == []
+
+
+async def test_a_turn_is_told_again_to_those_who_may_read_it(home: pathlib.Path) -> None:
+    here = ConversationKey(platform="slack", workspace="T1", channel="C1")
+    member, stranger = audience_of("slack:T1/@U1"), audience_of("slack:T2")
+    question = "How many unused leave days may be carried over?"
+    ask = Ask(question=question, conversation=here, reference="0123abcd", audience=member, private_to="U1")
+    async with opened(home) as (operations, _):
+        await told(operations, Sync())
+        events = await told(operations, ask)
+        answer = events[-1]
+        assert isinstance(answer, Answer)
+        (recalled,) = await told(operations, Recall(reference="0123abcd", audience=member))
+        whole = Recalled(question=question, answer=answer.raw_text, citations=answer.citations)
+        assert recalled == whole
+        (recalled,) = await told(operations, Recall(reference="0123abcd", audience=stranger))
+        assert recalled == replace(whole, citations=(), withheld=1)
+        (recalled,) = await told(
+            operations, Recall(reference="0123abcd", audience=member, documents=("secret:merger.txt",))
+        )
+        assert recalled == replace(whole, withheld=1)
+        assert await told(operations, Recall(reference="ffffffff")) == []
+        assert await told(operations, Forget(conversation=here, reference="0123abcd")) == [Forgotten(turns=1)]
