@@ -194,15 +194,17 @@ class Reply(Generic[R]):
         """Show words once; return whether they went, and decide what an error means for the next ones."""
         begun, call, first = self._over(0), self._next_call(), not self._spoken.is_set()
         limits = self._platform.limits(self._incoming, call, begun)
-        if not self._pacer.take_now(limits):
+        going = self._pacer.take_now(limits)
+        if going is None:
             return True  # another reply was faster; the next round shows newer words
         key = self._key(0)
         try:
-            if begun is None and self._manner.streaming != "draft":
-                await self._intend(0, key)
-            self._spoken.set()
-            self._meter.sends[call] += 1
-            sent = await self._call(self._platform.show(self._incoming, part, begun=begun, key=key))
+            with going:
+                if begun is None and self._manner.streaming != "draft":
+                    await self._intend(0, key)
+                self._spoken.set()
+                self._meter.sends[call] += 1
+                sent = await self._call(self._platform.show(self._incoming, part, begun=begun, key=key))
         except PlatformError as error:
             self._after(error, limits, begun)
             if begun is None and isinstance(error, PlatformUnreachable) and self._manner.streaming != "draft":
@@ -303,10 +305,12 @@ class Reply(Generic[R]):
             stands = over is not None and not self._is_draft(number)
             call = Call.END if stands else Call.SEND
             limits = self._platform.limits(self._incoming, call, over)
-            await self._pacer.take(limits)
+            going = await self._pacer.take(limits)
             self._meter.sends[call] += 1
             try:
-                return await self._call(self._platform.send(self._incoming, part, begun=over, key=key, number=number))
+                with going:
+                    send = self._platform.send(self._incoming, part, begun=over, key=key, number=number)
+                    return await self._call(send)
             except PlatformRateLimited as error:
                 self._meter.refused[type(error).__name__] += 1
                 self._pacer.pause(limits, error.retry_after)

@@ -60,8 +60,9 @@ class Saying(Generic[R]):
         said = ""
         while not self._spoken.is_set() and (said != self._words or self._lasts):
             said = self._words
-            if self._pacer.take_now(self._platform.limits(self._incoming, Call.STATUS)):
-                await self._show(said)
+            if going := self._pacer.take_now(self._platform.limits(self._incoming, Call.STATUS)):
+                with going:
+                    await self._show(said)
             if said == self._words and self._lasts:
                 await asyncio.sleep(RENEWED * self._lasts)
 

@@ -23,59 +23,85 @@ LIMITS = st.lists(
     max_size=3,
     unique_by=lambda limit: limit.bucket,
 )
+TRAVELS = st.tuples(st.sampled_from((0.0, 0.0, 0.3, 2.5)), st.sampled_from((0.0, 0.4, 6.0)))
+"""How long a call takes to the platform, and its answer back."""
 ASKING = st.lists(
-    st.tuples(st.sampled_from((0.0, 0.05, 0.4, 2.0)), st.booleans(), LIMITS, st.sampled_from((0.0, 0.0, 4.0))),
+    st.tuples(st.sampled_from((0.0, 0.05, 0.4, 2.0)), st.booleans(), LIMITS, st.sampled_from((0.0, 0.0, 4.0)), TRAVELS),
     min_size=1,
     max_size=25,
 )
 
 
 @given(ASKING)
-def test_no_window_ever_holds_more_than_its_limit(asking: list[tuple[float, bool, list[Limit], float]]) -> None:
-    went: list[tuple[float, list[Limit]]] = []
+def test_no_window_ever_holds_more_than_its_limit(
+    asking: list[tuple[float, bool, list[Limit], float, tuple[float, float]]],
+) -> None:
+    counted: list[tuple[float, list[Limit]]] = []
+    begun: list[tuple[float, list[Limit]]] = []
     paused: list[tuple[float, float, Limit]] = []
 
-    async def call(pacer: Pacer, limits: list[Limit], final: bool) -> None:
-        if final:
-            await pacer.take(limits)
-        elif not pacer.take_now(limits):
+    async def call(pacer: Pacer, limits: list[Limit], final: bool, there: float, back: float) -> None:
+        going = await pacer.take(limits) if final else pacer.take_now(limits)
+        if going is None:
             return
-        went.append((asyncio.get_running_loop().time(), limits))
+        with going:
+            begun.append((_now(), limits))
+            await asyncio.sleep(there)
+            counted.append((_now(), limits))
+            await asyncio.sleep(back)
 
     async def ask() -> None:
         pacer = Pacer()
         async with asyncio.TaskGroup() as group:
-            for after, final, limits, pause in asking:
+            for after, final, limits, pause, (there, back) in asking:
                 await asyncio.sleep(after)
                 if pause:
-                    now = asyncio.get_running_loop().time()
                     pacer.pause(limits[:1], pause)
-                    paused.append((now, now + pause, limits[0]))
-                group.create_task(call(pacer, limits, final))
+                    paused.append((_now(), _now() + pause, limits[0]))
+                group.create_task(call(pacer, limits, final, there, back))
 
     run(ask())
-    for limit in {limit for _, limits, _ in ((0, one[2], 0) for one in asking) for limit in limits}:
-        moments = sorted(moment for moment, limits in went if limit in limits)
+    for limit in {limit for one in asking for limit in one[2]}:
+        moments = sorted(moment for moment, limits in counted if limit in limits)
         for first, last in zip(moments, moments[limit.calls :], strict=False):
             assert last - first >= limit.seconds - 1e-6
         for start, end, stopped in paused:
             if stopped.bucket == limit.bucket:
-                assert not [moment for moment in moments if start < moment < end - 1e-6]
-    assert len(went) >= sum(final for _, final, _, _ in asking)
+                assert not [one for one, limits in begun if limit in limits and start < one < end - 1e-6]
+    assert len(begun) >= sum(final for _, final, _, _, _ in asking)
 
 
 def test_calls_go_as_soon_as_they_may_and_what_shows_progress_leaves_room() -> None:
     limit = Limit(bucket="b", calls=3, seconds=10.0, kept=1)
 
     async def ask() -> None:
-        pacer, start = Pacer(slack=0.0), asyncio.get_running_loop().time()
-        assert [pacer.take_now([limit]) for _ in range(3)] == [True, True, False]
-        assert await pacer.take([limit]) == 0
+        pacer, start = Pacer(slack=0.0), _now()
+        for _ in range(2):
+            going = pacer.take_now([limit])
+            assert going is not None
+            with going:
+                pass
+        assert pacer.take_now([limit]) is None
+        assert await waited(pacer, limit) == 0
         assert pacer.delay([limit]) == pytest.approx(10.0)
-        assert await pacer.take([limit]) == pytest.approx(10.0)
-        waits = await asyncio.gather(*(pacer.take([limit]) for _ in range(4)))
+        assert await waited(pacer, limit) == pytest.approx(10.0)
+        waits = await asyncio.gather(*(waited(pacer, limit) for _ in range(4)))
         assert waits == pytest.approx([0.0, 0.0, 10.0, 10.0])
-        assert asyncio.get_running_loop().time() - start == pytest.approx(20.0)
+        assert _now() - start == pytest.approx(20.0)
+
+    run(ask())
+
+
+def test_a_call_counts_as_long_as_it_is_under_way() -> None:
+    limit = Limit(bucket="b", calls=2, seconds=1.0)
+
+    async def ask() -> None:
+        pacer = Pacer(slack=0.0)
+        with await pacer.take([limit]):
+            await asyncio.sleep(5)
+            assert await waited(pacer, limit) == 0
+            assert await waited(pacer, limit) == pytest.approx(1.0)
+        assert await waited(pacer, limit) == pytest.approx(1.0)
 
     run(ask())
 
@@ -85,11 +111,22 @@ def test_whoever_gives_up_gives_its_place_to_others() -> None:
 
     async def ask() -> None:
         pacer = Pacer(slack=0.0)
-        await pacer.take([limit])
+        await waited(pacer, limit)
         waiting = asyncio.create_task(pacer.take([limit]))
         await asyncio.sleep(1)
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
-        assert await pacer.take([limit]) == pytest.approx(9.0)
+        assert await waited(pacer, limit) == pytest.approx(9.0)
 
     run(ask())
+
+
+async def waited(pacer: Pacer, limit: Limit) -> float:
+    """Make a call that takes no time, and return how long it waited."""
+    asked = _now()
+    with await pacer.take([limit]):
+        return _now() - asked
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
