@@ -14,12 +14,12 @@ from urllib.parse import urlsplit
 
 import aiohttp
 from slack_sdk.errors import SlackApiError, SlackClientError
-from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from bots.platform import Sent
 from bots.rendering.slack import SlackMessage
+from bots.slack.pacing import PacedClient
 from ragcore.errors import (
     MessageGone,
     PlatformAuthError,
@@ -122,7 +122,7 @@ class Calls:
     """The calls of one bot; all raise PlatformError."""
 
     def __init__(self, token: str, api_url: str) -> None:
-        self.client = AsyncWebClient(
+        self.client = PacedClient(
             token=token, base_url=api_url, retry_handlers=[], logger=SDK_LOG, timeout=int(CALL_SECONDS)
         )
 

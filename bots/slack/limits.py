@@ -7,6 +7,29 @@ Slack says "about" and "more than" of each: these are the least that it promises
 from bots.platform import Call, Incoming, Limit, Sent
 
 MINUTE = 60.0
+_TIER_2, _TIER_3, _TIER_4 = 20, 50, 100
+_METHODS = {
+    "assistant.threads.setSuggestedPrompts": _TIER_4,
+    "chat.delete": _TIER_3,
+    "chat.postEphemeral": _TIER_4,
+    "conversations.history": _TIER_3,
+    "conversations.info": _TIER_3,
+    "conversations.members": _TIER_4,
+    "conversations.open": _TIER_3,
+    "conversations.replies": _TIER_3,
+    "files.info": _TIER_4,
+    "users.info": _TIER_4,
+    "users.list": _TIER_2,
+    "views.open": _TIER_4,
+    "views.update": _TIER_4,
+}
+"""Calls a minute of what isn't part of showing a reply: the turn knows nothing of these."""
+
+
+def method_limits(method: str) -> tuple[Limit, ...]:
+    """Return what a call counts against that the turn doesn't pace; nothing for those that it does."""
+    calls = _METHODS.get(method)
+    return (Limit(bucket=method, calls=calls, seconds=MINUTE),) if calls else ()
 
 
 def slack_limits(incoming: Incoming, call: Call, begun: Sent | None) -> tuple[Limit, ...]:
@@ -22,7 +45,7 @@ def slack_limits(incoming: Incoming, call: Call, begun: Sent | None) -> tuple[Li
     update = Limit(bucket=f"update {team}", calls=50, seconds=MINUTE, kept=30)
     match call:
         case Call.STATUS:
-            return (Limit(bucket=f"status {team}", calls=300, seconds=MINUTE),)
+            return (Limit(bucket=f"status {team}", calls=600, seconds=MINUTE),)
         case Call.BEGIN:
             return (Limit(bucket=f"start {team}", calls=20, seconds=MINUTE), *posts)
         case Call.CHANGE:

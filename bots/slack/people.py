@@ -10,6 +10,10 @@ from bots.slack.translating import PLATFORM, Self
 from ragcore.errors import PlatformError, PlatformUnreachable
 
 _PAGE = 1_000
+_PEOPLE_PAGE = 200
+"""As many as Slack recommends."""
+_PEOPLE_PAGES = 10
+"""So many pages of people are read in a rush; whoever isn't among them is asked for one by one."""
 
 
 class People:
@@ -20,13 +24,14 @@ class People:
         self._calls = calls
         self._channels = tuple(channels)
         self._users = Remembered(self._user)
+        self._crowd = Remembered(self._people_of)
         self._members = Remembered(self._members_of)
         self._places = Remembered(self._place)
         self.bot = Self(team="", user="", bot="")
 
     def close(self) -> None:
         """Stop asking."""
-        for remembered in (self._users, self._members, self._places):
+        for remembered in (self._users, self._crowd, self._members, self._places):
             remembered.close()
 
     async def readers(self, user: str) -> frozenset[str]:
@@ -81,8 +86,25 @@ class People:
             return False
 
     async def _user(self, user: str) -> Mapping[str, Any]:
+        """Ask for one person; for many together in a rush, when they would have to wait for one another."""
+        if self._calls.client.delay("users.info") > 0:
+            crowd = await self._crowd.get(self.bot.team)
+            if user in crowd:
+                return crowd[user]
         said = await self._calls.do(self._calls.client.users_info(user=user, include_locale=True))
         return said.get("user") or {}
+
+    async def _people_of(self, team: str) -> Mapping[str, Mapping[str, Any]]:
+        found: dict[str, Mapping[str, Any]] = {}
+        cursor = ""
+        for _ in range(_PEOPLE_PAGES):
+            ask = self._calls.client.users_list
+            said = await self._calls.do(ask(limit=_PEOPLE_PAGE, cursor=cursor or None, include_locale=True))
+            found |= {str(one["id"]): one for one in said.get("members") or ()}
+            cursor = str((said.get("response_metadata") or {}).get("next_cursor") or "")
+            if not cursor:
+                break
+        return found
 
     async def _place(self, channel: str) -> Mapping[str, Any]:
         said = await self._calls.do(self._calls.client.conversations_info(channel=channel))

@@ -3,10 +3,12 @@
 import logging
 import time
 from collections import deque
+from typing import Any
 
 from bots.platform import Incoming
 from bots.rendering.clean import clean_line
 from bots.slack.calling import Calls
+from bots.slack.limits import MINUTE
 from ragcore.errors import PlatformAuthError, PlatformError, PlatformRefused
 from ragcore.types import ConversationKey
 
@@ -14,8 +16,8 @@ log = logging.getLogger(__name__)
 
 MAX_TITLE = 200
 _DEAF = "missing_agent_session_stopped_event_subscription"
-BEGUN_A_MINUTE = 20
-"""Each session that begins may need a second call for its end: together they stay below Slack's 50 a minute."""
+A_MINUTE = 45
+"""Calls in any minute, of the 50 that Slack takes; the rest are left to those who press Stop."""
 
 
 class Sessions:
@@ -26,11 +28,12 @@ class Sessions:
         self._agent: bool | None = None
         self._hears = True
         self._open: set[tuple[str, str]] = set()
-        self._begun: deque[float] = deque()
+        self._called: deque[float] = deque()
+        self._under_way = 0
 
     def has_stop(self, incoming: Incoming) -> bool:
         """Tell whether Slack shows its own Stop button in the conversation now."""
-        return self._hears and _place(incoming.conversation) in self._open
+        return self._hears and self._agent is True and self.is_open(incoming.conversation)
 
     def is_open(self, conversation: ConversationKey) -> bool:
         """Tell whether the thread shows that the agent is at work."""
@@ -38,29 +41,22 @@ class Sessions:
 
     async def begin(self, incoming: Incoming) -> None:
         """Show the Stop button, if this app has one and the limits leave room. Never raises."""
-        place, now = _place(incoming.conversation), time.monotonic()
-        while self._begun and self._begun[0] < now - 60.0:
-            self._begun.popleft()
-        if self._agent is False or place in self._open or len(self._begun) >= BEGUN_A_MINUTE:
+        place = _place(incoming.conversation)
+        if self._agent is False or place in self._open or not self._has_room():
             return
-        self._begun.append(now)
-        call = self._calls.client.agents_sessions_setStatus(
-            channel_id=place[0],
-            thread_ts=place[1],
-            status="processing",
-            title=clean_line(incoming.text)[:MAX_TITLE] or None,
-            initiator_user_id=incoming.asker.id,
-        )
+        self._open.add(place)  # before the call, which may be given up and arrive all the same
+        title = clean_line(incoming.text)[:MAX_TITLE] or None
         try:
-            said = await self._calls.do(call)
+            said = await self._set(place, "processing", title=title, initiator_user_id=incoming.asker.id)
         except (PlatformRefused, PlatformAuthError) as error:
             log.info("Slack shows no Stop button of its own (%s); ours is shown instead", error)
             self._agent = False
+            self._open.discard(place)
         except PlatformError as error:
             log.debug("left out: %s", error)
+            self._open.discard(place)
         else:
             self._agent = True
-            self._open.add(place)
             if self._hears and _DEAF in str(said.get("warning") or said.get("response_metadata") or ""):
                 log.warning(
                     "the app isn't subscribed to agent_session_stopped, so Slack shows no Stop button; "
@@ -77,9 +73,25 @@ class Sessions:
         place = _place(conversation)
         if place in self._open or anyway:
             self._open.discard(place)
-            await self._calls.quietly(
-                self._calls.client.agents_sessions_setStatus(channel_id=place[0], thread_ts=place[1], status="active")
-            )
+            try:
+                await self._set(place, "active")
+            except PlatformError as error:
+                log.debug("left out: %s", error)
+
+    async def _set(self, place: tuple[str, str], status: str, **more: Any) -> dict[str, Any]:
+        self._under_way += 1
+        try:
+            ask = self._calls.client.agents_sessions_setStatus
+            return await self._calls.do(ask(channel_id=place[0], thread_ts=place[1], status=status, **more))
+        finally:
+            self._under_way -= 1
+            self._called.append(time.monotonic())
+
+    def _has_room(self) -> bool:
+        """Tell whether a session may begin so that its end, and those of all that are open, have room as well."""
+        while self._called and self._called[0] < time.monotonic() - MINUTE:
+            self._called.popleft()
+        return len(self._called) + self._under_way + len(self._open) + 2 <= A_MINUTE
 
 
 def _place(conversation: ConversationKey) -> tuple[str, str]:

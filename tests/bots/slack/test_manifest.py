@@ -53,6 +53,7 @@ def test_every_method_that_is_called_has_its_scope() -> None:
         "conversations_replies": "channels:history groups:history im:history mpim:history",
         "files_info": "files:read",
         "users_info": "users:read users:read.email",
+        "users_list": "users:read users:read.email",
         "views_open": "",
         "views_update": "",
     }

@@ -1,5 +1,6 @@
 """What is read from Slack: who may read, the thread before a question, and what was missed."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 
 from bots.platform import Reach
@@ -31,6 +32,21 @@ async def test_who_reads_in_private(scene: Scene) -> None:
     assert calls == (len(expected), 1)
     await scene.platform.readers(received[0])
     assert (server.count("users.info"), server.count("conversations.members")) == calls, "remembered for five minutes"
+
+
+async def test_a_crowd_is_looked_up_without_a_refusal(scene: Scene) -> None:
+    people = [f"U{number}" for number in range(100, 400)]
+    for user in people:
+        scene.server.say(f"D{user[1:]}", "How many?", user=user)
+    received = await scene.inbox.wait(len(people))
+    readers = await asyncio.gather(*map(scene.platform.readers, received))
+    assert all(
+        {"slack:T0001", f"email:{one.asker.id.lower()}@example.org"} <= found
+        for one, found in zip(received, readers, strict=True)
+    )
+    assert scene.server.refused == []
+    assert scene.server.count("users.info") == scene.server.rates.append
+    assert scene.server.count("users.list") == 2
 
 
 async def test_what_slack_does_not_confirm_is_not_so(scene: Scene) -> None:

@@ -88,7 +88,13 @@ def test_limits_are_within_what_slack_takes() -> None:
         sent_at=datetime.now(UTC),
     )
     rates = Rates()
-    most = {"start": rates.start, "stop": rates.start, "append": rates.append, "update": rates.change}
+    most = {
+        "status": rates.status,
+        "start": rates.start,
+        "stop": rates.start,
+        "append": rates.append,
+        "update": rates.change,
+    }
     stream = Sent(channel="C1", id="1.1", extra={"stream": "1"})
     for call, begun in itertools.product(Call, (None, stream, replace(stream, ended=True))):
         for limit in slack_limits(asked, call, begun):

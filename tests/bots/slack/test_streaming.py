@@ -1,5 +1,7 @@
 """An answer grows in a stream, and where there is none by edits; one whole message stands in the end."""
 
+import asyncio
+
 import pytest
 
 from bots.platform import Button, Sent
@@ -140,3 +142,16 @@ async def test_where_no_stream_is_taken_the_reply_grows_by_edits(scene: Scene) -
     (message,) = scene.server.answers(CHANNEL)
     assert scene.server.plain(message) == "Five days, or"
     assert await scene.platform.find(incoming, "k") == sent
+
+
+async def test_sessions_leave_room_for_their_ends(scene: Scene) -> None:
+    for number in range(60):
+        scene.server.say(f"D{number}", "How many?", user=f"U{number}")
+    received = await scene.inbox.wait(60)
+    await asyncio.gather(*(scene.platform.status(one, "Searching…") for one in received))
+    begun = list(scene.server.sessions.values()).count("processing")
+    assert 0 < begun < scene.server.rates.change / 2
+    for one in received:
+        await scene.platform.send(one, scene.platform.render(view("Done."))[0], begun=None, key="k", number=0)
+    assert set(scene.server.sessions.values()) == {"active"}
+    assert scene.server.refused == []

@@ -1,4 +1,6 @@
-"""``conversations.*``, ``users.info`` and ``files.info``: what the app reads."""
+"""``conversations.*``, ``users.*`` and ``files.info``: what the app reads."""
+
+from typing import Any
 
 from aiohttp import web
 
@@ -33,10 +35,7 @@ class Conversations:
 
     async def members(self, params: Json) -> Json:
         place = self._world.place(params)
-        names = sorted(place.members)
-        start, limit = int(params.get("cursor") or 0), int(params.get("limit") or 100)
-        following = str(start + limit) if start + limit < len(names) else ""
-        return {"members": names[start : start + limit], "response_metadata": {"next_cursor": following}}
+        return _listed(sorted(place.members), params)
 
     async def open(self, params: Json) -> Json:
         if params.get("users") not in self._world.users:
@@ -47,6 +46,11 @@ class Conversations:
         if params.get("user") not in self._world.users:
             raise Refused("user_not_found")
         return {"user": self._world.users[params["user"]]}
+
+    async def users(self, params: Json) -> Json:
+        if int(params.get("limit") or 0) > 999:
+            raise Refused("invalid_limit")
+        return _listed(list(self._world.users.values()), params)
 
     async def file(self, params: Json) -> Json:
         if params.get("file") not in self._world.files:
@@ -71,6 +75,12 @@ def _within(message: Json, params: Json) -> bool:
     at = float(message["ts"])
     oldest, latest = params.get("oldest"), params.get("latest")
     return not (oldest and at <= float(oldest)) and not (latest and at >= float(latest))
+
+
+def _listed(members: list[Any], params: Json) -> Json:
+    start, limit = int(params.get("cursor") or 0), int(params.get("limit") or 100)
+    following = str(start + limit) if start + limit < len(members) else ""
+    return {"members": members[start : start + limit], "response_metadata": {"next_cursor": following}}
 
 
 def _page(messages: list[Json], params: Json) -> Json:

@@ -47,6 +47,7 @@ class WebApi:
             "conversations.members": (conversations.members, "append"),
             "conversations.open": (conversations.open, "read"),
             "users.info": (conversations.user, "append"),
+            "users.list": (conversations.users, "start"),
             "files.info": (conversations.file, "append"),
         }
 
