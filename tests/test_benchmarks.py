@@ -15,7 +15,13 @@ ROOT = pathlib.Path(__file__).parents[1]
         (("latency", "--chunks", "300", "--questions", "16"), "one at a time"),
         (("memory", "--pages", "3"), "a document a page"),
         (("sync", "--documents", "30"), "nothing changed"),
-        (("turns", "telegram", "--conversations", "2", "--rounds", "1", "--at-once", "3"), "answered once 3"),
+        *(
+            (
+                ("turns", name, "--rounds", "0", "--at-once", "20"),
+                "answered once 20, whole 20, not at all 0, twice or more 0; calls refused by a limit: 0",
+            )
+            for name in ("slack", "discord", "telegram")
+        ),
         (("ingest", "--documents", "20", "--no-embedding"), "0 texts embedded"),
     ],
 )

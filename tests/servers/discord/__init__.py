@@ -64,6 +64,8 @@ class State:
     shards: int = 1
     calls: list[tuple[float, str, Json]] = field(default_factory=list)
     refused: list[tuple[str, int]] = field(default_factory=list)
+    typing: list[tuple[float, int]] = field(default_factory=list)
+    """When the bot was shown to be typing, and in which channel."""
     pings: list[str] = field(default_factory=list)
     """Whom messages of the bot really notified."""
     previewed: list[str] = field(default_factory=list)

@@ -61,7 +61,7 @@ class Rest:
         if fault is not None and fault.delay:
             await asyncio.sleep(fault.delay)
         if fault is not None and not fault.done and fault.status != 200:
-            return self._faulty(fault, request)
+            return self._faulty(name, fault, request)
         headers: dict[str, str] = {}
         try:
             free = name.startswith(_FREE)
@@ -70,30 +70,30 @@ class Rest:
             headers = {} if free else self._pace(name, parts)
             result = await self._call(name, parts, body, request)
         except _Slow as slow:
-            return self._too_many(slow)
+            return self._too_many(name, slow)
         except Refused as refused:
             self._state.refused.append((name, refused.code))
             return _json(refused.body(), status=refused.status, headers=headers)
         self._state.watch("after", name)
         if fault is not None and fault.done:
-            return self._faulty(fault, request)
+            return self._faulty(name, fault, request)
         return web.Response(status=204, headers=headers) if result is None else _json(result, headers=headers)
 
     async def download(self, request: web.Request) -> web.StreamResponse:
         content = self._state.files.get(request.match_info["path"])
         return web.Response(status=404) if content is None else web.Response(body=content)
 
-    def _faulty(self, fault: Fault, request: web.Request) -> web.StreamResponse:
+    def _faulty(self, name: str, fault: Fault, request: web.Request) -> web.StreamResponse:
         if fault.status == 0 and request.transport is not None:
             request.transport.abort()
         if fault.status == 429:
-            return self._too_many(_Slow(fault.wait, everywhere=False))
+            return self._too_many(name, _Slow(fault.wait, everywhere=False))
         code, _, words = fault.error.partition(" ")
         body = {"code": int(code or 0), "message": words or "500: Internal Server Error"}
         return _json(body, status=fault.status or 500)
 
-    def _too_many(self, slow: "_Slow") -> web.Response:
-        self._state.refused.append(("429", 0))
+    def _too_many(self, name: str, slow: "_Slow") -> web.Response:
+        self._state.refused.append((name, 429))
         body = {"message": "You are being rate limited.", "retry_after": slow.seconds, "global": slow.everywhere}
         headers = {"Retry-After": str(round(slow.seconds + 0.5)), "X-RateLimit-Scope": "user"}
         return _json(body, status=429, headers=headers | ({"Via": "1.1 google"} if self._state.via else {}))
@@ -162,6 +162,7 @@ class Rest:
             case "GET /channels/{}":
                 return channel.as_json(self._state.bot)
             case "POST /channels/{}/typing":
+                self._state.typing.append((time.monotonic(), channel.id))
                 return None
             case "POST /channels/{}/messages":
                 return await self._create(channel, body)
