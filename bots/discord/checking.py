@@ -11,6 +11,7 @@ from ragcore.errors import PlatformAuthError, PlatformError
 
 _TOKEN = "discord token"
 _INTENT = "discord message content"
+_SERVERS = "discord servers"
 _LISTENING = frozenset({"all", "questions"})
 _PERMISSIONS = discord.Permissions(
     view_channel=True,
@@ -33,6 +34,7 @@ async def check(settings: Settings) -> tuple[Check, ...]:
             await client.login(given.token.get_secret_value() if given.token else "")
             application = await client.application_info()
             name = client.user.name if client.user else "?"
+            inside = [guild.id async for guild in client.fetch_guilds(limit=1, with_counts=False)]
     except PlatformAuthError as error:
         mend = "in the Developer Portal open the application, Bot, press Reset Token, and set DISCORD_TOKEN to it"
         return (Check(name=_TOKEN, state="fail", found=str(error), mend=mend),)
@@ -44,8 +46,17 @@ async def check(settings: Settings) -> tuple[Check, ...]:
     )
     return (
         Check(name=_TOKEN, state="ok", found=f"it is that of {name}; it is invited with {invitation}"),
+        _servers(inside, invitation),
         _intent(application.flags, settings),
     )
+
+
+def _servers(inside: list[int], invitation: str) -> Check:
+    """Tell whether the bot is in any server at all."""
+    if inside:
+        return Check(name=_SERVERS, state="ok", found="it is in one at least")
+    mend = f"open {invitation}, choose a server where you may manage it, and authorize the bot"
+    return Check(name=_SERVERS, state="warn", found="it is in none: nobody sees it, nor can write to it", mend=mend)
 
 
 def _intent(flags: discord.ApplicationFlags, settings: Settings) -> Check:
@@ -61,4 +72,7 @@ def _intent(flags: discord.ApplicationFlags, settings: Settings) -> Check:
     if listening:
         found = f"off: the bot reads mentions and direct messages alone, but {listening[0]} should be answered without"
         return Check(name=_INTENT, state="warn", found=found, mend=mend)
-    return Check(name=_INTENT, state="ok", found="off: in threads every question needs a mention")
+    found = (
+        'off: in threads every question needs a mention, unless "Message Content Intent" is switched on (portal, Bot)'
+    )
+    return Check(name=_INTENT, state="ok", found=found)

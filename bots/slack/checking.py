@@ -7,7 +7,7 @@ from bots.requests import Check
 from bots.settings import Settings
 from bots.slack.calling import Calls, mapped
 from bots.slack.manifest import SCOPES
-from ragcore.errors import PlatformAuthError, PlatformError
+from ragcore.errors import PlatformAuthError, PlatformError, PlatformUnreachable
 
 _TOKEN = "slack token"
 _REINSTALL = (
@@ -27,7 +27,10 @@ async def check(settings: Settings) -> tuple[Check, ...]:
             async with mapped():
                 answer = await calls.client.auth_test()
         except PlatformAuthError as error:
-            mend = "copy the Bot User OAuth Token (xoxb-…) from OAuth & Permissions into SLACK_BOT_TOKEN"
+            mend = (
+                "copy the Bot User OAuth Token (xoxb-…) from OAuth & Permissions into SLACK_BOT_TOKEN; if it was "
+                "revoked, install the app again before"
+            )
             return (Check(name=_TOKEN, state="fail", found=str(error), mend=mend),)
         except PlatformError as error:
             mend = "see that this machine reaches api_url under [slack]"
@@ -60,12 +63,16 @@ async def _events(calls: Calls, settings: Settings) -> Check:
         try:
             async with mapped():
                 await calls.client.apps_connections_open(app_token=token)
+        except PlatformUnreachable as error:
+            mend = "see that this machine reaches api_url under [slack]"
+            return Check(name=name, state="fail", found=f"Socket Mode: {error}", mend=mend)
         except PlatformError as error:
+            told = "Slack refused SLACK_APP_TOKEN" if isinstance(error, PlatformAuthError) else str(error)
             mend = (
                 "under Basic Information, App-Level Tokens, make one with the scope connections:write, set it as "
                 "SLACK_APP_TOKEN, and turn Socket Mode on"
             )
-            return Check(name=name, state="fail", found=f"Socket Mode: {error}", mend=mend)
+            return Check(name=name, state="fail", found=f"Socket Mode: {told}", mend=mend)
         return Check(name=name, state="ok", found="by Socket Mode")
     if slack.signing_secret:
         found = f"by HTTP, listened for at {slack.http_host}:{slack.http_port}"

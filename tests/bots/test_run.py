@@ -80,6 +80,7 @@ async def test_all_three_platforms_answer_side_by_side(folder: pathlib.Path, tel
             telegram.say(ASKER, QUESTION)
             slack.channel("D1")
             slack.say("D1", QUESTION)
+            discord.guild(7)
             direct = discord.direct(ASKER)
             await discord.say(direct, QUESTION)
             await until(lambda: citebot.log().count(": answered") == 3)

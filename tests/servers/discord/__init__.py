@@ -62,6 +62,8 @@ class State:
     via: bool = True
     """Whether a 429 comes from Discord itself; one without ``Via`` comes from a wall before it."""
     shards: int = 1
+    application_flags: int = 0
+    """What is switched on in the portal, as the application tells it."""
     calls: list[tuple[float, str, Json]] = field(default_factory=list)
     refused: list[tuple[str, int]] = field(default_factory=list)
     typing: list[tuple[float, int]] = field(default_factory=list)

@@ -127,6 +127,8 @@ class Rest:
         match name:
             case "GET /users/@me":
                 return self._state.bot
+            case "GET /users/@me/guilds":
+                return [_partial(guild) for guild in self._state.guilds][: int(request.query.get("limit", 200))]
             case "GET /oauth2/applications/@me":
                 return self._application()
             case "GET /gateway/bot":
@@ -273,7 +275,7 @@ class Rest:
             "owner": user_json(1),
             "team": None,
             "verify_key": "",
-            "flags": 0,
+            "flags": self._state.application_flags,
         }
 
 
@@ -296,6 +298,17 @@ def _reply(channel: Channel, reference: Json) -> Json:
         "type": 19,
         "referenced_message": known,
         "message_reference": {"message_id": known["id"], "channel_id": str(channel.id)},
+    }
+
+
+def _partial(guild: int) -> Json:
+    return {
+        "id": str(guild),
+        "name": f"Server {guild}",
+        "icon": None,
+        "owner": False,
+        "permissions": "0",
+        "features": [],
     }
 
 

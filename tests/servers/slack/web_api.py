@@ -69,7 +69,9 @@ class WebApi:
         self._world.watch("after", method)
         if fault is not None and fault.done:
             return self.faulty(fault, request)
-        return web.json_response({"ok": True, **said})
+        scopes = self._world.scopes
+        headers = {"X-OAuth-Scopes": ",".join(scopes)} if scopes is not None else {}
+        return web.json_response({"ok": True, **said}, headers=headers)
 
     def faulty(self, fault: Fault, request: web.Request) -> web.StreamResponse:
         """Answer as the fault wants it."""

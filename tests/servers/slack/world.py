@@ -62,6 +62,8 @@ class World:
     user: str = "U0BOT"
     bot_id: str = "B0BOT"
     agent: bool = True
+    scopes: tuple[str, ...] | None = None
+    """What the app was granted, told with each answer; None: not told, as by some proxies."""
     subscribed: bool = True
     """To the event that tells of Slack's own Stop button."""
     stream_seconds: float = 300.0

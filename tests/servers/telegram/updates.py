@@ -74,7 +74,9 @@ class Updates:
 
     async def webhook_info(self, params: Json) -> object:
         url = self._world.webhook["url"] if self._world.webhook else ""
-        return {"url": url, "has_custom_certificate": False, "pending_update_count": len(self._updates)}
+        told = {"url": url, "has_custom_certificate": False, "pending_update_count": len(self._updates)}
+        error = self._world.webhook_error
+        return told | ({"last_error_date": int(time.time()), "last_error_message": error} if error else {})
 
     async def _post(self, update: Json) -> None:
         """Deliver to the webhook, again until it is taken (the real server waits longer in between)."""

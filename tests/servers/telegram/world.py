@@ -77,6 +77,8 @@ class World:
     files: dict[str, bytes] = field(default_factory=dict)
     faults: Faults = field(default_factory=Faults)
     webhook: Json | None = None
+    webhook_error: str = ""
+    """Why the webhook could not be reached, as the real server tells it of its last try."""
     webhook_answers: list[int] = field(default_factory=list)
     rates: Rates = field(default_factory=Rates)
     windows: dict[str, Window] = field(default_factory=dict)
