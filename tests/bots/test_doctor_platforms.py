@@ -1,7 +1,6 @@
 """What ``citebot doctor`` finds on each platform, and the mend that it names."""
 
 import pathlib
-import socket
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
@@ -13,6 +12,7 @@ from bots.requests import Check
 from bots.settings import load_settings
 from bots.slack.manifest import SCOPES
 from connectors.registry import options_model
+from tests.fakes.ports import free_port
 from tests.servers.discord import DiscordServer, discord_server
 from tests.servers.faults import Fault
 from tests.servers.slack import SlackServer, slack_server
@@ -50,9 +50,7 @@ class Doctor:
 
 def nowhere() -> str:
     """Return an address at which nobody listens."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return f"http://127.0.0.1:{probe.getsockname()[1]}"
+    return f"http://127.0.0.1:{free_port()}"
 
 
 # Slack

@@ -3,12 +3,14 @@
 import contextlib
 import pathlib
 import re
-import socket
 from collections.abc import AsyncIterator
+from typing import Any
 
+import aiohttp
 import pytest
 
-from tests.fakes.running import SETTINGS, Running, running
+from tests.fakes.ports import free_port
+from tests.fakes.running import Running, begin, running
 from tests.fakes.waiting import until
 from tests.servers.discord import DiscordServer, discord_server
 from tests.servers.discord.gateway import MESSAGE_CONTENT
@@ -21,12 +23,7 @@ SDKS = {"slack": "slack_bolt", "discord": "discord", "telegram": "aiogram"}
 
 @pytest.fixture
 def folder(tmp_path: pathlib.Path) -> pathlib.Path:
-    (tmp_path / "documents").mkdir()
-    (tmp_path / "documents" / "leave.md").write_text(
-        "# Leave\n\nUp to five unused leave days may be carried over until 31 March.\n"
-    )
-    (tmp_path / "citebot.toml").write_text(SETTINGS, encoding="utf-8")
-    return tmp_path
+    return begin(tmp_path / "citebot")
 
 
 @contextlib.asynccontextmanager
@@ -57,10 +54,14 @@ def discord_env(server: DiscordServer) -> dict[str, str]:
 async def test_a_refusal_is_told_and_tried_again_with_that_sdk_alone(
     folder: pathlib.Path, platform: str, mend: str
 ) -> None:
-    async with refusing(platform) as env, running(folder, **env, PYTHONPROFILEIMPORTTIME="1") as citebot:
+    more = {"PYTHONPROFILEIMPORTTIME": "1", "CITEBOT_MONITORING__PORT": str(watched := free_port())}
+    async with refusing(platform) as env, running(folder, **env, **more) as citebot:
         await until(lambda: "trying again in" in citebot.log() or citebot.process.returncode is not None, 60.0)
         status, _, _ = await citebot.command("sources")
         assert status == 0, "the rest runs on"
+        status, health = await healthz(watched)
+        assert (status, health["status"]) == (503, "down")
+        assert mend in health["platforms"][platform]["fault"]
         assert await citebot.end() == 0
     (told,) = [line for line in citebot.log().splitlines() if "trying again in 30 s" in line]
     assert f"{platform}: " in told
@@ -76,10 +77,10 @@ def imported(citebot: Running) -> set[str]:
     return {name.partition(".")[0] for name in names} & set(SDKS.values())
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+async def healthz(port: int) -> tuple[int, dict[str, Any]]:
+    """Return the status and what ``/healthz`` tells."""
+    async with aiohttp.ClientSession() as session, session.get(f"http://127.0.0.1:{port}/healthz") as answer:
+        return answer.status, await answer.json()
 
 
 async def test_those_that_are_away_are_connected_when_they_come_and_one_answers_meanwhile(
@@ -95,10 +96,15 @@ async def test_those_that_are_away_are_connected_when_they_come_and_one_answers_
             "CITEBOT_DISCORD__API_URL": f"http://127.0.0.1:{ports[0]}/api/v10",
             "TELEGRAM_BOT_TOKEN": "123456:LOCAL",
             "CITEBOT_TELEGRAM__API_URL": f"http://127.0.0.1:{ports[1]}",
+            "CITEBOT_MONITORING__PORT": str(watched := free_port()),
         }
         async with running(folder, **env) as citebot:
             away = ("discord: Discord cannot be reached", "telegram: Telegram cannot be reached", "slack: connected")
             await until(lambda: all(told in citebot.log() for told in (*away, "1 document added")), 60.0)
+            status, health = await healthz(watched)
+            assert (status, health["status"]) == (200, "degraded")
+            assert {name: told["state"] for name, told in health["platforms"].items()}["slack"] == "connected"
+            assert "cannot be reached" in health["platforms"]["discord"]["fault"]
             slack.channel("D1")
             slack.say("D1", QUESTION)
             await until(lambda: "31 March" in "".join(slack.plain(one) for one in slack.answers("D1")))
@@ -108,6 +114,7 @@ async def test_those_that_are_away_are_connected_when_they_come_and_one_answers_
                 await discord.say(direct, QUESTION)
                 telegram.say(42, QUESTION)
                 await until(lambda: citebot.log().count(": answered") == 3)
+                assert (await healthz(watched))[1]["status"] == "ok"
                 assert await citebot.end() == 0
             assert "31 March" in discord.answers(direct.id)[-1]["content"]
             assert "31 March" in telegram.answers(42)[-1]["text"]

@@ -4,7 +4,6 @@ import contextlib
 import pathlib
 import re
 import signal
-import socket
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 
@@ -14,6 +13,7 @@ import pytest
 from tests.fakes.balancing import Balancer, balancer
 from tests.fakes.chroma_server import chroma_server
 from tests.fakes.openai_server import OpenAIServer, Reply, Request
+from tests.fakes.ports import free_port
 from tests.fakes.running import Running, running
 from tests.fakes.waiting import until
 from tests.servers.discord import DiscordServer, discord_server
@@ -115,9 +115,7 @@ class Pair:
         folder = self.folder / name
         folder.mkdir(exist_ok=True)
         (folder / "run.log").write_text("")
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
+        port = free_port()
         (folder / "citebot.toml").write_text(
             SETTINGS.format(
                 database=self.database,

@@ -45,6 +45,15 @@ def prepare(folder: pathlib.Path, settings: str = SETTINGS) -> pathlib.Path:
     return folder
 
 
+def begin(folder: pathlib.Path) -> pathlib.Path:
+    """Write settings and one short document into a folder; a process indexes it as soon as it runs."""
+    (folder / "documents").mkdir(parents=True)
+    leave = "# Leave\n\nUp to five unused leave days may be carried over until 31 March.\n"
+    (folder / "documents" / "leave.md").write_text(leave, encoding="utf-8")
+    (folder / "citebot.toml").write_text(SETTINGS, encoding="utf-8")
+    return folder
+
+
 @dataclass(slots=True)
 class Running:
     """A process under test."""
