@@ -27,8 +27,13 @@ class Cutter:
         self._limit = most
         self._most = min(most, len(self._text))
 
-    def cut(self, fits: Callable[[_Inlines], bool]) -> tuple[_Inlines, _Inlines]:
-        """Return the longest good start that fits, possibly empty, and the rest."""
+    def cut(self, fits: Callable[[_Inlines], bool], *, anywhere: bool = False) -> tuple[_Inlines, _Inlines]:
+        """Return the longest good start that fits, possibly empty, and the rest.
+
+        ``anywhere``: the start of a word is good however short it is, since nothing else stands in the part.
+        """
+        if anywhere:
+            self._limit = 0
         low, high = 0, self._most + 1
         while high - low > 1:
             middle = (low + high) // 2

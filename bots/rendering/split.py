@@ -33,6 +33,9 @@ from ragcore.characters import edge_after, edge_before
 Fits = Callable[[Document], bool]
 """Whether a document is one message; what fits, fits with less in it."""
 
+_MOVED_HEADINGS = 6
+"""So many headings at the end of a part begin the next one instead; more of them in a row head nothing."""
+
 _FitsBlocks = Callable[[tuple[Block, ...]], bool]
 _Piece = tuple[Block | None, tuple[Block, ...]]
 """The first piece of a block, None when nothing of it fits, and what is left."""
@@ -91,9 +94,10 @@ def take(
         plainer = _plainer(following)
         if plainer is not None:
             return take((*plainer, *blocks[1:]), fits, most)
-        piece, left = _least(following)
-    while piece is None and len(head) > 1 and isinstance(head[-1], Heading):
-        head, left = head[:-1], (head[-1], *left)
+        piece, left = _least(following, lambda block: fits((block,)), most)
+    moved = 0
+    while piece is None and len(head) > 1 and isinstance(head[-1], Heading) and moved < _MOVED_HEADINGS:
+        head, left, moved = head[:-1], (head[-1], *left), moved + 1
     return (head if piece is None else (*head, piece)), (*left, *blocks[whole + 1 :])
 
 
@@ -202,15 +206,20 @@ def _plainer(block: Block) -> tuple[Block, ...] | None:
             return None
 
 
-def _least(block: Block) -> tuple[Block, tuple[Block, ...]]:
-    """Return the smallest first piece of a block, whether it fits or not."""
+def _least(block: Block, fits: Callable[[Block], bool], most: int) -> tuple[Block, tuple[Block, ...]]:
+    """Return what fits of a block that has no good place to be cut, or its smallest piece, whether it fits or not."""
     match block:
         case Fence() if len(block.text) > 1:
-            count = edge_after(block.text, 1)
+            room = min(len(block.text) - 1, most)
+            count = _largest(room, lambda length: fits(replace(block, text=block.text[:length])), least=1)
+            count = edge_before(block.text, count) or edge_after(block.text, 1)
             tail = block.text[count:]
             return replace(block, text=block.text[:count]), ((replace(block, text=tail),) if tail.strip() else ())
         case Paragraph() | Heading():
-            start, end = Cutter(block.children, 1).least()
+            cutter = Cutter(block.children, most)
+            start, end = cutter.cut(lambda some: fits(replace(block, children=some)), anywhere=True)
+            if not start:
+                start, end = Cutter(block.children, 1).least()
             return replace(block, children=start), ((Paragraph(children=end),) if end else ())
         case _:
             return block, ()
