@@ -11,7 +11,7 @@ from typing import Any
 
 from bots.platform import Platform
 from bots.turn.turns import Turns
-from ragcore.errors import CitebotError, PlatformAuthError, PlatformError
+from ragcore.errors import CitebotError, ConfigError, PlatformAuthError, PlatformError
 
 log = logging.getLogger(__name__)
 
@@ -104,7 +104,7 @@ class Connection:
         except PlatformAuthError as error:
             self.fault = str(error)
             return True
-        except PlatformError as error:
+        except (PlatformError, ConfigError) as error:
             self.fault = str(error)
         except CitebotError as error:
             self.fault = f"{type(error).__name__}: {error}"

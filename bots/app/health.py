@@ -9,9 +9,9 @@ from typing import Any
 from aiohttp import web
 
 from bots.app.connecting import Connection, LinkState
+from bots.listening import listen
 from bots.settings import MonitoringSettings
 from bots.turn.meter import BOUNDS, Histogram, Meter
-from ragcore.errors import ConfigError
 
 log = logging.getLogger(__name__)
 
@@ -89,11 +89,7 @@ async def serve_health(settings: MonitoringSettings, connections: Sequence[Conne
     runner = web.AppRunner(_app(connections), access_log=None, shutdown_timeout=1.0)
     await runner.setup()
     try:
-        try:
-            await web.TCPSite(runner, settings.host, settings.port).start()
-        except OSError as error:
-            told = f"[monitoring] port: {settings.host}:{settings.port} can't be listened at: {error.strerror}"
-            raise ConfigError(told) from error
+        await listen(runner, settings.host, settings.port, key="[monitoring] port")
         log.info("/healthz and /metrics are at http://%s:%d", settings.host, settings.port)
         yield
     finally:

@@ -1,5 +1,6 @@
 """The chat platforms that the settings name, each made when it has a token; only then is its SDK imported."""
 
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -18,6 +19,18 @@ def with_token(settings: Settings) -> tuple[str, ...]:
         "telegram": settings.telegram.bot_token,
     }
     return tuple(name for name, token in tokens.items() if token is not None and token.get_secret_value())
+
+
+def check_halves(settings: Settings) -> Iterator[Check]:
+    """Tell of a platform that has its second token and lacks the one that starts it; nothing when none does."""
+    slack = settings.slack
+    halves = {"SLACK_APP_TOKEN": slack.app_token, "SLACK_SIGNING_SECRET": slack.signing_secret}
+    given = [name for name, secret in halves.items() if _secret(secret)]
+    if given and not _secret(slack.bot_token):
+        verb = "are" if len(given) > 1 else "is"
+        found = f"{' and '.join(given)} {verb} set, SLACK_BOT_TOKEN is not: nobody is answered on Slack"
+        mend = "copy the Bot User OAuth Token (xoxb-…) from OAuth & Permissions into SLACK_BOT_TOKEN"
+        yield Check(name="slack token", state="fail", found=found, mend=mend)
 
 
 def open_platform(name: str, settings: Settings) -> Platform[Any]:

@@ -11,7 +11,7 @@ from bots.app import open_operations
 from bots.app.connecting import Connection, PlatformTurns
 from bots.app.health import serve_health
 from bots.app.operations import Operations
-from bots.app.platforms import open_platform, with_token
+from bots.app.platforms import check_halves, open_platform, with_token
 from bots.app.scheduling import scheduling
 from bots.doctor import check_readers
 from bots.platform import Platform
@@ -146,7 +146,7 @@ def _tell_of_settings(settings: Settings) -> None:
             "no platform has a token, so only the scheduler runs; set SLACK_BOT_TOKEN, DISCORD_TOKEN or "
             "TELEGRAM_BOT_TOKEN (docs/slack.md, docs/discord.md, docs/telegram.md)"
         )
-    for check in check_readers(settings):
+    for check in (*check_halves(settings), *check_readers(settings)):
         if check.state != "ok":
             log.warning("%s: %s; %s", check.name, check.found, check.mend)
 

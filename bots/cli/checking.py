@@ -66,9 +66,10 @@ async def _checks(config: Path | None, *, repair: bool, console: Console | None)
 
 async def _platforms(settings: Settings) -> list[Check]:
     """Ask each platform that has a token; whatever is at the data, these are asked from here."""
-    from bots.app.platforms import check_platform, with_token
+    from bots.app.platforms import check_halves, check_platform, with_token
 
-    checks = [check for name in with_token(settings) for check in await check_platform(name, settings)]
+    checks = [*check_halves(settings)]
+    checks += [check for name in with_token(settings) for check in await check_platform(name, settings)]
     none = Check(name="platforms", state="ok", found="none has a token: only the terminal is answered")
     return checks or [none]
 

@@ -19,6 +19,7 @@ from slack_bolt.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.response import BoltResponse
 
+from bots.listening import listen as listen_at
 from bots.platform import Inbox, Incoming
 from bots.slack.calling import SDK_LOG, Calls, mapped, settled
 from bots.slack.people import People
@@ -254,7 +255,7 @@ async def serve_http(app: AsyncApp, listen: Listen, connected: Callable[[], Awai
     runner = web.AppRunner(server.web_app, access_log=None)
     await runner.setup()
     try:
-        await web.TCPSite(runner, listen.host, listen.port).start()
+        await listen_at(runner, listen.host, listen.port, key="[slack] http_port")
         await connected()
         await asyncio.Event().wait()
     finally:

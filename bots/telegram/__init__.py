@@ -27,6 +27,7 @@ from aiogram.webhook.aiohttp_server import SimpleRequestHandler
 from aiohttp import web
 
 from bots.command_words import COMMANDS, LANGUAGES, description
+from bots.listening import listen
 from bots.patience import until_kept
 from bots.platform import (
     Attachment,
@@ -161,7 +162,7 @@ class TelegramPlatform:
         runner = web.AppRunner(app, access_log=None)
         await runner.setup()
         try:
-            await web.TCPSite(runner, webhook.host, webhook.port).start()
+            await listen(runner, webhook.host, webhook.port, key="[telegram] webhook_port")
             await self._calls.do(
                 SetWebhook(url=webhook.url, secret_token=secret, allowed_updates=dispatcher.resolve_used_update_types())
             )

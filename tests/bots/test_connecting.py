@@ -11,7 +11,7 @@ from bots.app.connecting import Connection, LinkState, PlatformTurns
 from bots.platform import Inbox, Platform
 from bots.turn.claims import Claims
 from bots.turn.feedback import Feedback
-from ragcore.errors import PlatformAuthError, PlatformUnreachable
+from ragcore.errors import ConfigError, PlatformAuthError, PlatformUnreachable
 from ragcore.stores.database import Database
 from tests.bots.turn.flows import OPTIONS, Model
 from tests.fakes.platform import FakePlatform, Server
@@ -100,3 +100,11 @@ async def test_what_nobody_foresaw_is_told_without_its_words(
     assert connection.state is LinkState.CONNECTED
     told = [record.getMessage() for record in caplog.records]
     assert not [line for line in told if "SECRET" in line]
+
+
+async def test_what_the_settings_are_to_blame_for_is_told_in_their_words(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken = ConfigError("[telegram] webhook_port: 127.0.0.1:8081 can't be listened at")
+    connection, _, _ = await keep(tmp_path, monkeypatch, [taken] * 1000, 0.05)
+    assert connection.fault == str(taken)
