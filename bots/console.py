@@ -40,6 +40,8 @@ _HELP = (
     ("", "Ctrl-C while an answer is written stops the answer."),
 )
 _STAGES = {"rewrite": "Reading the question", "search": "Searching", "write": "Writing", "cite": "Checking the sources"}
+_LEAVING = frozenset({"quit", "exit", "q"})
+_BARE = frozenset({"help", "reset", "sources"})
 _FRAMES_PER_SECOND = 8
 # Said once a conversation, whatever language it was said in.
 _NO_MODEL = frozenset(phrase("no_model", language) for language in LANGUAGES)
@@ -204,7 +206,7 @@ class Chat:
             except (EOFError, KeyboardInterrupt):
                 self._console.print()
                 return
-            if line in {"/quit", "/exit", "/q"}:
+            if line.removeprefix("/").casefold() in _LEAVING:
                 return
             if line:
                 self._take(line)
@@ -224,6 +226,8 @@ class Chat:
         self._console.print()
 
     def _take(self, line: str) -> bool:
+        if line.casefold() in _BARE:  # as on the chat platforms; asked of the documents it would find nothing
+            line = f"/{line.casefold()}"
         if line.startswith("/"):
             return self._command(line)
         try:

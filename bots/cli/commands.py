@@ -206,7 +206,7 @@ def search(
 
 @app.command()
 def run(context: typer.Context, config: Config = None) -> None:
-    """Answer on every chat platform that has a token, and sync the sources on schedule."""
+    """Answer wherever there is a token, and sync on schedule."""
     from bots.cli.running import run_platforms
 
     _run(run_platforms(config or context.obj, debug=_debugging()))
@@ -222,7 +222,7 @@ def list_sources(context: typer.Context, json: Json = False, config: Config = No
 
 @app.command()
 def feedback(context: typer.Context, json: Json = False, config: Config = None) -> None:
-    """Show how readers judged answers, and which questions were left without one."""
+    """Show votes on answers, and questions left without one."""
     from bots.cli.judging import run_feedback
 
     _run(run_feedback(config or context.obj, as_json=json))
@@ -278,12 +278,14 @@ def slack_manifest(
     """Print the manifest from which Slack makes the app."""
     from bots.cli.setup import print_manifest
 
+    if url and not url.startswith("https://"):
+        raise typer.BadParameter("Slack sends to https:// addresses only", param_hint="--url")
     raise typer.Exit(print_manifest(config or context.obj, name=name, url=url))
 
 
 @evaluations.command("retrieval")
 def eval_retrieval(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A corpus with queries and judgements.", exists=True)],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The data set.", exists=True)],
     run_file: Annotated[
         Path | None, typer.Option("--run-file", metavar="FILE", help="Write the ranking as a TREC run.")
     ] = None,
@@ -292,7 +294,10 @@ def eval_retrieval(
     ] = "none",
     json: Json = False,
 ) -> None:
-    """Index DIR apart from your data and measure the search."""
+    """Measure the search on a data set, apart from your data.
+
+    DIR holds corpus.jsonl, queries.jsonl and qrels/test.tsv as in BEIR; docs/operations.md names their fields.
+    """
     from bots.cli.evaluating import run_retrieval
 
     if history not in {"none", "all"}:
@@ -305,7 +310,10 @@ def eval_citations(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="cases.jsonl", exists=True, dir_okay=False)],
     json: Json = False,
 ) -> None:
-    """Insert citations into the labelled answers of FILE and measure them."""
+    """Measure the citations put into labelled answers.
+
+    Each line of FILE is one answer with its passages; docs/operations.md names its fields.
+    """
     from bots.cli.evaluating import run_citations
 
     _run(run_citations(file, as_json=json))

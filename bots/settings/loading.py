@@ -21,7 +21,7 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import EnvSettingsSource
 
 from bots.settings.model import Settings, SourceSettings
-from bots.settings.problems import Place, describe, nearest, show, unknown_key
+from bots.settings.problems import Place, describe, in_our_words, keys_at_the_top, nearest, show, unknown_key
 from ragcore.errors import ConfigError
 from ragcore.models.llm import LATER_TASKS, TASKS
 from ragcore.phrases import LANGUAGES, is_spoken
@@ -42,6 +42,7 @@ USUAL_NAMES: Mapping[tuple[str, str], str] = {
 _PATHS = (("data_dir",), ("answer", "synonyms"), ("knowledge_bases", "*", "prompt"))
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _PREFIX = "CITEBOT_"
+_TOP = tuple(keys_at_the_top(Settings))
 
 SettingsModel = Callable[[str], type[BaseModel]]
 
@@ -73,7 +74,9 @@ def load_settings(config: Path | None = None, *, source_model: SettingsModel | N
         settings = Settings(**table)
     except ValidationError as error:
         unfilled = {place for place, _ in problems}
-        problems += [(place, fault) for place, fault in describe(error, Settings) if place not in unfilled]
+        problems += [
+            (place, fault) for place, fault in describe(error, Settings, at_the_top=_TOP) if place not in unfilled
+        ]
     sources = table.get("sources")
     if source_model and isinstance(sources, list):
         problems += _source_problems(sources, source_model)
@@ -109,7 +112,7 @@ def _read(file: Path) -> dict[str, Any]:
         line = error.object[: error.start].count(b"\n") + 1
         raise ConfigError(f"{file}: line {line} is not UTF-8; save the file as UTF-8") from error
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{file}: not valid TOML: {error}") from error
+        raise ConfigError(f"{file}: not valid TOML: {in_our_words(error)}") from error
 
 
 def _fill_in(value: Any, place: Place, problems: list[tuple[Place, str]]) -> Any:
@@ -234,7 +237,7 @@ def _source_problems(sources: list[Any], source_model: SettingsModel) -> Iterato
         except ConfigError as error:
             yield ("sources", number, "type"), str(error)
         except ValidationError as error:
-            for place, fault in describe(error, source_model(source["type"]), also_known=common):
+            for place, fault in describe(error, source_model(source["type"]), also_known=common, at_the_top=_TOP):
                 yield ("sources", number, *place), fault
 
 

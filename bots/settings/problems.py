@@ -4,8 +4,10 @@ Values stay out because any of them may hold a secret; the checks of ``grammar``
 """
 
 import difflib
+import re
+import tomllib
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
@@ -46,7 +48,7 @@ _LIMITS = {
 
 
 def describe(
-    error: ValidationError, model: type[BaseModel], *, also_known: Iterable[str] = ()
+    error: ValidationError, model: type[BaseModel], *, also_known: Iterable[str] = (), at_the_top: Collection[str] = ()
 ) -> Iterator[tuple[Place, str]]:
     """Yield the place and the fault of each error.
 
@@ -54,11 +56,14 @@ def describe(
         error: What pydantic found.
         model: The model that was validated: its keys are what a misspelt one is compared with.
         also_known: Keys of the same table that the model does not know.
+        at_the_top: Keys that belong to no table: written below one, TOML takes them for its own.
     """
     seen: set[tuple[Place, str]] = set()
     for detail in error.errors(include_url=False, include_context=True, include_input=False):
         place = tuple(part for part in detail["loc"] if not _is_branch(part))
-        if detail["type"] == "extra_forbidden":
+        if detail["type"] == "extra_forbidden" and place[-1] in at_the_top:
+            fault = "is not known here; it belongs at the top of the file, before the first table"
+        elif detail["type"] == "extra_forbidden":
             fault = unknown_key(
                 str(place[-1]), [*keys_at(model, place[:-1]), *also_known], _homes(model, str(place[-1]))
             )
@@ -83,6 +88,17 @@ def unknown_key(key: str, known: Iterable[str], elsewhere: Iterable[str] = ()) -
 def nearest(word: str, known: Iterable[str]) -> str:
     """Return the known word nearest to this one, or "" when none is near."""
     return next(iter(difflib.get_close_matches(word, list(known), n=1, cutoff=_NEAR)), "")
+
+
+def in_our_words(error: tomllib.TOMLDecodeError) -> str:
+    """Return what is wrong with a TOML file; what pasting an example brings about is said with the mend."""
+    said = str(error)
+    if twice := re.fullmatch(r"Cannot declare \((.+?),?\) twice (\(.*\))", said):
+        table = ".".join(part.strip().strip("'\"") for part in twice[1].split(","))
+        if table in {"sources", "channels"}:
+            return f"[{table}] stands beside [[{table}]]; write two brackets around each {twice[2]}"
+        return f"[{table}] stands twice; write what belongs to it below the first one {twice[2]}"
+    return said.replace("Cannot overwrite a value", "a key stands twice in one table")
 
 
 def show(place: Place, name_of: Callable[[str, int], str]) -> str:
@@ -114,6 +130,11 @@ def keys_at(model: type[BaseModel], place: Place) -> list[str]:
         if field is not None and get_origin(field.annotation) in {tuple, dict}:
             next(parts, None)  # which of the tables it is, by its name or its position
     return [key for key, field in getattr(found, "model_fields", {}).items() if not field.exclude]
+
+
+def keys_at_the_top(model: type[BaseModel]) -> list[str]:
+    """Return the keys of the settings that are no tables."""
+    return [key for key, field in model.model_fields.items() if table_of(field.annotation) is None]
 
 
 def table_of(annotation: object) -> type[BaseModel] | None:

@@ -69,8 +69,10 @@ def read_cases(lines: Iterable[str]) -> list[CitationCase]:
             cases.append(_case(json.loads(line)))
         except json.JSONDecodeError as error:
             raise ConfigError(f"line {number} is no citation case: it isn't JSON") from error
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise ConfigError(f"line {number} is no citation case: {error!r}") from error
+        except KeyError as error:
+            raise ConfigError(f"line {number} is no citation case: it lacks {error.args[0]}") from error
+        except (ValueError, TypeError, AttributeError) as error:
+            raise ConfigError(f"line {number} is no citation case: {error}") from error
     return cases
 
 

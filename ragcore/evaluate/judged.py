@@ -73,7 +73,8 @@ def _read_grades(folder: Path) -> dict[str, dict[str, int]]:
     """Read whichever file of judgements there is; a line whose grade is no number is the header."""
     path = next((folder / name for name in ("qrels/test.tsv", "qrels.tsv") if (folder / name).is_file()), None)
     if path is None:
-        raise ConfigError(f"{folder} has neither qrels/test.tsv nor qrels.tsv")
+        told = f"{folder} has neither qrels/test.tsv nor qrels.tsv"
+        raise ConfigError(f"{told}; beside them stand corpus.jsonl and queries.jsonl, as in BEIR")
     grades: dict[str, dict[str, int]] = {}
     for number, line in enumerate(_lines(path), start=1):
         parts = line.split("\t")
@@ -115,8 +116,10 @@ def _lines(path: Path) -> Iterator[str]:
     try:
         with path.open(encoding="utf-8-sig") as file:
             yield from (line.rstrip("\r\n") for line in file if line.strip())
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read: {error}") from error
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} cannot be read: it is not UTF-8") from error
 
 
 def _text(row: Mapping[str, Any], *names: str) -> str:

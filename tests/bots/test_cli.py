@@ -386,3 +386,15 @@ def test_who_answers_by_older_settings_is_told(
         assert "`citebot chat` (process 7) began before the settings were last changed" in cli("sources").err
         os.utime(folder / SOCKET_NAME)
         assert cli("sources").err == ""
+
+
+def test_the_manifest_takes_only_an_address_that_slack_takes(cli: Cli) -> None:
+    ran = cli("slack", "manifest", "--url", "http://bot.example.org/slack/events")
+    assert ran.code == 2
+    assert "https://" in ran.err
+    assert cli("slack", "manifest", "--url", "https://bot.example.org/slack/events").code == 0
+
+
+def test_the_list_of_commands_cuts_no_sentence(cli: Cli) -> None:
+    for command in ((), ("eval",), ("slack",)):
+        assert "..." not in cli(*command, "--help").out.partition("Commands:")[2]

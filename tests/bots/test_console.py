@@ -115,3 +115,13 @@ async def test_a_cancelled_answer_leaves_what_was_written() -> None:
 
 def test_welcome_is_safe_to_show() -> None:
     assert "\x1b" not in welcome([]).plain
+
+
+def test_a_command_may_come_without_its_slash() -> None:
+    scripted = Scripted()
+    shown = talk(scripted, ["help", "Sources", "one", "reset", "sources of the river", "exit", "never asked"])
+    assert "/reset" in shown
+    assert "handbook: 3 documents" in shown
+    assert "Forgotten" in shown
+    asked = [request.question for request in scripted.asked if isinstance(request, Ask)]
+    assert asked == ["one", "sources of the river"]

@@ -25,6 +25,7 @@ from bots.settings import (
     TelegramSettings,
     load_settings,
 )
+from connectors.registry import options_model
 from ragcore.chunking import METHODS
 from ragcore.errors import ConfigError
 from tests.fakes.settings import refusal, write
@@ -89,6 +90,28 @@ def test_a_missing_variable_is_named_with_its_setting():
         ('[embedding]\nprovider = "openai"\n', "citebot.toml: embedding: model is missing"),
         ('[chroma]\nurl = "host:8000"\n', 'citebot.toml: [chroma] url: must be an address that starts with "http://"'),
         ("a = \n", "citebot.toml: not valid TOML: Invalid value (at line 1, column 5)"),
+        (
+            '[knowledge_bases."a b"]\nreaders = []\n[knowledge_bases."a b"]\nreaders = ["*"]\n',
+            "citebot.toml: not valid TOML: [knowledge_bases.a b] stands twice; write what belongs to it below the first "
+            "one (at line 3,",
+        ),
+        (
+            "[llm]\n[llm]\n",
+            "citebot.toml: not valid TOML: [llm] stands twice; write what belongs to it below the first",
+        ),
+        (
+            '[[sources]]\nname = "a"\n[sources]\nname = "b"\n',
+            "citebot.toml: not valid TOML: [sources] stands beside [[sources]]; write two brackets around each",
+        ),
+        ("[llm]\nmodel = 1\nmodel = 2\n", "citebot.toml: not valid TOML: a key stands twice in one table"),
+        (
+            '[[channels]]\nid = "telegram:-1"\nadmins = ["telegram:@1"]\n',
+            'citebot.toml: [[channels]] "telegram:-1", admins: is not known here; it belongs at the top of the file',
+        ),
+        (
+            '[llm]\nmodel = "m"\ndata_dir = "x"\n',
+            "citebot.toml: [llm] data_dir: is not known here; it belongs at the top of the file, before the first table",
+        ),
     ],
 )
 def test_a_fault_is_one_line_with_place_and_mend(text, line):
@@ -230,3 +253,9 @@ def test_any_table_is_read_or_refused_in_lines(table):
             lines = str(error).splitlines()
             assert lines, json.dumps(table)
             assert all(": " in line for line in lines)
+
+
+def test_a_key_of_the_top_below_a_source_is_told_where_it_belongs():
+    text = '[[sources]]\nname = "a"\ntype = "files"\npath = "."\nadmins = ["telegram:@1"]\n'
+    told = 'citebot.toml: [[sources]] "a", admins: is not known here; it belongs at the top of the file'
+    assert refusal(text, source_model=options_model).startswith(told)

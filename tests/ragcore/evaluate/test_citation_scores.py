@@ -72,3 +72,8 @@ def test_a_line_that_is_no_case_is_named(line: str) -> None:
 def test_answers_must_match_the_cases() -> None:
     with pytest.raises(ValueError, match="argument"):
         evaluate_citations(read_cases([by_answer()]), [])
+
+
+def test_a_case_without_its_passages_is_told_so() -> None:
+    with pytest.raises(ConfigError, match=r"^line 1 is no citation case: it lacks passages$"):
+        read_cases(["{}"])
