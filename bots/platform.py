@@ -181,13 +181,15 @@ class Call(StrEnum):
 class Limit:
     """At most so many calls within any so many seconds, counted by ``bucket`` as the platform counts them.
 
-    ``kept`` of the calls are left to final messages: what only shows progress goes without them.
+    ``kept`` of the calls are left to final messages: what only shows progress goes without them. ``shared``: it counts
+    the calls of other conversations too, beside a limit that is more their own.
     """
 
     bucket: str
     calls: int
     seconds: float
     kept: int = 0
+    shared: bool = False
 
 
 class Platform(Protocol[R]):

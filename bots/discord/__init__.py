@@ -119,7 +119,7 @@ class DiscordPlatform:
         if incoming.token:
             return () if call is Call.STATUS else (_five(f"interaction {incoming.message}"),)
         # Ten calls a second are left to what nobody paces: histories, members, buttons.
-        whole = Limit(bucket="bot", calls=40, seconds=1.0, kept=12)
+        whole = Limit(bucket="bot", calls=40, seconds=1.0, kept=12, shared=True)
         channel = begun.channel if begun is not None else written_to(incoming)
         match call:
             case Call.STATUS:

@@ -40,7 +40,7 @@ def slack_limits(incoming: Incoming, call: Call, begun: Sent | None) -> tuple[Li
     streams = begun is not None and "stream" in begun.extra and not begun.ended
     posts = (
         Limit(bucket=f"post {channel}", calls=5, seconds=5.0, kept=2),
-        Limit(bucket=f"post {team}", calls=240, seconds=MINUTE, kept=60),
+        Limit(bucket=f"post {team}", calls=240, seconds=MINUTE, kept=60, shared=True),
     )
     update = Limit(bucket=f"update {team}", calls=50, seconds=MINUTE, kept=30)
     match call:

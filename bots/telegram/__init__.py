@@ -235,7 +235,7 @@ class TelegramPlatform:
 
     def limits(self, incoming: Incoming, call: Call, begun: Sent | None = None) -> tuple[Limit, ...]:
         """Return what the documents ask for: one a second and chat, 20 a minute and group, 30 a second in all."""
-        whole = Limit(bucket="bot", calls=28, seconds=1.0, kept=8)
+        whole = Limit(bucket="bot", calls=28, seconds=1.0, kept=8, shared=True)
         if call is Call.STATUS:
             return (whole,)
         chat = incoming.conversation.channel

@@ -147,8 +147,12 @@ class Pacer:
         return self._go(limits, now)
 
     def pause(self, limits: Sequence[Limit], seconds: float) -> None:
-        """Let no call of these buckets go for so long: the platform said so."""
-        for limit in limits:
+        """Let no call of these buckets go for so long: the platform said so.
+
+        It doesn't say which one it meant. Those that other conversations share are left out where there are others:
+        if it meant these, it tells everybody else too.
+        """
+        for limit in [one for one in limits if not one.shared] or limits:
             bucket = self._bucket(limit)
             bucket.blocked_until = max(bucket.blocked_until, _now() + seconds)
 
