@@ -127,7 +127,7 @@ class Writer(Generic[R]):
         if refusal is not None:
             yield refusal
             return
-        if known := await self._known(job):
+        if known := await self._known(job, audience):
             yield known
             return
         messages = tuple(job.messages.values())
@@ -166,15 +166,20 @@ class Writer(Generic[R]):
             log.warning("who reads could not be confirmed: %s: %s", type(error).__name__, error)
             return incoming.seen_by | {person(incoming)}
 
-    async def _known(self, job: Job) -> Written | None:
-        """Return the answer that was written before a crash, when it is known and still answers what is asked."""
+    async def _known(self, job: Job, audience: frozenset[str]) -> Written | None:
+        """Return the answer that was written before a crash, when it is known and still answers what is asked.
+
+        Access is checked anew: meanwhile somebody may have taken it away. What the prompt held beside the sources is
+        not known any more, so nobody can tell who else may read the answer, and it is not to be shared.
+        """
         if job.claim.attempts < 2:
             return None
-        request = Recall(reference=job.claim.reference)
+        request = Recall(reference=job.claim.reference, audience=audience)
         found = [event async for event in self._backend.run(request) if isinstance(event, Recalled)]
-        if not found or found[0].question != job.question:
+        if not found or found[0].withheld or found[0].question != job.question:
             return None
-        return self._answered(job, answer_of(found[0]), _Progress(), self.language(job))
+        known = self._answered(job, answer_of(found[0]), _Progress(), self.language(job))
+        return replace(known, buttons=tuple(button for button in known.buttons if button is not Button.SHARE))
 
     async def _thread(self, incoming: Incoming) -> tuple[Message, ...]:
         """Return what a thread said before a mention in its middle, unless the bot was in it all along."""
