@@ -1,0 +1,97 @@
+"""kill -9 while a long answer for one person alone is sent: its further parts go by the interaction's token.
+
+Discord takes no nonce there and lists no such messages, so of a part that it took just before the kill nobody can tell:
+that part, and nothing else, may stand twice.
+"""
+
+import os
+import pathlib
+import signal
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from bots.platform import View
+from bots.rendering.discord import render_discord
+from bots.rendering.parse import parse_answer
+from tests.bots.discord.scene import CHANNEL, peopled
+from tests.bots.discord.test_killed import begun
+from tests.bots.turn.flows import answer_to, words_for
+from tests.fakes.bot import Life
+from tests.fakes.forking import Workers, workers
+from tests.fakes.waiting import until
+from tests.servers.discord import DiscordServer, Rates
+from tests.servers.discord.world import Json
+from tests.soak import scaled
+
+QUESTION = "how many? " + " ".join(f"detail{number}".ljust(150, "x") for number in range(9))
+"""Long, of few words: the scripted model writes an answer three times as long, word by word."""
+FURTHER, FIRST = "POST /webhooks/{}/{}", "PATCH /webhooks/{}/{}/messages/{}"
+FINAL = View(document=parse_answer(answer_to(QUESTION, words_for(QUESTION))), reference="")
+POINTS = [
+    ("after", FURTHER, 1),
+    ("after", FIRST, 1),
+    ("before", FURTHER, 1),
+    ("after", FURTHER, 2),
+    ("before", FURTHER, 2),
+    ("before", FIRST, 2),
+]
+
+
+@pytest.fixture(scope="module")
+def forked() -> Iterator[Workers]:
+    with workers("tests.fakes.bot", "discord") as running:
+        yield running
+
+
+@dataclass(slots=True)
+class Killer:
+    """Kills a process at its so manieth call of a name, before or after the call takes effect."""
+
+    when: str
+    name: str
+    count: int
+    pid: int = 0
+
+    def __call__(self, when: str, name: str) -> None:
+        if self.pid and (when, name) == (self.when, self.name):
+            self.count -= 1
+            if self.count == 0:
+                os.kill(self.pid, signal.SIGKILL)
+                self.pid = 0
+
+
+@pytest.mark.parametrize(("when", "name", "count"), POINTS[: scaled(2)])
+async def test_killed_between_the_parts_of_a_private_answer(
+    forked: Workers, tmp_path: pathlib.Path, when: str, name: str, count: int
+) -> None:
+    async with peopled(Rates()) as server:
+        life = Life(environment=server.environment, folder=str(tmp_path), pause=0.4)
+        killer = server.state.watch = Killer(when=when, name=name, count=count)
+        killer.pid = await begun(forked, server, life)
+        pid = killer.pid
+        try:
+            asked = await server.command(CHANNEL, "ask", question=QUESTION, private=True)
+            await until(lambda: not killer.pid, seconds=20.0)
+        finally:
+            await forked.kill(pid)
+        pid = await begun(forked, server, life)
+        try:
+            await until(lambda: is_over(server, asked), seconds=20.0)
+        finally:
+            await forked.kill(pid)
+        expected = [part.content for part in render_discord(FINAL)]
+        allowed = [expected]
+        if name == FURTHER:
+            allowed.append([*expected[: count + 1], *expected[count:]])
+        assert standing(server, asked) in allowed
+        assert server.answers(CHANNEL) == [], "nobody else sees any of it"
+
+
+def standing(server: DiscordServer, asked: Json) -> list[str]:
+    return [message["content"] for message in server.interactions.of(asked).messages.values()]
+
+
+def is_over(server: DiscordServer, asked: Json) -> bool:
+    return standing(server, asked)[-1] == render_discord(FINAL)[-1].content
