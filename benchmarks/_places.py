@@ -49,7 +49,7 @@ class Telegram:
 
     def __init__(self, server: TelegramServer, numbers: Sequence[int]) -> None:
         self._server = server
-        self.tokens = {"TELEGRAM_BOT_TOKEN": server.token, "CITEBOT_TELEGRAM__API_URL": server.url}
+        self.tokens = server.environment
 
     async def say(self, number: int, text: str) -> None:
         self._server.say(number, text, user=number)
@@ -79,11 +79,7 @@ class Slack:
         self._server = server
         self._threads: dict[int, list[str]] = defaultdict(list)
         self._numbers: dict[tuple[str, str], int] = {}
-        self.tokens = {
-            "SLACK_BOT_TOKEN": server.bot_token,
-            "SLACK_APP_TOKEN": server.app_token,
-            "CITEBOT_SLACK__API_URL": f"{server.url}/api/",
-        }
+        self.tokens = server.environment
 
     def _channel(self, number: int) -> str:
         return f"C{number // 2 % self.channels}" if number % 2 else f"D{number}"
@@ -117,7 +113,7 @@ class Discord:
 
     def __init__(self, server: DiscordServer, numbers: Sequence[int]) -> None:
         self._server = server
-        self.tokens = {"DISCORD_TOKEN": server.token, "CITEBOT_DISCORD__API_URL": server.url}
+        self.tokens = server.environment
         for number in numbers:
             server.channel(_CHANNELS + number, guild=_GUILDS + number // 100)
 

@@ -1,17 +1,16 @@
 """A folder with documents, settings, and no variable that changes them."""
 
-import os
 import pathlib
 
 import pytest
 
 from tests.bots.handbook import LEAVE, SETTINGS
+from tests.fakes.settings import forget_settings
 
 
 @pytest.fixture
 def home(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
-    for name in [name for name in os.environ if name.startswith("CITEBOT_")]:
-        monkeypatch.delenv(name)
+    forget_settings(monkeypatch)
     (tmp_path / "citebot.toml").write_text(SETTINGS)
     (tmp_path / "handbook").mkdir()
     (tmp_path / "handbook" / "leave.md").write_text(LEAVE)

@@ -1,10 +1,8 @@
 """A small handbook with settings, and the operations over it."""
 
 import contextlib
-import os
 import pathlib
 import subprocess
-import sys
 from collections.abc import AsyncGenerator
 
 from bots.app import Operations, open_operations
@@ -15,7 +13,7 @@ from bots.requests import (
 )
 from bots.settings import Settings, load_settings
 from ragcore.types import Answer
-from tests.fakes.running import ROOT
+from tests.fakes.running import start_command
 
 SETTINGS = """
 [knowledge_bases.handbook]
@@ -65,23 +63,8 @@ async def answered(operations: Operations, request: Ask) -> Answer:
     return last
 
 
-def citebot(home: pathlib.Path, *args: str, **more: object) -> "subprocess.Popen[str]":
-    """Begin a command in a process of its own."""
-    env = {name: value for name, value in os.environ.items() if not name.startswith("CITEBOT_")}
-    return subprocess.Popen(
-        [sys.executable, "-m", "bots", *args],
-        cwd=home,
-        env={**env, "PYTHONPATH": str(ROOT)},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        **more,  # type: ignore[call-overload]
-    )
-
-
 def done(home: pathlib.Path, *args: str, given: str = "") -> tuple[int, str, str]:
     """Run a command to its end; return its status, its output and its remarks."""
-    process = citebot(home, *args)
+    process = start_command(home, *args, stdin=subprocess.PIPE)
     out, err = process.communicate(given, timeout=100)
     return process.returncode, out, err

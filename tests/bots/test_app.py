@@ -4,6 +4,7 @@ import asyncio
 import json
 import pathlib
 import signal
+import subprocess
 
 import pytest
 
@@ -20,7 +21,8 @@ from ragcore.errors import CitebotError, ConfigError
 from ragcore.phrases import phrase
 from ragcore.reports import SyncReport
 from ragcore.types import Support
-from tests.bots.handbook import answered, citebot, done, opened, told
+from tests.bots.handbook import answered, done, opened, told
+from tests.fakes.running import start_command
 
 
 async def test_a_folder_is_answered_from(home: pathlib.Path) -> None:
@@ -113,7 +115,7 @@ async def test_from_the_command_line(home: pathlib.Path) -> None:
     assert out.count(phrase("no_model", "en")) + out.count(phrase("no_model", "zh")) == 1
 
     # One process holds the data without end, and the others go through it.
-    holder = citebot(home, "chat")
+    holder = start_command(home, "chat", stdin=subprocess.PIPE)
     try:
         for _ in range(200):
             if await asyncio.to_thread(socket_in, home / ".citebot"):

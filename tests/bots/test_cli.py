@@ -19,6 +19,8 @@ from bots.requests import Ask, Decide, Search, Sync
 from bots.service import SOCKET_NAME
 from bots.settings import load_settings
 from tests.fakes.operations import TEXT, Scripted
+from tests.fakes.running import start_command
+from tests.fakes.settings import forget_settings
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SETTINGS = """
@@ -53,8 +55,7 @@ def cli(
 ) -> Cli:
     (tmp_path / "citebot.toml").write_text(SETTINGS)
     monkeypatch.chdir(tmp_path)
-    for name in [name for name in os.environ if name.startswith("CITEBOT_")]:
-        monkeypatch.delenv(name)
+    forget_settings(monkeypatch)
     monkeypatch.setattr(bots.cli.reach, "open_data", lambda settings, command: scripted.opened())
 
     def run(*args: str) -> Ran:
@@ -300,19 +301,6 @@ def test_init_asks_on_a_terminal_who_may_read(cli: Cli, monkeypatch: pytest.Monk
     assert [base.readers for base in settings.all_knowledge_bases.values()] == [("slack:T0123", "*")]
 
 
-def command(*args: str, folder: pathlib.Path, **more: object) -> "subprocess.Popen[str]":
-    env = {name: value for name, value in os.environ.items() if not name.startswith("CITEBOT_")}
-    return subprocess.Popen(
-        [sys.executable, "-m", "bots", *args],
-        cwd=folder,
-        env={**env, "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        **more,  # type: ignore[call-overload]
-    )
-
-
 def test_help_imports_nothing_heavy(tmp_path: pathlib.Path) -> None:
     code = (
         "import sys; sys.argv = ['citebot', 'ask', '--help']\n"
@@ -331,7 +319,7 @@ def test_help_imports_nothing_heavy(tmp_path: pathlib.Path) -> None:
 
 
 def test_a_reader_that_leaves_is_no_error(tmp_path: pathlib.Path) -> None:
-    process = command("--help", folder=tmp_path)
+    process = start_command(tmp_path, "--help")
     assert process.stdout is not None
     assert process.stderr is not None
     process.stdout.close()
@@ -355,7 +343,7 @@ def test_interrupted_quietly(tmp_path: pathlib.Path) -> None:
     ) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
-        process = command("ask", "?", folder=tmp_path)
+        process = start_command(tmp_path, "ask", "?")
         time.sleep(2.5)
         process.send_signal(2)
         out, err = process.communicate(timeout=20)

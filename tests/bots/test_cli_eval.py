@@ -1,12 +1,11 @@
 import json
-import os
 import pathlib
 import subprocess
-import sys
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from tests.fakes.running import start_command
+
 CORPUS = [
     {"_id": "d 1", "title": "Leave", "text": "Five unused days may be carried over into the next year."},
     {"_id": "d2", "title": "VPN", "text": "ERR_CONN_104 means that the profile has expired."},
@@ -16,16 +15,9 @@ QUERIES = [{"_id": "q1", "text": "carry over unused days"}, {"_id": "q2", "text"
 
 
 def citebot(folder: pathlib.Path, *args: str) -> "subprocess.CompletedProcess[str]":
-    env = {name: value for name, value in os.environ.items() if not name.startswith("CITEBOT_")}
-    return subprocess.run(
-        [sys.executable, "-m", "bots", *args],
-        cwd=folder,
-        env={**env, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
+    process = start_command(folder, *args)
+    out, err = process.communicate(timeout=100)
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
 def lines(path: pathlib.Path, rows: list[dict[str, object]]) -> None:

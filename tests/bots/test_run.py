@@ -131,8 +131,7 @@ async def test_a_stop_lets_an_answer_that_is_written_come_to_its_end(
 ) -> None:
     async with OpenAIServer() as model:
         model.default = Reply(text=ANSWER, delay=0.3)
-        env = {"CITEBOT_LLM__BASE_URL": model.base_url, "CITEBOT_LLM__MODEL": "fake"}
-        async with running(folder, **telegram.environment, **env) as citebot:
+        async with running(folder, **telegram.environment, **model.environment) as citebot:
             await connected(citebot, telegram)
             telegram.say(ASKER, QUESTION)
             await until(lambda: model.requests)
@@ -149,15 +148,14 @@ async def test_what_a_stop_could_not_finish_the_next_process_does(
 ) -> None:
     async with OpenAIServer() as model:
         model.default = Reply(text=ANSWER, first_delay=60.0)
-        env = {"CITEBOT_LLM__BASE_URL": model.base_url, "CITEBOT_LLM__MODEL": "fake"}
-        async with running(folder, **telegram.environment, **env) as citebot:
+        async with running(folder, **telegram.environment, **model.environment) as citebot:
             await connected(citebot, telegram)
             telegram.say(ASKER, QUESTION)
             await until(lambda: model.requests)
             assert await citebot.end() == 0
         assert not telegram.answers(ASKER)
         model.default = Reply(text=ANSWER)
-        async with running(folder, **telegram.environment, **env) as citebot:
+        async with running(folder, **telegram.environment, **model.environment) as citebot:
             await until(lambda: telegram.answers(ASKER), 60.0)
             assert await citebot.end() == 0
     (answer,) = telegram.answers(ASKER)
@@ -168,15 +166,14 @@ async def test_what_a_stop_could_not_finish_the_next_process_does(
 async def test_a_kill_leaves_one_answer_in_the_end(folder: pathlib.Path, telegram: TelegramServer, moment: str) -> None:
     async with OpenAIServer() as model:
         model.default = Reply(text=ANSWER, first_delay=1.0 if moment == "asked" else 0.0, delay=0.5)
-        env = {"CITEBOT_LLM__BASE_URL": model.base_url, "CITEBOT_LLM__MODEL": "fake"}
-        async with running(folder, **telegram.environment, **env) as citebot:
+        async with running(folder, **telegram.environment, **model.environment) as citebot:
             await connected(citebot, telegram)
             telegram.say(ASKER, QUESTION)
             await until(lambda: telegram.draft(ASKER) if moment == "writing" else model.requests)
             await citebot.end(signal.SIGKILL)
         assert not telegram.answers(ASKER)
         model.default = Reply(text=ANSWER)
-        async with running(folder, **telegram.environment, **env) as citebot:
+        async with running(folder, **telegram.environment, **model.environment) as citebot:
             await until(lambda: telegram.answers(ASKER), 60.0)
             telegram.say(ASKER, "How long is the warranty of the main unit in Germany?")
             await until(lambda: len(telegram.answers(ASKER)) > 1)

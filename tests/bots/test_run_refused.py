@@ -12,7 +12,7 @@ import pytest
 from tests.fakes.ports import free_port
 from tests.fakes.running import Running, begin, running
 from tests.fakes.waiting import until
-from tests.servers.discord import DiscordServer, discord_server
+from tests.servers.discord import discord_server
 from tests.servers.discord.gateway import MESSAGE_CONTENT
 from tests.servers.slack import slack_server
 from tests.servers.telegram import telegram_server
@@ -32,19 +32,14 @@ async def refusing(platform: str) -> AsyncIterator[dict[str, str]]:
     match platform:
         case "slack":
             async with slack_server() as slack:
-                tokens = {"SLACK_BOT_TOKEN": slack.bot_token, "SLACK_APP_TOKEN": "xapp-of-another-app"}
-                yield {**tokens, "CITEBOT_SLACK__API_URL": f"{slack.url}/api/"}
+                yield {**slack.environment, "SLACK_APP_TOKEN": "xapp-of-another-app"}
         case "discord":
             async with discord_server() as discord:
                 discord.gateway.forbidden_intents = MESSAGE_CONTENT
-                yield {**discord_env(discord), "CITEBOT_DISCORD__MESSAGE_CONTENT": "on"}
+                yield {**discord.environment, "CITEBOT_DISCORD__MESSAGE_CONTENT": "on"}
         case _:
             async with telegram_server() as telegram:
-                yield {"TELEGRAM_BOT_TOKEN": "654321:REVOKED", "CITEBOT_TELEGRAM__API_URL": telegram.url}
-
-
-def discord_env(server: DiscordServer) -> dict[str, str]:
-    return {"DISCORD_TOKEN": server.token, "CITEBOT_DISCORD__API_URL": server.url}
+                yield {**telegram.environment, "TELEGRAM_BOT_TOKEN": "654321:REVOKED"}
 
 
 @pytest.mark.parametrize(
@@ -89,9 +84,7 @@ async def test_those_that_are_away_are_connected_when_they_come_and_one_answers_
     ports = [free_port(), free_port()]
     async with slack_server() as slack:
         env = {
-            "SLACK_BOT_TOKEN": slack.bot_token,
-            "SLACK_APP_TOKEN": slack.app_token,
-            "CITEBOT_SLACK__API_URL": f"{slack.url}/api/",
+            **slack.environment,
             "DISCORD_TOKEN": "MTAw.local.token",
             "CITEBOT_DISCORD__API_URL": f"http://127.0.0.1:{ports[0]}/api/v10",
             "TELEGRAM_BOT_TOKEN": "123456:LOCAL",
@@ -124,7 +117,7 @@ async def test_those_that_are_away_are_connected_when_they_come_and_one_answers_
 async def test_what_was_refused_is_connected_once_it_is_mended(folder: pathlib.Path) -> None:
     async with discord_server() as discord:
         discord.gateway.forbidden_intents = MESSAGE_CONTENT
-        async with running(folder, **discord_env(discord), CITEBOT_DISCORD__MESSAGE_CONTENT="on") as citebot:
+        async with running(folder, **discord.environment, CITEBOT_DISCORD__MESSAGE_CONTENT="on") as citebot:
             await until(lambda: "trying again in 30 s" in citebot.log(), 60.0)
             discord.gateway.forbidden_intents = 0
             await until(lambda: "discord: connected" in citebot.log(), 60.0)

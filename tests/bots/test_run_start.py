@@ -79,15 +79,7 @@ async def test_it_is_connected_whatever_is_due(tmp_path: pathlib.Path, model: Op
     status, _, told = await command(tmp_path, environment(), "sync")
     assert status == 0, told
     async with slack_server() as slack, discord_server() as discord, telegram_server() as telegram:
-        env = {
-            "SLACK_BOT_TOKEN": slack.bot_token,
-            "SLACK_APP_TOKEN": slack.app_token,
-            "CITEBOT_SLACK__API_URL": f"{slack.url}/api/",
-            "DISCORD_TOKEN": discord.token,
-            "CITEBOT_DISCORD__API_URL": discord.url,
-            "TELEGRAM_BOT_TOKEN": telegram.token,
-            "CITEBOT_TELEGRAM__API_URL": telegram.url,
-        }
+        env = {**slack.environment, **discord.environment, **telegram.environment}
         began = time.monotonic()
         async with running(tmp_path, **env) as citebot:
             idle = await connected(citebot, began)

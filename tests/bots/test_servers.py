@@ -6,18 +6,15 @@ import os
 import pathlib
 import random
 import subprocess
-import sys
 import time
-from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
 import asyncpg  # type: ignore[import-untyped]
 import pytest
 
-from tests.fakes.chroma_server import chroma_server
+from tests.fakes.running import start_command
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 SETTINGS = """
 data_dir = "{name}"
 [database]
@@ -35,15 +32,6 @@ LEAVE = "# Leave\n\nUp to {days} unused leave days may be carried into the next 
 QUESTION = "How many unused leave days may be carried into the next year?"
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    try:
-        with chroma_server() as address:
-            yield address
-    except FileNotFoundError:
-        pytest.skip("the chroma command is not installed")
-
-
 class Machine:
     """A folder of documents, and two data directories over the same servers."""
 
@@ -57,15 +45,7 @@ class Machine:
 
     def start(self, *words: str, place: str = "one") -> "subprocess.Popen[str]":
         """Start a command in one of the data directories."""
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("CITEBOT_")}
-        return subprocess.Popen(
-            [sys.executable, "-m", "bots", "--config", str(self._folder / f"{place}.toml"), *words],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**environment, "PYTHONPATH": str(ROOT)},
-            cwd=self._folder,
-        )
+        return start_command(self._folder, "--config", str(self._folder / f"{place}.toml"), *words)
 
     def run(self, *words: str, place: str = "one", code: int = 0) -> Any:
         """Run a command to its end and return the JSON that it prints."""
@@ -102,8 +82,8 @@ class Machine:
 
 
 @pytest.fixture
-def machine(tmp_path: pathlib.Path, postgres_url: str, server: str) -> Machine:
-    return Machine(tmp_path, postgres_url, server)
+def machine(tmp_path: pathlib.Path, postgres_url: str, chroma_url: str) -> Machine:
+    return Machine(tmp_path, postgres_url, chroma_url)
 
 
 def _told(answer: dict[str, Any]) -> list[tuple[str, bool]]:
@@ -111,7 +91,7 @@ def _told(answer: dict[str, Any]) -> list[tuple[str, bool]]:
     return [(citation["document_id"], "seven" in citation["quote"]) for citation in answer["citations"]]
 
 
-def test_sync_ask_change_delete_crash_and_repair(machine: Machine, server: str) -> None:
+def test_sync_ask_change_delete_crash_and_repair(machine: Machine, chroma_url: str) -> None:
     machine.put("five", 3)
     (report,) = machine.run("sync")
     assert (report["added"], report["failed"]) == (4, [])
@@ -126,7 +106,7 @@ def test_sync_ask_change_delete_crash_and_repair(machine: Machine, server: str) 
     assert _told(machine.run("ask", QUESTION, place="two")) == [("handbook:leave.md", True)]
     assert _ill(machine.run("doctor", place="two")) == {}
 
-    _spoil(server)
+    _spoil(chroma_url)
     assert _ill(machine.run("doctor", code=1)) == {"index: vectors of handbook": "fail"}
     assert _ill(machine.run("doctor", "--repair")) == {}
     assert _told(machine.run("ask", QUESTION, place="two")) == [("handbook:leave.md", True)]

@@ -8,7 +8,7 @@ import stat
 import subprocess
 import sys
 import textwrap
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 
 import pytest
 
@@ -177,18 +177,23 @@ HOLDER = """
 """
 
 
-def holder(data_dir: pathlib.Path) -> "subprocess.Popen[bytes]":
+@contextlib.contextmanager
+def holder(data_dir: pathlib.Path) -> Iterator["subprocess.Popen[bytes]"]:
     process = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(HOLDER), str(data_dir)], stdout=subprocess.PIPE, cwd=ROOT
     )
     assert process.stdout is not None
-    assert process.stdout.readline() == b"up\n"
-    return process
+    try:
+        assert process.stdout.readline() == b"up\n"
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
 
 
 async def test_other_processes_ask_the_holder_and_survive_its_death(data_dir: pathlib.Path) -> None:
-    process = holder(data_dir)
-    try:
+    with holder(data_dir) as process:
         async with Gateway(data_dir, echo, command="ask") as gateway:
             assert await asked(gateway, "a") == [Delta(text="holder a")]
             process.send_signal(signal.SIGKILL)
@@ -196,17 +201,6 @@ async def test_other_processes_ask_the_holder_and_survive_its_death(data_dir: pa
             assert (data_dir / "citebot.sock").exists()
             # The stale socket is told from a living one, the lock died with its holder, and the next one serves.
             assert await asked(gateway, "b") == [Delta(text="b")]
-    finally:
-        process.kill()
-        process.wait()
-        assert process.stdout is not None
-        process.stdout.close()
-    again = holder(data_dir)
-    try:
+    with holder(data_dir):
         async with Gateway(data_dir, echo, command="ask") as gateway:
             assert await asked(gateway, "c") == [Delta(text="holder c")]
-    finally:
-        again.kill()
-        again.wait()
-        assert again.stdout is not None
-        again.stdout.close()

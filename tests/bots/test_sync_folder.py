@@ -3,7 +3,6 @@
 import asyncio
 import io
 import json
-import os
 import pathlib
 import subprocess
 import sys
@@ -13,9 +12,9 @@ import pytest
 
 from ragcore.library import Library
 from tests.fakes.embedding import HashEmbedder
+from tests.fakes.running import environment
 from tests.ragcore.parsing.makers import epub, lines, pdf, zipped
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 CHINESE = "员工每年享有十五天带薪年假，未使用的年假最多可结转五天至次年三月底。"
 JAPANESE = "従業員は年間十五日の有給休暇を取得でき、未使用の休暇は翌年三月末まで繰り越すことができます。"
 FRENCH = "Les employés bénéficient de quinze jours de congés payés dès l'été, déjà reportés à l'année suivante."
@@ -119,12 +118,11 @@ def folder(tmp_path: pathlib.Path) -> pathlib.Path:
 
 
 def sync(folder: pathlib.Path) -> "subprocess.CompletedProcess[str]":
-    env = {name: value for name, value in os.environ.items() if not name.startswith("CITEBOT_")}
     return subprocess.run(
         [sys.executable, "-m", "bots", "sync"],
         check=False,
         cwd=folder,
-        env={**env, "PYTHONPATH": str(ROOT), "COLUMNS": "400"},
+        env=environment(COLUMNS="400"),
         capture_output=True,
         text=True,
         timeout=120,

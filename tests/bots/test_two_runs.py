@@ -4,14 +4,13 @@ import contextlib
 import pathlib
 import re
 import signal
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
 import asyncpg  # type: ignore[import-untyped]
 import pytest
 
 from tests.fakes.balancing import Balancer, balancer
-from tests.fakes.chroma_server import chroma_server
 from tests.fakes.openai_server import OpenAIServer, Reply, Request
 from tests.fakes.ports import free_port
 from tests.fakes.running import Running, running
@@ -52,15 +51,6 @@ QUESTION = "How many unused leave days may be carried over?"
 ANSWER = "Up to five unused leave days may be carried over into the next year [ID:0]."
 LEAVE = "# Leave\n\nUp to five unused leave days may be carried over into the next year. This is version {version}."
 NOTES, SLOW_BATCH = 40, 0.8
-
-
-@pytest.fixture(scope="module")
-def chroma() -> Iterator[str]:
-    try:
-        with chroma_server() as address:
-            yield address
-    except FileNotFoundError:
-        pytest.skip("the chroma command is not installed")
 
 
 @dataclass(kw_only=True, eq=False)
@@ -126,15 +116,7 @@ class Pair:
                 documents=self.folder / "handbook",
             )
         )
-        env = {
-            "SLACK_BOT_TOKEN": self.slack.bot_token,
-            "SLACK_APP_TOKEN": self.slack.app_token,
-            "CITEBOT_SLACK__API_URL": f"{self.slack.url}/api/",
-            "DISCORD_TOKEN": self.discord.token,
-            "CITEBOT_DISCORD__API_URL": self.discord.url,
-            "TELEGRAM_BOT_TOKEN": self.telegram.token,
-            "CITEBOT_TELEGRAM__API_URL": self.telegram.url,
-        }
+        env = {**self.slack.environment, **self.discord.environment, **self.telegram.environment}
         self.balancer.behind.append(address := f"http://127.0.0.1:{port}")
         async with running(folder, **env) as citebot:
             await until(lambda: citebot.log().count(": connected") == 3 or citebot.process.returncode is not None, 60.0)
@@ -189,7 +171,7 @@ class Asked:
 
 
 @pytest.fixture
-async def pair(tmp_path: pathlib.Path, postgres_url: str, chroma: str) -> AsyncIterator[Pair]:
+async def pair(tmp_path: pathlib.Path, postgres_url: str, chroma_url: str) -> AsyncIterator[Pair]:
     async with (
         OpenAIServer() as model,
         slack_server() as slack,
@@ -200,7 +182,7 @@ async def pair(tmp_path: pathlib.Path, postgres_url: str, chroma: str) -> AsyncI
         made = Pair(
             folder=tmp_path,
             database=postgres_url,
-            chroma=chroma,
+            chroma=chroma_url,
             model=model,
             slack=slack,
             discord=discord,

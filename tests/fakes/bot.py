@@ -14,13 +14,10 @@ from typing import Any, Generic, TypeVar
 
 from bots.app.platforms import open_platform
 from bots.settings import load_settings
-from bots.turn.claims import Claims
-from bots.turn.feedback import Feedback
 from bots.turn.options import TurnOptions
 from bots.turn.turns import Turns
-from ragcore.stores.database import Database
 from tests.bots.scene import connected
-from tests.bots.turn.flows import OPTIONS, Model, Script, answering
+from tests.bots.turn.flows import OPTIONS, Model, Script, answering, turning
 from tests.fakes.forking import fork_for_each_line
 from tests.fakes.waiting import until
 
@@ -52,20 +49,8 @@ async def answering_on(
 ) -> AsyncIterator[Bot[PlatformT]]:
     """Answer on a platform as a process does, connected, until left; its database stands in the folder."""
     model = Model(script)
-    database = await Database.open(folder / "claims.sqlite")
-    turns = Turns(
-        platform,
-        backend=model,
-        claims=Claims(database),
-        feedback=Feedback(database),
-        options=options,
-        alone=alone,
-    )
-    try:
-        async with turns, connected(platform, turns) as serving:
-            yield Bot(platform=platform, turns=turns, model=model, serving=serving)
-    finally:
-        await database.close()
+    async with turning(platform, model, options, folder, alone=alone) as turns, connected(platform, turns) as serving:
+        yield Bot(platform=platform, turns=turns, model=model, serving=serving)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,8 @@ import tempfile
 import time
 from collections.abc import Iterator
 
+import pytest
+
 from tests.fakes.ports import free_port
 
 
@@ -37,6 +39,16 @@ def chroma_server() -> Iterator[str]:
         process.kill()
         process.wait()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def chroma_url() -> Iterator[str]:
+    """Give the address of a server for the tests of a module."""
+    try:
+        with chroma_server() as address:
+            yield address
+    except FileNotFoundError:
+        pytest.skip("the chroma command is not installed")
 
 
 def _wait(port: int) -> None:

@@ -125,6 +125,11 @@ class OpenAIServer:
         assert self._server is not None
         return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}/v1"
 
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variables by which a process takes this for its model."""
+        return {"CITEBOT_LLM__BASE_URL": self.base_url, "CITEBOT_LLM__MODEL": "fake"}
+
     def queue(self, *behaviours: Behaviour) -> None:
         """Add behaviours for the next chat requests."""
         self._chat.extend(behaviours)

@@ -29,9 +29,27 @@ schedule = "1h"
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Return that of a process which has no tokens but those given."""
-    known = {key: value for key, value in os.environ.items() if not key.endswith(("_TOKEN", "_SECRET", "_API_KEY"))}
+    """Return that of a process which has no tokens and no settings but those given."""
+    known = {key: value for key, value in os.environ.items() if not is_setting(key)}
     return {**known, "PYTHONPATH": str(ROOT), **more}
+
+
+def is_setting(variable: str) -> bool:
+    """Tell whether the settings read an environment variable of this name."""
+    return variable.startswith("CITEBOT_") or variable.endswith(("_TOKEN", "_SECRET", "_API_KEY"))
+
+
+def start_command(folder: pathlib.Path, *args: str, stdin: int | None = None) -> "subprocess.Popen[str]":
+    """Begin a command in a folder, whose output is piped as text."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "bots", *args],
+        cwd=folder,
+        env=environment(),
+        stdin=stdin,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 def prepare(folder: pathlib.Path, settings: str = SETTINGS) -> pathlib.Path:

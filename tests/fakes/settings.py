@@ -1,11 +1,19 @@
 """Settings written into the working directory, and what is said when they are wrong."""
 
+import os
 import pathlib
 
 import pytest
 
 from bots.settings import load_settings
 from ragcore.errors import ConfigError
+from tests.fakes.running import is_setting
+
+
+def forget_settings(monkeypatch):
+    """Take away every variable that the settings read."""
+    for name in [name for name in os.environ if is_setting(name)]:
+        monkeypatch.delenv(name)
 
 
 def write(text, path=pathlib.Path("citebot.toml")):

@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from typing import Any
 
 import discord
 import pytest
@@ -31,13 +32,17 @@ def bot(inbox: Kept, *, content: bool = True) -> tuple[DiscordPlatform, Listener
     return platform, listener
 
 
+def peopled(env: simcord.Env) -> tuple[Any, Any]:
+    """Return a channel of a server, and a member."""
+    guild = env.create_guild()
+    return guild.create_text_channel("general"), guild.add_member(env.create_user("alice"))
+
+
 async def test_a_mention_is_answered_by_a_reply_that_grows() -> None:
     inbox = Kept()
     platform, client = bot(inbox)
     async with simcord.run(client, shard_count=1) as env:
-        guild = env.create_guild()
-        channel = guild.create_text_channel("general")
-        alice = guild.add_member(env.create_user("alice"))
+        channel, alice = peopled(env)
         assert client.user is not None
         said = await alice.send(channel, f"{client.user.mention} how many days?")
         (incoming,) = await inbox.wait()
@@ -64,9 +69,7 @@ async def test_a_slash_command_is_answered_in_its_first_sign() -> None:
     inbox = Kept()
     platform, client = bot(inbox)
     async with simcord.run(client, shard_count=1) as env:
-        guild = env.create_guild()
-        channel = guild.create_text_channel("general")
-        alice = guild.add_member(env.create_user("alice"))
+        channel, alice = peopled(env)
         result = await alice.slash(channel, "ask", question="how many days?")
         (incoming,) = await inbox.wait()
         assert incoming.command == "ask"
@@ -84,9 +87,7 @@ async def test_without_the_intent_only_what_is_meant_for_the_bot_is_heard() -> N
     inbox = Kept()
     _, client = bot(inbox, content=False)
     async with simcord.run(client, shard_count=1) as env:
-        guild = env.create_guild()
-        channel = guild.create_text_channel("general")
-        alice = guild.add_member(env.create_user("alice"))
+        channel, alice = peopled(env)
         assert client.user is not None
         await alice.send(channel, "not for us")
         await alice.send_dm("in private")

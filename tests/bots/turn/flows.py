@@ -178,7 +178,7 @@ async def flowing(
 
 @asynccontextmanager
 async def turning(
-    platform: Platform[Any], backend: Backend, options: TurnOptions, folder: pathlib.Path
+    platform: Platform[Any], backend: Backend, options: TurnOptions, folder: pathlib.Path, *, alone: bool = True
 ) -> AsyncIterator[Turns[Any]]:
     """Run the turns of a real platform."""
     database = await Database.open(folder / "claims.sqlite")
@@ -189,7 +189,7 @@ async def turning(
             claims=Claims(database),
             feedback=Feedback(database),
             options=options,
-            alone=True,
+            alone=alone,
         ) as turns:
             yield turns
     finally:

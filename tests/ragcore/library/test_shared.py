@@ -3,7 +3,7 @@
 import asyncio
 import pathlib
 import random
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack
 
 import pytest
@@ -15,28 +15,18 @@ from ragcore.library.upkeep import followed
 from ragcore.retrieval import Retriever
 from ragcore.stores.health import IndexState
 from ragcore.types import Question
-from tests.fakes.chroma_server import chroma_server
 from tests.fakes.embedding import HashEmbedder
 from tests.fakes.libraries import fill
 from tests.soak import scaled
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    try:
-        with chroma_server() as address:
-            yield address
-    except FileNotFoundError:
-        pytest.skip("the chroma command is not installed")
-
-
 @pytest.fixture
-async def processes(tmp_path: pathlib.Path, postgres_url: str, server: str) -> AsyncIterator[list[Library]]:
+async def processes(tmp_path: pathlib.Path, postgres_url: str, chroma_url: str) -> AsyncIterator[list[Library]]:
     async with AsyncExitStack() as stack:
         opened = []
         for name in ("one", "two"):
             library = await Library.open(
-                tmp_path / name, embedder=HashEmbedder(), database_url=postgres_url, chroma_url=server
+                tmp_path / name, embedder=HashEmbedder(), database_url=postgres_url, chroma_url=chroma_url
             )
             stack.push_async_callback(library.close)
             await recover(library)

@@ -2,7 +2,7 @@ import asyncio
 import pathlib
 import random
 import traceback
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 
 import numpy as np
 import pytest
@@ -17,7 +17,6 @@ from ragcore.stores.rows import digest
 from ragcore.stores.staging import Staged, Staging
 from ragcore.stores.sums import Vectors
 from ragcore.stores.vectors import INDEX, MOST_EQUAL, ChromaIndex
-from tests.fakes.chroma_server import chroma_server
 from tests.fakes.embedding import HashEmbedder
 from tests.fakes.stored import EMBEDDER, made
 
@@ -59,18 +58,9 @@ class Stores:
             pass
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    try:
-        with chroma_server() as address:
-            yield address
-    except FileNotFoundError:
-        pytest.skip("the chroma command is not installed")
-
-
 @pytest.fixture(params=["embedded", "server"])
 async def stores(request: pytest.FixtureRequest, tmp_path: pathlib.Path) -> AsyncIterator[Stores]:
-    where = tmp_path / "chroma" if request.param == "embedded" else request.getfixturevalue("server")
+    where = tmp_path / "chroma" if request.param == "embedded" else request.getfixturevalue("chroma_url")
     database = await Database.open(tmp_path / "x.sqlite")
     opened = Stores(database, await Chroma.open(where, instance=tmp_path.name))
     yield opened
