@@ -226,6 +226,8 @@ class Writer(Generic[R]):
                 self._notices.forget(incoming.conversation)
                 document = sentence(word("forgotten", language))
             case "sources":
+                if (refusal := self._refusal(job, audience, language)) is not None:
+                    return refusal
                 document = await sources_document(self._backend, audience, language)
             case "search" if command.query:
                 if (refusal := self._refusal(job, audience, language)) is not None:

@@ -14,11 +14,12 @@ from tests.fakes.platform import asked
 from tests.fakes.virtual import run
 
 
+@pytest.mark.parametrize("words", ["How many days?", "search days", "sources"])
 @pytest.mark.parametrize("asker", ["U1", "9"])
-def test_who_may_read_nothing_is_told_whom_to_ask_and_an_admin_the_line(asker: str) -> None:
+def test_who_may_read_nothing_is_told_whom_to_ask_and_an_admin_the_line(asker: str, words: str) -> None:
     async def talk() -> None:
         async with flowing(options=replace(OPTIONS, readers_of={"handbook": ("slack:T1",)})) as flow:
-            await flow.turns.receive(asked("How many days?", asker=asker))
+            await flow.turns.receive(asked(words, asker=asker))
             await flow.idle()
             (text,) = flow.texts("q1")
             line = line_to_add("handbook", ("slack:T1",), "discord:G1/C1")
