@@ -37,7 +37,7 @@ async def run_feedback(config: Path | None, *, as_json: bool) -> int:
 def show_feedback(votes: Sequence[Judgement], unanswered: Sequence[Unanswered], console: Console) -> None:
     """Print each vote with what was asked, answered and read, then the questions without an answer."""
     if not votes and not unanswered:
-        console.print(Text("Nobody has voted yet, and no question was left without an answer."))
+        console.print(Text("No votes and no unanswered questions on the chat platforms yet."))
         return
     if votes:
         up = sum(vote.side == "up" for vote in votes)

@@ -146,7 +146,7 @@ async def test_votes_go_after_a_year(database: Database) -> None:
 
 
 def test_nothing_to_show_is_said() -> None:
-    assert shown(80, ()) == "Nobody has voted yet, and no question was left without an answer.\n"
+    assert shown(80, ()) == "No votes and no unanswered questions on the chat platforms yet.\n"
 
 
 def shown(width: int, votes: tuple[object, ...]) -> str:
