@@ -1,7 +1,8 @@
 """Cuts the inlines of one paragraph in two: behind a sentence, else a word, else a visible character."""
 
 import re
-from collections.abc import Callable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from bots.rendering.tree import Break, Cite, Code, Inline, Link, Styled, Text
@@ -26,6 +27,8 @@ class Cutter:
         self._text = _start_of(self._children, most + 80)
         self._limit = most
         self._most = min(most, len(self._text))
+        # Where what is never cut begins and ends, in order.
+        self._solid = list(_solid(self._children, 0, len(self._text)))
 
     def cut(self, fits: Callable[[_Inlines], bool], *, anywhere: bool = False) -> tuple[_Inlines, _Inlines]:
         """Return the longest good start that fits, possibly empty, and the rest.
@@ -85,8 +88,9 @@ class Cutter:
         return edge_before(self._text, place)
 
     def _whole(self, place: int) -> bool:
-        """Return whether nothing that stands as one is cut here: the head's text ends exactly at the place."""
-        return sum(_length(child) for child in _head(self._children, place)) == place
+        """Return whether nothing that stands as one is cut here."""
+        before = bisect_left(self._solid, (place, 0)) - 1
+        return before < 0 or self._solid[before][1] <= place
 
 
 def _length(child: Inline) -> int:
@@ -126,6 +130,19 @@ def _can_cut(child: Inline) -> bool:
             return _length(child) > _LONG
         case _:
             return False
+
+
+def _solid(children: Sequence[Inline], at: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the start and end of what is never cut, in order, as far as it begins before ``end``."""
+    for child in children:
+        if at >= end:
+            return
+        length = _length(child)
+        if not _can_cut(child):
+            yield at, at + length
+        elif isinstance(child, Styled | Link):
+            yield from _solid(child.children, at, end)
+        at += length
 
 
 def _head(children: Sequence[Inline], place: int) -> _Inlines:

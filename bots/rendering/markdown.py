@@ -50,6 +50,12 @@ def document_markdown(document: Document) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
+def plain_document(document: Document) -> Document:
+    """Return a tree without any form: its Markdown as plain lines."""
+    lines = document_markdown(document).split("\n")
+    return Document(blocks=tuple(Paragraph(children=(Text(text=line),)) for line in lines if line.strip()))
+
+
 def _source(source: SourceLine) -> str:
     label = _line(source.label or source.file or source.url)
     return f"{source.number}. " + (f"[{_label(label)}]({_target(source.url)})" if source.url else label)

@@ -183,7 +183,7 @@ class Markup(ABC):
         written = ""
         before: Inline | None = None
         for index, child in enumerate(children):
-            piece = self._inline(child, written, children[index + 1 :], styles)
+            piece = self._inline(child, written, children[index + 1 : index + 2], styles)
             if isinstance(child, Styled) and isinstance(before, Styled) and piece and written:
                 written += JOINER
             written += self.between(written, piece) + piece

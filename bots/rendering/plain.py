@@ -36,7 +36,7 @@ def plain_inlines(children: Sequence[Inline]) -> str:
             case Cite():
                 written += f"[{child.number}]"
             case Break():
-                written += "\n" if child.hard else soft_break(written, children[index + 1 :])
+                written += "\n" if child.hard else soft_break(written, children[index + 1 : index + 2])
     return written
 
 

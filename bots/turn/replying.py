@@ -12,9 +12,8 @@ from typing import Generic, TypeVar
 
 from bots.patience import until_kept
 from bots.platform import Button, Call, Limit, Platform, R, Sent, View
-from bots.rendering.markdown import document_markdown
+from bots.rendering.markdown import plain_document
 from bots.rendering.parse import parse_partial
-from bots.rendering.tree import Document, Paragraph, Text
 from bots.turn.claim import Claim, Send
 from bots.turn.claims import Claims
 from bots.turn.meter import Meter
@@ -37,6 +36,8 @@ T = TypeVar("T")
 
 SHOWS_REFUSED = 3
 """After so many refusals in a row a reply grows no more: its end is what counts."""
+LONGEST_SHOWN = 20_000
+"""Characters of what is being written that are looked at: no platform shows more of them in one message."""
 SENDS = 10
 """How often one final part is tried, waits that the platform asks for aside."""
 WAITS = 30
@@ -184,7 +185,7 @@ class Reply(Generic[R]):
 
     def _view(self) -> View:
         return View(
-            document=parse_partial(self._text),
+            document=parse_partial(self._text[:LONGEST_SHOWN]),
             reference=self._claim.reference,
             buttons=(Button.STOP,),
             language=self._language,
@@ -263,7 +264,7 @@ class Reply(Generic[R]):
             await self._finish_plainly(view)
 
     async def _finish_plainly(self, view: View) -> None:
-        plain = View(document=_plain(view.document), reference=view.reference, language=view.language)
+        plain = View(document=plain_document(view.document), reference=view.reference, language=view.language)
         try:
             await self._send_all(self._platform.render(plain))
         except PlatformRefused as error:
@@ -392,8 +393,3 @@ class Reply(Generic[R]):
                 return await call
         except TimeoutError as error:
             raise PlatformUnreachable(f"no answer within {CALL_SECONDS:.0f} seconds") from error
-
-
-def _plain(document: Document) -> Document:
-    lines = document_markdown(document).split("\n")
-    return Document(blocks=tuple(Paragraph(children=(Text(text=line),)) for line in lines if line.strip()))

@@ -98,7 +98,7 @@ def _tight_item(item: ListItem) -> ListItem:
 def _settled_inlines(children: Sequence[Inline]) -> tuple[Inline, ...]:
     found: list[Inline] = []
     for index, child in enumerate(children):
-        after = children[index + 1 :]
+        after = children[index + 1 : index + 2]
         if isinstance(child, Text):
             opening = _OPEN.search(child.text)
             if opening or not after:

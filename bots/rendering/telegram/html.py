@@ -81,7 +81,7 @@ class TelegramHtml(Markup):
         ready = directed(quiet(children))
         for index, child in enumerate(ready):
             if isinstance(child, Break):
-                written += "\n" if child.hard else soft_break(written, ready[index + 1 :])
+                written += "\n" if child.hard else soft_break(written, ready[index + 1 : index + 2])
             else:
                 written += "".join(self._run(leaf, within) for leaf, within in _leaves((child,), ()))
         return written

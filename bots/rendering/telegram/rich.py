@@ -113,11 +113,12 @@ def _source_text(document: Document) -> RichText:
 
 
 def _text(children: Sequence[Inline]) -> RichText:
-    pieces = [_piece(child, children[:index], children[index + 1 :]) for index, child in enumerate(children)]
+    around = zip((None, *children), children, (*children[1:], None), strict=False)
+    pieces = [_piece(child, before, after) for before, child, after in around]
     return pieces[0] if len(pieces) == 1 else pieces or " "
 
 
-def _piece(child: Inline, before: Sequence[Inline], after: Sequence[Inline]) -> RichText:
+def _piece(child: Inline, before: Inline | None, after: Inline | None) -> RichText:
     match child:
         case Text():
             return child.text
@@ -131,8 +132,8 @@ def _piece(child: Inline, before: Sequence[Inline], after: Sequence[Inline]) -> 
             label = f"[{child.number}]"
             return {"type": "url", "text": label, "url": safe_url(child.url)} if child.url else label
         case Break():
-            last = before[-1].text if before and isinstance(before[-1], Text) else " "
-            return "\n" if child.hard else soft_break(last, after)
+            last = before.text if isinstance(before, Text) else " "
+            return "\n" if child.hard else soft_break(last, (after,) if after else ())
 
 
 def _inside(block: Block) -> tuple[Block, ...]:
