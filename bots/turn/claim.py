@@ -79,7 +79,8 @@ class Claim:
 
     ``reference`` is 8 hex digits. ``also`` are the messages merged into it, in the order in which they came: the turn
     answers them all. ``attempts`` counts the processes that took it up, from 1; above that, ``begun`` and ``sends``
-    tell what the earlier ones left on the platform.
+    tell what the earlier ones left on the platform. ``replaces`` names the turn whose question was edited: this one
+    answers again what that one did.
     """
 
     reference: str
@@ -91,3 +92,4 @@ class Claim:
     begun: Sent | None = None
     sends: tuple[Send, ...] = ()
     also: tuple[Incoming, ...] = ()
+    replaces: str = ""

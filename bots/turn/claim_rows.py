@@ -111,6 +111,7 @@ def _claim(row: Row[Any], parts: Iterable[Row[Any]], others: Iterable[str]) -> C
         begun=sent_from_json(row.begun),
         sends=tuple(_send(part) for part in parts),
         also=tuple(incoming_from_json(other) for other in others),
+        replaces=row.replaces,
     )
 
 

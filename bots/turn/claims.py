@@ -63,10 +63,10 @@ class Claims:
         self._clock = clock
         self._owner = secrets.token_hex(16)
 
-    async def claim(self, incoming: Incoming) -> Claim | None:
+    async def claim(self, incoming: Incoming, *, replaces: str = "") -> Claim | None:
         """Claim a message, committed on return; None when one of its keys was claimed before.
 
-        Then its further keys belong to that claim from now on.
+        Then its further keys belong to that claim from now on. An edit ``replaces`` the turn of this reference.
 
         Raises:
             ValueError: the message has no key.
@@ -77,11 +77,13 @@ class Claims:
         while True:
             try:
                 async with self._database.begin() as connection:
-                    return await self._claim(connection, incoming, secrets.token_hex(4))
+                    return await self._claim(connection, incoming, secrets.token_hex(4), replaces)
             except _Again:
                 continue
 
-    async def _claim(self, connection: AsyncConnection, incoming: Incoming, reference: str) -> Claim | None:
+    async def _claim(
+        self, connection: AsyncConnection, incoming: Incoming, reference: str, replaces: str
+    ) -> Claim | None:
         where = {name: place(incoming.conversation)[name] for name in ("platform", "workspace")}
         # In order: of two transactions with keys in common none then waits for the other while that waits for it.
         keys = sorted({storable(key) for key in incoming.keys})
@@ -94,10 +96,10 @@ class Claims:
         now = datetime.now(UTC)
         row = new_row(reference, incoming, self._owner, now)
         insert_claim = inserting(connection, claims).on_conflict_do_nothing()
-        values = {**row, "lease_until": self._clock(connection) + self._lease}
+        values = {**row, "replaces": replaces, "lease_until": self._clock(connection) + self._lease}
         if (await connection.execute(insert_claim.values(values).returning(claims.c.reference))).first() is None:
             raise _Again
-        return Claim(reference=reference, incoming=incoming, created_at=now)
+        return Claim(reference=reference, incoming=incoming, created_at=now, replaces=replaces)
 
     async def _point_to_first(
         self, connection: AsyncConnection, where: dict[str, str], *, known: set[str], new: set[str]
@@ -236,7 +238,8 @@ class Claims:
     async def by_message(self, conversation: ConversationKey, message: str) -> tuple[Claim, ...]:
         """Return the claims that answer a message of the channel, in whatever thread, newest first.
 
-        More than one when it was edited and answered again. One that was merged is given as the claim that answers it.
+        More than one when it, or another one that it is answered together with, was edited and answered again. One that
+        was merged is given as the claim that answers it.
         """
         columns = place(conversation)
         del columns["thread"]
@@ -245,7 +248,21 @@ class Claims:
         )
         async with self._database.connect() as connection:
             ids = {row.merged_into or row.reference for row in await connection.execute(found)}
+            newer = ids
+            while newer:
+                edited = select(claims.c.reference, claims.c.merged_into).where(claims.c.replaces.in_(newer))
+                newer = {row.merged_into or row.reference for row in await connection.execute(edited)} - ids
+                ids |= newer
             return tuple(reversed(await _select(connection, claims.c.reference.in_(ids))))
+
+    async def line_of(self, claim: Claim) -> tuple[Claim, ...]:
+        """Return the turns whose place a claim takes, each that of the one before it, and last the claim itself."""
+        line = [claim]
+        while line[0].replaces and (earlier := await self.by_reference(line[0].replaces)) is not None:
+            if earlier in line:
+                break
+            line.insert(0, earlier)
+        return tuple(line)
 
     async def answers_of(self, reference: str) -> tuple[Sent, ...]:
         """Return the messages on the platform that make up an answer, in order; empty when it is gone."""

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Generic
@@ -158,8 +158,8 @@ class Turns(Generic[R]):
             incoming = replace(incoming, reach=Reach.CHANNEL)
         return incoming
 
-    async def _claim(self, incoming: Incoming) -> Claim | None:
-        claim = await self._claims.claim(incoming)
+    async def _claim(self, incoming: Incoming, *, replaces: str = "") -> Claim | None:
+        claim = await self._claims.claim(incoming, replaces=replaces)
         self.meter.claims["again" if claim is None else "new"] += 1
         if claim is None:
             return None
@@ -200,11 +200,11 @@ class Turns(Generic[R]):
             return None
         newest = claims[0]
         job = self._lanes.find(newest.reference)
-        known = job.messages if job is not None else messages_of(newest)
+        known = job.messages if job is not None else messages_of(await self._claims.line_of(newest))
         before = known.get(incoming.message)
         if before is not None and not _is_news(incoming, before):
             return False
-        claim = await self._claim(incoming)
+        claim = await self._claim(incoming, replaces=newest.reference)
         if claim is None:
             return False
         if job is not None and not job.done and await self._claims.merge(claim, job.claim):
@@ -261,7 +261,11 @@ class Turns(Generic[R]):
             is_late = self._now() - claim.incoming.sent_at > self._options.late_after
             refusal = Refuse("late") if is_late else None
             touched = asyncio.get_running_loop().time() - self._options.merge_within
-            self._begin(Job(claim=claim, messages=messages_of(claim), touched=touched, refusal=refusal))
+            line = await self._claims.line_of(claim)
+            earlier = line[-2] if len(line) > 1 else None
+            self._begin(
+                Job(claim=claim, messages=messages_of(line), touched=touched, refusal=refusal, replaces=earlier)
+            )
 
     async def deleted(self, conversation: ConversationKey, message: str) -> None:
         """Withdraw the answer to a message that its asker deleted."""
@@ -270,7 +274,8 @@ class Turns(Generic[R]):
             self._deleted.popitem(last=False)
         for claim in await self._claims.by_message(conversation, message):
             job = self._lanes.find(claim.reference)
-            if claim.incoming.message == message:
+            first = next(iter(messages_of(await self._claims.line_of(claim))))
+            if first == message:
                 await self._withdraw(claim)
             elif job is not None and message in job.messages:
                 # One of several that are answered together: the others stay.
@@ -361,10 +366,10 @@ class Turns(Generic[R]):
         return door
 
 
-def messages_of(claim: Claim) -> dict[str, Incoming]:
-    """Return the messages that a claim answers, by their id, each as it was last edited."""
+def messages_of(line: Sequence[Claim]) -> dict[str, Incoming]:
+    """Return the messages that the last of these claims answers in place of the others, each as it was last edited."""
     messages: dict[str, Incoming] = {}
-    for one in (claim.incoming, *claim.also):
+    for one in (message for claim in line for message in (claim.incoming, *claim.also)):
         before = messages.get(one.message)
         if before is None or _is_news(one, before):
             messages[one.message] = one

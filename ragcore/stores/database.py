@@ -21,7 +21,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 from ragcore.errors import ConfigError, StoreError
 from ragcore.stores.schema import counters, metadata
 
-SCHEMA_VERSION = "0004"
+SCHEMA_VERSION = "0005"
 """The newest revision in migrations/versions."""
 
 BUSY_TIMEOUT_MS = 30_000

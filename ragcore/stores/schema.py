@@ -229,6 +229,8 @@ claims = Table(
     Column("answer", Text, nullable=False, default=""),
     Column("chunks", Text, nullable=False, default="[]"),
     Column("merged_into", String(8), nullable=False, default=""),
+    # The answered turn whose question was edited: this one answers it again, in its messages.
+    Column("replaces", String(8), nullable=False, default=""),
     Column("owner", String(32), nullable=False),
     Column("lease_until", Float, nullable=False),
     Column("attempts", Integer, nullable=False, default=1),
@@ -238,6 +240,7 @@ claims = Table(
     Index("claims_by_state", "state", "platform", "lease_until"),
     Index("claims_by_message", "platform", "workspace", "channel", "message"),
     Index("claims_by_merge", "merged_into"),
+    Index("claims_by_replaced", "replaces"),
     Index("claims_by_time", "created_at"),
 )
 

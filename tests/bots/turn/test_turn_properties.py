@@ -132,13 +132,13 @@ def ids_of(claim: Claim) -> list[str]:
 
 def check(flow: Flow, people: People, claims: list[Claim]) -> None:
     """Look at what stands: of claims that answer the same messages, the newest decides."""
-    said = {message for claim in claims for message in messages_of(claim)}
+    said = {message for claim in claims for message in messages_of((claim,))}
     assert said == {one.message for one in people.said}, "every message has its claim"
     groups: list[list[Claim]] = []
     for claim in claims:
         assert claim.state is State.DONE, claim
-        mine = set(messages_of(claim))
-        group = next((one for one in groups if any(mine & set(messages_of(other)) for other in one)), None)
+        mine = set(messages_of((claim,)))
+        group = next((one for one in groups if any(mine & set(messages_of((other,))) for other in one)), None)
         if group is None:
             groups.append(group := [])
         group.append(claim)
