@@ -47,6 +47,7 @@ from bots.rendering.telegram import (
     render_telegram_partial,
 )
 from bots.telegram.calling import TELEGRAM_URL, open_calls
+from bots.telegram.polling import Watch
 from bots.telegram.pressing import press
 from bots.telegram.translating import (
     PLATFORM,
@@ -145,14 +146,20 @@ class TelegramPlatform:
             )
         )
         self.connected.set()
+        watch = Watch()
+        middlewares = self._calls.bot.session.middleware
+        middlewares.register(watch)
         try:
             await inbox.connected()
-            await asyncio.shield(polling)
+            await asyncio.wait({polling, watch.failed}, return_when=asyncio.FIRST_COMPLETED)
+            await (watch.failed if watch.failed.done() else polling)
         finally:
+            middlewares.unregister(watch)
             # Cancelled itself it would leave its loop behind.
             with contextlib.suppress(RuntimeError):
                 await dispatcher.stop_polling()
-            await asyncio.gather(polling, return_exceptions=True)
+            watch.failed.cancel()
+            await asyncio.gather(polling, watch.failed, return_exceptions=True)
 
     async def _listen(self, dispatcher: Dispatcher, webhook: Webhook, inbox: Inbox) -> None:
         secret = self._calls.webhook_secret()

@@ -70,10 +70,11 @@ async def mapped() -> AsyncGenerator[None]:
     try:
         yield
     except AiogramError as error:
-        raise _ours(error) from error
+        raise ours(error) from error
 
 
-def _ours(error: AiogramError) -> PlatformError:  # noqa: PLR0911 (one return a kind)
+def ours(error: AiogramError) -> PlatformError:  # noqa: PLR0911 (one return a kind)
+    """Return the error of ours that says the same; its text holds no token."""
     told = error.message if isinstance(error, TelegramAPIError) else type(error).__name__
     match error:
         case TelegramRetryAfter():
@@ -83,7 +84,10 @@ def _ours(error: AiogramError) -> PlatformError:  # noqa: PLR0911 (one return a 
         case TelegramForbiddenError():
             return MessageGone(f"Telegram: {told}")
         case TelegramConflictError():
-            return PlatformUnreachable(f"Telegram: {told}")
+            return PlatformUnreachable(
+                "Telegram gives this bot's updates to another process that polls for them; run one alone, or use a "
+                "webhook (docs/telegram.md)"
+            )
         case TelegramBadRequest() | TelegramNotFound():
             return MessageGone(f"Telegram: {told}") if any(w in told for w in _GONE) else PlatformRefused(told)
         case TelegramNetworkError() | TelegramServerError() | ClientDecodeError():
