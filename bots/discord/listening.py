@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import logging
+import time
 from collections.abc import Awaitable, Callable
 
 import discord
@@ -19,7 +20,7 @@ from bots.discord.translating import PLATFORM, asked, incoming_of, is_ephemeral,
 from bots.patience import until_kept
 from bots.platform import CommandName, Inbox, Incoming, Sent
 from bots.turn.words import word
-from ragcore.errors import BusyError, PlatformError, StoreError
+from ragcore.errors import BusyError, PlatformError, PlatformUnreachable, StoreError
 from ragcore.types import ConversationKey
 
 log = logging.getLogger(__name__)
@@ -28,6 +29,9 @@ LIBRARY_LOG = logging.getLogger("discord")
 DISCORD_URL = "https://discord.com/api/v10"
 LONGEST_WAIT = 30.0
 """Seconds; what Discord wants us to wait longer for comes back as an error. The library takes no less."""
+LOST_SECONDS = 30.0
+"""So long the library may try to connect again before that is told."""
+_LOOK_SECONDS = 0.5
 CLAIM_SECONDS = 1.5
 """So long a first sign waits for its claim: Discord gives it 3 seconds."""
 _GUILD_SECONDS = 3.0
@@ -77,7 +81,29 @@ class Listener(discord.AutoShardedClient):
             # The library asks for it only at its first connection, and comes back to its default after that.
             _, gateway, _ = await self.http.get_bot_gateway()
             DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(gateway)
-        await self.connect()
+        await self._connect_and_watch()
+
+    async def _connect_and_watch(self) -> None:
+        """Stay connected: the library connects again by itself, and PlatformUnreachable tells who stays away long."""
+        connecting = asyncio.create_task(self.connect())
+        watching = asyncio.create_task(self._lost())
+        try:
+            await asyncio.wait({connecting, watching}, return_when=asyncio.FIRST_COMPLETED)
+            if not connecting.done():
+                raise PlatformUnreachable("Discord has closed the connection and takes none")
+            await connecting
+        finally:
+            for task in (connecting, watching):
+                task.cancel()
+            await asyncio.gather(connecting, watching, return_exceptions=True)
+
+    async def _lost(self) -> None:
+        """Return when it was connected, and no shard has been for long."""
+        last = time.monotonic()
+        while not self._connected.is_set() or time.monotonic() - last < LOST_SECONDS:
+            await asyncio.sleep(_LOOK_SECONDS)
+            if not self._connected.is_set() or not all(shard.is_closed() for shard in self.shards.values()):
+                last = time.monotonic()
 
     async def setup_hook(self) -> None:
         """Have the slash commands, and Discord know them, before anybody can use one."""
