@@ -1,8 +1,10 @@
 """The platform in memory does what every platform has to."""
 
+from dataclasses import replace
+
 import pytest
 
-from bots.platform import Incoming, Reach, Sent, Streaming
+from bots.platform import Attachment, Incoming, Reach, Sent, Streaming
 from tests.bots.platform_conformance import PlatformConformance
 from tests.fakes.platform import FakePlatform, Server, asked
 
@@ -21,6 +23,11 @@ class InMemory:
 
     async def ask(self, text: str, reach: Reach = Reach.MENTION) -> Incoming:
         return asked(text, reach=reach)
+
+    async def attach(self, text: str, name: str, media_type: str, content: bytes) -> Incoming:
+        self.platform.files["f1"] = content
+        file = Attachment(id="f1", name=name, media_type=media_type, size=len(content))
+        return replace(asked(text), attachments=(file,))
 
     async def standing(self, incoming: Incoming) -> list[str]:
         return [one.text for one in self.server.standing(incoming.message)]
