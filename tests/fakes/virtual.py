@@ -5,6 +5,8 @@ Threads count as something to be done: those of the executor, and those of SQLit
 
 import asyncio
 import selectors
+import threading
+import time
 from collections.abc import Callable, Coroutine
 from queue import SimpleQueue
 from typing import Any, TypeVar
@@ -15,6 +17,7 @@ T = TypeVar("T")
 
 _REAL_WAIT = 0.02
 _STUCK = 30.0
+_ENDING = 10.0
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
@@ -23,6 +26,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def __init__(self) -> None:
         self._moment = 1_000.0
         self._threads = 0
+        self._queues: set[_Watched] = set()
         selector = selectors.DefaultSelector()
         self._real_select = selector.select
         selector.select = self._select  # type: ignore[method-assign, assignment]
@@ -38,10 +42,19 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self.watch(future)
         return future
 
-    def watch(self, future: "asyncio.Future[Any]") -> None:
+    def watch(self, future: "asyncio.Future[Any]", queue: "_Watched | None" = None) -> None:
         """Let time stand until a thread has done this."""
         self._threads += 1
         future.add_done_callback(self._unwatch)
+        if queue is not None:
+            self._queues.add(queue)
+
+    def close(self) -> None:
+        """Close once no thread has anything more to tell: whoever waited may have been cancelled."""
+        end = time.monotonic() + _ENDING
+        while any(queue.is_busy for queue in self._queues) and time.monotonic() < end:
+            time.sleep(0.001)
+        super().close()
 
     def _unwatch(self, _: "asyncio.Future[Any]") -> None:
         self._threads -= 1
@@ -64,11 +77,28 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 class _Watched(SimpleQueue):  # type: ignore[type-arg]
     """What a connection's thread is to do."""
 
+    def __init__(self) -> None:
+        self._put = self._taken = 0
+        self._worker: threading.Thread | None = None
+        """It comes back for more once it has told of what it took, or has ended."""
+
+    @property
+    def is_busy(self) -> bool:
+        """Return whether its thread may still tell the loop of something."""
+        idle = self._taken > self._put
+        return not idle and (self._worker is None or self._worker.is_alive())
+
     def put_nowait(self, item: Any) -> None:
         loop = item[0].get_loop() if item[0] is not None else None
+        self._put += 1
         if isinstance(loop, VirtualLoop):
-            loop.watch(item[0])
+            loop.watch(item[0], self)
         super().put_nowait(item)
+
+    def get(self, *args: Any, **kwargs: Any) -> Any:
+        self._worker = threading.current_thread()
+        self._taken += 1
+        return super().get(*args, **kwargs)
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
