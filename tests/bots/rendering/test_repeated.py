@@ -28,10 +28,10 @@ def test_repeated_markup_is_split_into_few_messages(piece: str) -> None:
     assert len(render_telegram(view)) <= 1 + max(characters // 100, LENGTH // len(piece) // 40)
 
 
-def test_long_paragraphs_of_small_pieces_are_cut_in_no_time() -> None:
-    """Each took seconds when every place was looked for from the start of the paragraph: ours is one loop for all."""
-    for piece in ("**[ID:1]", "a\n"):
-        view = View(document=parse_partial(piece * (16_000 // len(piece))), reference="0123abcd")
-        started = time.process_time()
-        render_slack(view)
-        assert time.process_time() - started < 3.0
+def test_a_long_paragraph_of_small_pieces_is_cut_in_less_time_than_it_takes_to_read_it_some_times() -> None:
+    started = time.process_time()
+    view = View(document=parse_partial("**[ID:1]" * 3_000), reference="0123abcd")
+    read = time.process_time()
+    render_slack(view)
+    took = time.process_time() - read
+    assert took < 10 * (read - started), "each place to cut is looked for from the start of the paragraph"
