@@ -8,7 +8,7 @@ taken up when its lease has ended.
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 
 from bots.counting import counted
@@ -109,11 +109,12 @@ class Schedule:
 
     async def _look_for_broken(self) -> None:
         """Take up the runs of a process that is gone."""
-        try:
-            broken = await self._states.broken_off()
-        except CitebotError as error:
-            log.warning("whether a run was broken off could not be seen: %s", error)
-            return
+        broken = frozenset[str]()
+        with self._until_stopped():
+            try:
+                broken = await self._states.broken_off()
+            except CitebotError as error:
+                log.warning("whether a run was broken off could not be seen: %s", error)
         for name in (broken & self._schedules.keys()) - self._at:
             log.info("source %s: its run was broken off; beginning it anew", name)
             self._wake_at(name, datetime.now(UTC), whatever=True)
@@ -152,11 +153,25 @@ class Schedule:
                     _tell(event)
 
     async def _sweep(self) -> None:
-        for sweep in self._sweeps:
-            try:
-                await sweep()
-            except CitebotError as error:
-                log.warning("what has expired could not be dropped: %s", error)
+        with self._until_stopped():
+            for sweep in self._sweeps:
+                try:
+                    await sweep()
+                except CitebotError as error:
+                    log.warning("what has expired could not be dropped: %s", error)
+
+    @contextlib.contextmanager
+    def _until_stopped(self) -> Iterator[None]:
+        """Let ``stop`` break off what is done within; let through, APScheduler would call that an error."""
+        task = asyncio.current_task()
+        assert task is not None
+        self._running.add(task)
+        try:
+            yield
+        except asyncio.CancelledError:
+            log.debug("broken off, for the process is being stopped")
+        finally:
+            self._running.discard(task)
 
 
 def _broke_off(state: SourceState) -> bool:

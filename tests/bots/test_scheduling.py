@@ -1,11 +1,17 @@
 """Which process runs a source that is due."""
 
 import asyncio
+import logging
 import pathlib
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
+from bots.app.scheduling import scheduling
+from bots.settings import Settings
 from ragcore.stores.database import Database
 from ragcore.stores.sources import SourceStates
+from tests.fakes.operations import Scripted
 
 NOW = datetime(2026, 3, 3, 12, tzinfo=UTC)
 
@@ -29,4 +35,27 @@ async def test_a_run_begun_meanwhile_is_not_begun_again(tmp_path: pathlib.Path) 
     assert not await states.begin("docs", after=None, at=NOW + timedelta(hours=1))
     assert not await states.begin("docs", after=NOW - timedelta(hours=1), at=NOW + timedelta(hours=1))
     assert await states.begin("docs", after=NOW, at=NOW + timedelta(hours=1))
+    await database.close()
+
+
+async def test_a_sweep_under_way_is_broken_off_without_a_word(
+    tmp_path: pathlib.Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    database = await Database.open(tmp_path / "citebot.sqlite")
+    entered, left = asyncio.Event(), asyncio.Event()
+
+    async def sweep() -> None:
+        entered.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            left.set()
+
+    settings = Settings.model_validate({"data_dir": tmp_path})
+    with caplog.at_level(logging.WARNING):
+        async with scheduling(settings, database, Scripted(), [sweep]):
+            await asyncio.wait_for(entered.wait(), 5)
+        assert left.is_set()
+        await asyncio.sleep(0)
+    assert not caplog.records
     await database.close()
