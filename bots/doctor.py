@@ -8,7 +8,7 @@ import shutil
 import struct
 import tempfile
 import zlib
-from collections.abc import Awaitable, Iterator
+from collections.abc import Awaitable, Iterator, Sequence
 from pathlib import Path
 
 from bots.access import line_to_add, unread
@@ -24,6 +24,8 @@ _LITTLE_SPACE = 1024**3
 """Bytes: an index of a few thousand documents, and room for Chroma to rewrite its files."""
 _NO_SPACE = 64 * 1024**2
 _MODEL_SECONDS = 60.0
+_READERS = {"slack": "slack:T0123", "discord": "discord:1234", "telegram": "telegram:@1234"}
+"""What a reader looks like on each platform."""
 
 
 def check_settings(settings: Settings) -> Check:
@@ -102,8 +104,9 @@ def _obstacle(folder: Path) -> OSError | None:
         return error
 
 
-def check_readers(settings: Settings) -> Iterator[Check]:
-    """Tell which knowledge bases nobody but the operator can read, with the very line to add."""
+def check_readers(settings: Settings, platforms: Sequence[str] = ()) -> Iterator[Check]:
+    """Tell which knowledge bases nobody but the operator can read, with the line to add for the first platform."""
+    reader = _READERS[platforms[0] if platforms else "slack"]
     readers_of = {name: base.readers for name, base in settings.all_knowledge_bases.items()}
     closed = unread(readers_of)
     for name in closed:
@@ -111,7 +114,7 @@ def check_readers(settings: Settings) -> Iterator[Check]:
             name=f"readers of {name}",
             state="warn",
             found="nobody but this terminal is answered from it",
-            mend=f"if others should be, write {line_to_add(name)}",
+            mend=f"if others should be, write {line_to_add(name, reader=reader)}",
         )
     if readers_of and not closed:
         yield Check(name="readers", state="ok", found=f"every knowledge base has readers ({len(readers_of)})")

@@ -146,7 +146,7 @@ def _tell_of_settings(settings: Settings) -> None:
             "no platform has a token, so only the scheduler runs; set SLACK_BOT_TOKEN, DISCORD_TOKEN or "
             "TELEGRAM_BOT_TOKEN (docs/slack.md, docs/discord.md, docs/telegram.md)"
         )
-    for check in (*check_halves(settings), *check_readers(settings)):
+    for check in (*check_halves(settings), *check_readers(settings, with_token(settings))):
         if check.state != "ok":
             log.warning("%s: %s; %s", check.name, check.found, check.mend)
 

@@ -27,6 +27,8 @@ async def run_doctor(config: Path | None, *, repair: bool, as_json: bool) -> int
 
 
 async def _checks(config: Path | None, *, repair: bool, console: Console | None) -> list[Check]:
+    from bots.app.platforms import with_token
+
     checks: list[Check] = []
 
     def note(check: Check) -> None:
@@ -40,7 +42,7 @@ async def _checks(config: Path | None, *, repair: bool, console: Console | None)
         note(Check(name="settings", state="fail", found=str(error), mend="mend these lines and run doctor again"))
         return checks
     data_dir = check_data_dir(settings.data_dir)
-    named = (*check_tasks(settings), *check_files(settings), *check_readers(settings))
+    named = (*check_tasks(settings), *check_files(settings), *check_readers(settings, with_token(settings)))
     for check in (check_settings(settings), *named, data_dir):
         note(check)
     if data_dir.state == "fail":

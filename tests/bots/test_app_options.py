@@ -163,6 +163,8 @@ def test_the_doctor_names_missing_files_and_closed_knowledge_bases(tmp_path: pat
     closed = list(check_readers(settings))
     assert [check.name for check in closed] == ["readers of a", "readers of 文档"]
     assert '[knowledge_bases."文档"]: readers = ["slack:T0123"]' in closed[1].mend
+    (_, shown) = check_readers(settings, ["telegram", "slack"])
+    assert 'readers = ["telegram:@1234"]' in shown.mend
     assert check_settings(settings).state == "warn"
 
 
