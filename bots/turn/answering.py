@@ -10,6 +10,7 @@ from typing import Generic
 from bots.access import line_to_add, narrowest
 from bots.platform import Button, Incoming, Platform, R, Reach
 from bots.rendering.parse import parse_answer, parse_markdown
+from bots.rendering.plain import plain_pieces
 from bots.rendering.tree import Document
 from bots.requests import Ask, Event, Forget, Recall, Recalled, Search
 from bots.service import Backend
@@ -245,6 +246,9 @@ class Writer(Generic[R]):
 
     def _answered(self, job: Job, answer: Answer, progress: "_Progress", language: str) -> Written:
         incoming = job.incoming
+        if not "".join(plain_pieces(parse_answer(answer).blocks)).strip():
+            log.warning("turn %s: the answer shows nothing", job.claim.reference)
+            return self.plain_reason(job, "went_wrong", Outcome.FAILED)
         hidden = self._platform.manner(incoming).notice
         notes = [*answer.notes, *([word(hidden, language)] if hidden else [])]
         shown = self._notices.choose(incoming.conversation, notes)

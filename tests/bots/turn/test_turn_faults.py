@@ -13,7 +13,7 @@ from bots.requests import Ask, Event
 from bots.turn.claim import Outcome
 from bots.turn.words import word
 from ragcore.errors import StoreError
-from ragcore.types import Delta
+from ragcore.types import Answer, Delta, Support
 from tests.bots.turn.flows import Flow, Model, answering, final, flowing, virtual_now
 from tests.fakes.platform import FakePlatform, Server, asked
 from tests.fakes.virtual import run
@@ -126,5 +126,22 @@ def test_a_part_of_the_former_answer_that_does_not_go_at_once_goes_later(fault: 
             await flow.turns.deleted(question.conversation, "q1")
             assert not faults
             assert flow.texts("q1") == []
+
+    run(talk())
+
+
+@pytest.mark.parametrize("text", ["", " \n", "\u202e", "\x00\x1b[0m", "[ID:99]", "```\n```", "\ud83d"])
+def test_an_answer_that_shows_nothing_is_a_reason(text: str) -> None:
+    async def nothing(request: Ask) -> AsyncIterator[Event]:
+        yield Delta(text=text)
+        yield Answer(question=request.question, raw_text=text, support=Support.EXEMPT)
+
+    async def talk() -> None:
+        async with flowing(model=Model(nothing)) as flow:
+            await flow.turns.receive(asked("How many days?"))
+            await flow.idle()
+            (told,) = flow.texts("q1")
+            assert told.startswith(word("went_wrong"))
+            assert await outcome(flow, "q1") is Outcome.FAILED
 
     run(talk())
