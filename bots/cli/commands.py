@@ -11,7 +11,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from ragcore.errors import CitebotError
+from ragcore.errors import CitebotError, StoreError
 
 Config = Annotated[
     Path | None, typer.Option("--config", metavar="FILE", help="The settings. [default: $CITEBOT_CONFIG, citebot.toml]")
@@ -48,6 +48,9 @@ def main() -> NoReturn:
     _make_streams_safe()
     try:
         app(prog_name="citebot")
+    except StoreError as error:
+        hint = "" if "`citebot " in str(error) else "; `citebot doctor` says how to mend it"
+        _leave(f"citebot: {error}{hint}", error)
     except CitebotError as error:
         _leave(f"citebot: {error}", error)
     except BrokenPipeError:

@@ -386,3 +386,15 @@ def test_the_manifest_takes_only_an_address_that_slack_takes(cli: Cli) -> None:
 def test_the_list_of_commands_cuts_no_sentence(cli: Cli) -> None:
     for command in ((), ("eval",), ("slack",)):
         assert "..." not in cli(*command, "--help").out.partition("Commands:")[2]
+
+
+def test_a_database_that_is_none_is_told_with_the_way_to_mend_it(tmp_path: pathlib.Path) -> None:
+    (tmp_path / ".citebot").mkdir()
+    (tmp_path / ".citebot" / "citebot.sqlite").write_bytes(b"no database, whatever the name says")
+    command = [sys.executable, "-m", "bots", "sources"]
+    ran = subprocess.run(
+        command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, check=False
+    )
+    assert ran.returncode == 1
+    assert b"citebot.sqlite cannot be opened as a database" in ran.stderr
+    assert b"`citebot doctor` says how to mend it" in ran.stderr
