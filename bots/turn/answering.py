@@ -229,7 +229,8 @@ class Writer(Generic[R]):
             case "sources":
                 if (refusal := self._refusal(job, audience, language)) is not None:
                     return refusal
-                document = await sources_document(self._backend, audience, language)
+                bases = self._options.readable_in(incoming, audience)
+                document = await sources_document(self._backend, audience, bases, language)
             case "search" if command.query:
                 if (refusal := self._refusal(job, audience, language)) is not None:
                     return refusal

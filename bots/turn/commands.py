@@ -55,9 +55,12 @@ def help_document(language: str, extra: Sequence[str] = ()) -> Document:
     return parse_markdown("\n\n".join((word("help", language), *extra)))
 
 
-async def sources_document(backend: Backend, audience: frozenset[str] | None, language: str) -> Document:
-    """Return the sources whose documents this audience may read."""
-    states = [event async for event in backend.run(ListSources(audience=audience)) if isinstance(event, SourceState)]
+async def sources_document(
+    backend: Backend, audience: frozenset[str] | None, knowledge_bases: Sequence[str], language: str
+) -> Document:
+    """Return the sources of these knowledge bases whose documents this audience may read."""
+    told = [event async for event in backend.run(ListSources(audience=audience)) if isinstance(event, SourceState)]
+    states = [state for state in told if state.knowledge_base in knowledge_bases]
     if not states:
         return sentence(word("no_documents", language))
     now = datetime.now(UTC)
