@@ -1,5 +1,7 @@
 """What a platform's list of commands says of each, by language; at most 100 characters (Discord's limit)."""
 
+from typing import Literal, get_args
+
 from bots.platform import CommandName
 
 COMMANDS: tuple[CommandName, ...] = ("ask", "search", "sources", "reset", "help")
@@ -58,10 +60,32 @@ _DESCRIPTIONS: dict[str, tuple[str, str, str, str, str]] = {
     ),
 }
 
+_OPTIONS: dict[str, tuple[str, str, str]] = {
+    # In the order of Option.
+    "en": ("Your question", "Where to look; left out: everywhere you may read", "Show the answer to you alone"),
+    "zh": ("您的问题", "在哪里查找；留空则查找您可读的全部内容", "仅向您显示回答"),
+    "de": ("Deine Frage", "Wo gesucht wird; ohne Angabe überall, wo du lesen darfst", "Die Antwort nur dir zeigen"),
+    "fr": ("Votre question", "Où chercher ; par défaut, partout où vous pouvez lire", "Vous seul voyez la réponse"),
+    "es": ("Tu pregunta", "Dónde buscar; por defecto, en todo lo que puedes leer", "Mostrar la respuesta solo a ti"),
+    "ja": ("質問", "検索する場所（省略時は閲覧できるすべて）", "回答を自分だけに表示する"),
+    "ko": ("질문", "찾을 곳 (비우면 읽을 수 있는 모든 곳)", "답변을 나에게만 표시"),
+    "pt": ("A sua pergunta", "Onde procurar; por omissão, em tudo o que pode ler", "Mostrar a resposta só a si"),
+    "ru": ("Ваш вопрос", "Где искать; по умолчанию везде, где вам можно читать", "Показать ответ только вам"),
+}
+
 LANGUAGES = tuple(_DESCRIPTIONS)
+
+Option = Literal["question", "knowledge_base", "private"]
+OPTIONS: tuple[Option, ...] = get_args(Option)
 
 
 def description(command: CommandName, language: str = "en") -> str:
     """Return what the command does, in the language, or in English when we do not have it."""
     code = language.replace("_", "-").partition("-")[0].lower()
     return _DESCRIPTIONS.get(code, _DESCRIPTIONS["en"])[COMMANDS.index(command)]
+
+
+def option_description(option: Option, language: str = "en") -> str:
+    """Return what an option of a command takes, as ``description`` does."""
+    code = language.replace("_", "-").partition("-")[0].lower()
+    return _OPTIONS.get(code, _OPTIONS["en"])[OPTIONS.index(option)]

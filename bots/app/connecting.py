@@ -11,6 +11,7 @@ from typing import Any
 
 from bots.platform import Platform
 from bots.turn.turns import Turns
+from bots.turn.words import word
 from ragcore.errors import CitebotError, ConfigError, PlatformAuthError, PlatformError
 
 log = logging.getLogger(__name__)
@@ -56,9 +57,14 @@ class Connection:
     """
 
     def __init__(
-        self, name: str, make: Callable[[], Awaitable[tuple[Platform[Any], PlatformTurns]]], *, tell: Tell
+        self,
+        name: str,
+        make: Callable[[], Awaitable[tuple[Platform[Any], PlatformTurns]]],
+        *,
+        tell: Tell,
+        language: str = "en",
     ) -> None:
-        """Compose; nothing is begun before ``keep``."""
+        """Compose; nothing is begun before ``keep``. Admins are told in the language."""
         self.name = name
         self.state = LinkState.CONNECTING
         self.fault = ""
@@ -69,6 +75,7 @@ class Connection:
         self.turns: PlatformTurns | None = None
         self._make = make
         self._tell = tell
+        self._language = language
         self._told = ""
         self._since = 0.0
 
@@ -88,7 +95,7 @@ class Connection:
             log.warning("%s: %s; trying again in %.0f s", self.name, self.fault, wait)
             if (refused or failures > 3) and self.fault != self._told:
                 self._told = self.fault
-                await self._tell(self.name, f"{self.name} doesn't work: {self.fault}")
+                await self._tell(self.name, word("platform_down", self._language, name=self.name, why=self.fault))
             await asyncio.sleep(wait * random.uniform(0.8, 1.2))
             self.state = LinkState.CONNECTING
 

@@ -64,7 +64,7 @@ class Runner:
             )
             return platform, turns
 
-        return Connection(name, make, tell=self._tell_soon)
+        return Connection(name, make, tell=self._tell_soon, language=self._settings.answer.language or "en")
 
     async def _tell_soon(self, failed: str, words: str) -> None:
         task = asyncio.create_task(self._tell(failed, words))

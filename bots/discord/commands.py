@@ -9,25 +9,13 @@ from discord import app_commands
 from discord.app_commands import locale_str
 from discord.http import Route
 
-from bots.command_words import LANGUAGES, description
+from bots.command_words import LANGUAGES, OPTIONS, description, option_description
 from bots.discord.calling import mapped
 from bots.platform import CommandName
 
 log = logging.getLogger(__name__)
 
-_OPTIONS: dict[str, tuple[str, str, str]] = {
-    # Your question; where to look; for you alone.
-    "en": ("Your question", "Where to look; left out: everywhere you may read", "Show the answer to you alone"),
-    "zh": ("您的问题", "在哪里查找；留空则查找您可读的全部内容", "仅向您显示回答"),
-    "de": ("Deine Frage", "Wo gesucht wird; ohne Angabe überall, wo du lesen darfst", "Die Antwort nur dir zeigen"),
-    "fr": ("Votre question", "Où chercher ; par défaut, partout où vous pouvez lire", "Vous seul voyez la réponse"),
-    "es": ("Tu pregunta", "Dónde buscar; por defecto, en todo lo que puedes leer", "Mostrar la respuesta solo a ti"),
-    "ja": ("質問", "検索する場所（省略時は閲覧できるすべて）", "回答を自分だけに表示する"),
-    "ko": ("질문", "찾을 곳 (비우면 읽을 수 있는 모든 곳)", "답변을 나에게만 표시"),
-    "pt": ("A sua pergunta", "Onde procurar; por omissão, em tudo o que pode ler", "Mostrar a resposta só a si"),
-    "ru": ("Ваш вопрос", "Где искать; по умолчанию везде, где вам можно читать", "Показать ответ только вам"),
-}
-_QUESTION, _WHERE, _ALONE = (locale_str(words, option=place) for place, words in enumerate(_OPTIONS["en"]))
+_QUESTION, _WHERE, _ALONE = (locale_str(option_description(option), option=option) for option in OPTIONS)
 
 
 class Use(Protocol):
@@ -123,7 +111,7 @@ class _Words(app_commands.Translator):
             return None  # Discord shows these the English words
         if "command" in string.extras:
             return description(string.extras["command"], language)
-        return _OPTIONS[language][string.extras["option"]] if "option" in string.extras else None
+        return option_description(string.extras["option"], language) if "option" in string.extras else None
 
 
 def _told(name: CommandName) -> locale_str:

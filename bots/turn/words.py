@@ -45,6 +45,7 @@ Word = Literal[
     "quotes_gone",
     "not_shared",
     "unsent",
+    "platform_down",
 ]
 WORDS: tuple[Word, ...] = get_args(Word)
 
@@ -94,6 +95,7 @@ _SENTENCES: dict[str, dict[Word, str]] = {
         "quotes_gone": "These passages are no longer at hand.",
         "not_shared": "This is not shown here: not everybody who would see it may read what it rests on.",
         "unsent": "An answer could not be sent: {why}.",
+        "platform_down": "{name} doesn't work: {why}",
     },
     "zh": {
         "reading": "正在理解问题……",
@@ -139,6 +141,7 @@ _SENTENCES: dict[str, dict[Word, str]] = {
         "quotes_gone": "这些段落已无法显示。",
         "not_shared": "未予分享：能看到它的人并非都有权阅读其出处。",
         "unsent": "有一条回答未能发送：{why}。",
+        "platform_down": "{name} 无法工作：{why}",
     },
     "de": {
         "reading": "Ich lese die Frage …",
@@ -185,6 +188,7 @@ _SENTENCES: dict[str, dict[Word, str]] = {
         "quotes_gone": "Diese Stellen sind nicht mehr zur Hand.",
         "not_shared": "Das wird hier nicht gezeigt: Nicht alle, die es sähen, dürfen lesen, worauf es beruht.",
         "unsent": "Eine Antwort konnte nicht gesendet werden: {why}.",
+        "platform_down": "{name} geht nicht: {why}",
     },
 }
 _AGES: dict[str, tuple[str, str, str, str]] = {
