@@ -16,7 +16,7 @@ from bots.discord.interacting import Interactions
 from bots.discord.listening import DISCORD_URL, Listener
 from bots.discord.reading import Reading
 from bots.discord.translating import PLATFORM, in_thread, privately, written_to
-from bots.platform import Attachment, Call, Inbox, Incoming, Limit, Manner, Sent, View
+from bots.platform import Attachment, Call, Inbox, Incoming, Limit, Manner, Reach, Sent, View
 from bots.rendering.discord import DiscordMessage, render_discord, render_discord_partial
 from bots.rendering.parse import parse_markdown
 from ragcore.errors import PlatformError, PlatformRefused, PlatformUnreachable
@@ -108,6 +108,7 @@ class DiscordPlatform:
             every=_EDIT_SECONDS,
             finds_sent=True,
             status_lasts=0.0 if incoming.token else _TYPING_SECONDS,
+            suggests=incoming.reach is Reach.DIRECT,
             notice="mention_needed" if hidden else "",
         )
 

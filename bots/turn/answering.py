@@ -91,7 +91,7 @@ class Writer(Generic[R]):
         """Return what is to be sent; a reason rather than an error, whatever the model or an index does."""
         language, started = self.language(job), asyncio.get_running_loop().time()
         patience = self._options.patience - min(SENDING_SECONDS, self._options.patience / 8)
-        progress = _Progress()
+        progress = _Progress(is_first=not self._notices.has_spoken(job.incoming.conversation))
 
         def until() -> float:
             return started + (self._options.longest if job.spoken.is_set() else patience)
@@ -250,10 +250,11 @@ class Writer(Generic[R]):
         if not "".join(plain_pieces(parse_answer(answer).blocks)).strip():
             log.warning("turn %s: the answer shows nothing", job.claim.reference)
             return self.plain_reason(job, "went_wrong", Outcome.FAILED)
-        hidden = self._platform.manner(incoming).notice
+        manner = self._platform.manner(incoming)
+        hidden = manner.notice
         notes = [*answer.notes, *([word(hidden, language)] if hidden else [])]
         shown = self._notices.choose(incoming.conversation, notes)
-        shown = (*shown, *progress.attached.unread(language))
+        shown = (*progress.attached.unread(language), *shown)
         answer = replace(answer, usage=answer.usage + progress.attached.usage)
         buttons = [Button.FEEDBACK]
         if answer.citations:
@@ -262,7 +263,13 @@ class Writer(Generic[R]):
             buttons.append(Button.SHARE)
         buttons.append(Button.DELETE)
         document = parse_answer(replace(answer, notes=shown))
-        return Written(document=document, outcome=_OUTCOMES[answer.support], answer=answer, buttons=tuple(buttons))
+        return Written(
+            document=document,
+            outcome=_OUTCOMES[answer.support],
+            answer=answer,
+            buttons=tuple(buttons),
+            prompts=self.prompts(language) if manner.suggests and progress.is_first else (),
+        )
 
     def _reason(self, job: Job, error: CitebotError, progress: "_Progress", language: str) -> Written:
         log.warning("turn %s: %s: %s", job.claim.reference, type(error).__name__, error)
@@ -300,6 +307,8 @@ class Writer(Generic[R]):
 class _Progress:
     text: str = ""
     attached: Attached = field(default_factory=Attached)
+    is_first: bool = False
+    """Whether nothing was answered in this conversation before, as far as is remembered."""
 
 
 def _phrase_of(error: CitebotError) -> Phrase | None:

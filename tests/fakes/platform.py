@@ -155,6 +155,9 @@ class FakePlatform:
         self.files: dict[str, bytes] = {}
         self.read_back: tuple[Incoming, ...] = ()
         self.notice = ""
+        self.suggests = False
+        self.suggested: list[tuple[str, ...]] = []
+        """The prompts of each whole reply."""
         self._name = name
         self._mark = mark
 
@@ -173,6 +176,7 @@ class FakePlatform:
             every=self.every,
             finds_sent=self.finds_sent,
             status_lasts=SHORT,
+            suggests=self.suggests and incoming.reach is Reach.DIRECT,
             notice="mention_needed" if self.notice else "",
         )
 
@@ -188,6 +192,7 @@ class FakePlatform:
         )
 
     def render(self, view: View) -> tuple[Part, ...]:
+        self.suggested.append(view.prompts)
         text = document_markdown(view.document)
         buttons = tuple(button.value for button in view.buttons)
         pieces = [text[at : at + self.longest] for at in range(0, len(text), self.longest)] or [""]

@@ -1,0 +1,102 @@
+"""What stands around an answer: a first sign at once, a notice once, questions to go on with under the first one."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+
+from bots.platform import Reach
+from bots.requests import Ask, Event
+from bots.turn.words import word
+from ragcore.phrases import phrase
+from ragcore.types import Answer
+from tests.bots.turn.flows import OPTIONS, Model, answering, final, flowing
+from tests.fakes.platform import asked
+from tests.fakes.virtual import run
+
+NO_MODEL, REBUILDING, CUT = (phrase(key, "en") for key in ("no_model", "index_rebuilding", "length_cut"))
+
+
+async def hanging(request: Ask) -> AsyncIterator[Event]:
+    """Say nothing at all for an hour."""
+    await asyncio.sleep(3_600)
+    async for event in answering(request):
+        yield event
+
+
+@pytest.mark.parametrize("streaming", ["edit", "stream", "draft", "none"])
+def test_the_first_sign_comes_at_once_whatever_the_model_does(streaming: str) -> None:
+    async def talk() -> None:
+        async with flowing(model=Model(hanging), streaming=streaming) as flow:
+            began = asyncio.get_running_loop().time()
+            for number in range(5):
+                await flow.turns.receive(asked("Why?", message=f"q{number}", channel=f"C{number}"))
+            await asyncio.sleep(1.0)
+            assert {message for message, _ in flow.server.statuses} == {f"q{number}" for number in range(5)}
+            assert all(moment - began < 1.0 for moment, name, _ in flow.server.calls[:5] if name == "status")
+            assert flow.turns.meter.first_sign.count == 5
+
+    run(talk())
+
+
+def noting(*notes: str) -> Model:
+    async def script(request: Ask) -> AsyncIterator[Event]:
+        async for event in answering(request):
+            yield replace(event, notes=notes) if isinstance(event, Answer) else event
+
+    return Model(script)
+
+
+def test_a_notice_is_said_once_a_conversation_as_the_last_line(caplog: pytest.LogCaptureFixture) -> None:
+    async def talk() -> None:
+        async with flowing(model=noting(NO_MODEL, REBUILDING)) as flow:
+            caplog.set_level("INFO")
+            for message, channel in (("q1", "C1"), ("q2", "C1"), ("q3", "C1"), ("q4", "C2")):
+                await flow.turns.receive(asked("Why?", message=message, channel=channel))
+                await flow.idle()
+            (first,), (second,), (third,), (elsewhere,) = (flow.texts(f"q{number}") for number in range(1, 5))
+            for text in (first, elsewhere):
+                assert NO_MODEL in text.rstrip().splitlines()[-1]
+                assert REBUILDING not in text, "one a message"
+            assert NO_MODEL not in second + third
+            assert second == third == final("Why?")
+            assert REBUILDING in caplog.text
+
+    run(talk())
+
+
+def test_what_tells_of_this_very_answer_is_said_each_time() -> None:
+    async def talk() -> None:
+        async with flowing(model=noting(CUT)) as flow:
+            for message in ("q1", "q2"):
+                await flow.turns.receive(asked("Why?", message=message))
+                await flow.idle()
+                (text,) = flow.texts(message)
+                assert CUT in text
+
+    run(talk())
+
+
+@pytest.mark.parametrize("suggests", [True, False])
+@pytest.mark.parametrize("reach", [Reach.DIRECT, Reach.MENTION])
+def test_the_first_answer_carries_questions_where_no_event_opens_a_conversation(suggests: bool, reach: Reach) -> None:
+    async def talk() -> None:
+        async with flowing(options=replace(OPTIONS, prompts=("What is new?",))) as flow:
+            flow.platform.suggests = suggests
+            for message in ("q1", "q2"):
+                await flow.turns.receive(asked("Why?", message=message, reach=reach))
+                await flow.idle()
+            there = ("What is new?",) if suggests and reach is Reach.DIRECT else ()
+            assert flow.platform.suggested == [there, ()]
+
+    run(talk())
+
+
+def test_without_any_of_ones_own_help_and_sources_are_suggested() -> None:
+    async def talk() -> None:
+        async with flowing() as flow:
+            view = await flow.turns.welcome("en")
+            assert view.prompts == (word("help_prompt"), word("sources_prompt"))
+
+    run(talk())
