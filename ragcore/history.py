@@ -6,13 +6,13 @@ the database gives out: of two turns at once each is kept, in the order in which
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Protocol
+from typing import Protocol, TypeVar
 
-from sqlalchemy import ColumnElement, Row, and_, delete, insert, select
+from sqlalchemy import ColumnElement, Connection, Row, and_, delete, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from ragcore.citations.markers import strip
@@ -32,8 +32,11 @@ SWEPT_TURNS = 500
 _AUTHOR_CHARACTERS = 200
 
 
+T = TypeVar("T")
+
+
 class Transactions(Protocol):
-    """What the history needs of a database: ragcore.stores.database.Database, or an engine."""
+    """What the history needs of a database (ragcore.stores.database.Database)."""
 
     def begin(self) -> AbstractAsyncContextManager[AsyncConnection]:
         """Open a write transaction."""
@@ -41,6 +44,14 @@ class Transactions(Protocol):
 
     def connect(self) -> AbstractAsyncContextManager[AsyncConnection]:
         """Open a connection for reading."""
+        ...
+
+    async def read(self, work: Callable[[Connection], T]) -> T:
+        """Run what only reads, in one step."""
+        ...
+
+    async def write(self, work: Callable[[Connection], T]) -> T:
+        """Run a write transaction in one step."""
         ...
 
 
@@ -100,18 +111,20 @@ class History:
             "audience": audience,
             "reference": reference,
         }
-        async with self._database.begin() as connection:
-            if reference:
-                await _delete(connection, and_(_of(conversation), turns.c.reference == reference))
-            written = await connection.execute(insert(turns).values(row).returning(turns.c.id))
-            turn = int(written.scalar_one())
-            if answer.citations:
-                cited = [_citation_row(turn, citation, answer) for citation in answer.citations]
-                await connection.execute(insert(turn_citations), cited)
-            if time.monotonic() >= self._next_sweep:
-                self._next_sweep = time.monotonic() + SWEEP_SECONDS
-                if await self._sweep(connection, None) == SWEPT_TURNS:
-                    self._next_sweep = 0.0  # there may be more: the next append goes on
+        return await self._database.write(lambda connection: self._append(connection, conversation, row, answer))
+
+    def _append(
+        self, connection: Connection, conversation: ConversationKey, row: dict[str, object], answer: Answer
+    ) -> int:
+        if row["reference"]:
+            _delete(connection, and_(_of(conversation), turns.c.reference == row["reference"]))
+        turn = int(connection.execute(insert(turns).values(row).returning(turns.c.id)).scalar_one())
+        if answer.citations:
+            connection.execute(insert(turn_citations), [_citation_row(turn, one, answer) for one in answer.citations])
+        if time.monotonic() >= self._next_sweep:
+            self._next_sweep = time.monotonic() + SWEEP_SECONDS
+            if self._sweep(connection, None) == SWEPT_TURNS:
+                self._next_sweep = 0.0  # there may be more: the next append goes on
         return turn
 
     async def recall(
@@ -138,8 +151,7 @@ class History:
         if but:
             heard = and_(heard, turns.c.reference != but)
         statement = select(turns).where(heard).order_by(turns.c.id.desc()).limit(limit)
-        async with self._database.connect() as connection:
-            rows = (await connection.execute(statement)).all()
+        rows = await self._database.read(lambda connection: connection.execute(statement).all())
         kept: list[Message] = []
         for row in rows:
             tokens -= row.question_tokens + row.answer_tokens
@@ -176,8 +188,7 @@ class History:
         which = _of(conversation)
         if reference:
             which = and_(which, turns.c.reference == reference)
-        async with self._database.begin() as connection:
-            return await _delete(connection, which)
+        return await self._database.write(lambda connection: _delete(connection, which))
 
     async def expire(self, *, now: datetime | None = None) -> int:
         """Delete the turns older than the days that are remembered, and return how many there were.
@@ -186,20 +197,19 @@ class History:
         """
         total = 0
         while True:
-            async with self._database.begin() as connection:
-                swept = await self._sweep(connection, now)
+            swept = await self._database.write(lambda connection: self._sweep(connection, now))
             total += swept
             if swept < SWEPT_TURNS:
                 return total
 
-    async def _sweep(self, connection: AsyncConnection, now: datetime | None) -> int:
+    def _sweep(self, connection: Connection, now: datetime | None) -> int:
         """Delete the oldest expired turns, at most ``SWEPT_TURNS``; not those that another process is deleting."""
         expired = turns.c.asked_at < self._oldest(now)
         oldest = select(turns.c.id).where(expired).order_by(turns.c.asked_at).limit(SWEPT_TURNS)
-        ids = (await connection.execute(oldest.with_for_update(skip_locked=True))).scalars().all()
+        ids = connection.execute(oldest.with_for_update(skip_locked=True)).scalars().all()
         if ids:
-            await connection.execute(delete(turn_citations).where(turn_citations.c.turn_id.in_(ids)))
-            await connection.execute(delete(turns).where(turns.c.id.in_(ids)))
+            connection.execute(delete(turn_citations).where(turn_citations.c.turn_id.in_(ids)))
+            connection.execute(delete(turns).where(turns.c.id.in_(ids)))
         return len(ids)
 
     def _recent(self, conversation: ConversationKey) -> ColumnElement[bool]:
@@ -213,12 +223,12 @@ class History:
         return tokenizer.count(question), tokenizer.count(answer)
 
 
-async def _delete(connection: AsyncConnection, which: ColumnElement[bool]) -> int:
+def _delete(connection: Connection, which: ColumnElement[bool]) -> int:
     ids = select(turns.c.id).where(which)
     # Turns before their citations, as the sweep does: else the two could each wait for the other.
-    await connection.execute(ids.with_for_update())
-    await connection.execute(delete(turn_citations).where(turn_citations.c.turn_id.in_(ids)))
-    deleted = await connection.execute(delete(turns).where(which))
+    connection.execute(ids.with_for_update())
+    connection.execute(delete(turn_citations).where(turn_citations.c.turn_id.in_(ids)))
+    deleted = connection.execute(delete(turns).where(which))
     return deleted.rowcount
 
 

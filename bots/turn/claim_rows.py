@@ -6,7 +6,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Table, and_, select
+from sqlalchemy import ColumnElement, Connection, Row, Table, and_, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -53,7 +53,7 @@ def new_row(reference: str, incoming: Incoming, owner: str, now: datetime) -> di
     }
 
 
-def inserting(connection: AsyncConnection, table: Table) -> Any:
+def inserting(connection: AsyncConnection | Connection, table: Table) -> Any:
     """Return an INSERT that can look at what is there already, in the database's own dialect."""
     return (sqlite if connection.dialect.name == "sqlite" else postgresql).insert(table)
 

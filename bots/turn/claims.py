@@ -10,8 +10,9 @@ import json
 import secrets
 from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
-from sqlalchemy import ColumnElement, Update, and_, bindparam, delete, func, or_, select, tuple_, update
+from sqlalchemy import ColumnElement, Connection, Update, and_, bindparam, delete, func, or_, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bots.platform import Incoming, Sent
@@ -31,7 +32,7 @@ KEPT = timedelta(hours=48)
 TAKEN_AT_ONCE = 100
 SWEPT_AT_ONCE = 500
 
-Clock = Callable[[AsyncConnection], ColumnElement[float]]
+Clock = Callable[[AsyncConnection | Connection], ColumnElement[float]]
 
 
 class _Again(Exception):
@@ -75,43 +76,30 @@ class Claims:
         if not incoming.keys:
             raise ValueError("a message without a key cannot be claimed")
         while True:
+            reference = secrets.token_hex(4)
             try:
-                async with self._database.begin() as connection:
-                    return await self._claim(connection, incoming, secrets.token_hex(4), replaces)
+                work = partial(self._claim, incoming=incoming, reference=reference, replaces=replaces)
+                return await self._database.write(work)
             except _Again:
                 continue
 
-    async def _claim(
-        self, connection: AsyncConnection, incoming: Incoming, reference: str, replaces: str
-    ) -> Claim | None:
+    def _claim(self, connection: Connection, *, incoming: Incoming, reference: str, replaces: str) -> Claim | None:
         where = {name: place(incoming.conversation)[name] for name in ("platform", "workspace")}
         # In order: of two transactions with keys in common none then waits for the other while that waits for it.
         keys = sorted({storable(key) for key in incoming.keys})
         rows = [{**where, "key": key, "reference": reference} for key in keys]
         insert_keys = inserting(connection, claim_keys).on_conflict_do_nothing().values(rows)
-        new = set((await connection.execute(insert_keys.returning(claim_keys.c.key))).scalars())
+        new = set(connection.execute(insert_keys.returning(claim_keys.c.key)).scalars())
         if len(new) < len(keys):
-            await self._point_to_first(connection, where, known=set(keys) - new, new=new)
+            _point_to_first(connection, where, known=set(keys) - new, new=new)
             return None
         now = datetime.now(UTC)
         row = new_row(reference, incoming, self._owner, now)
         insert_claim = inserting(connection, claims).on_conflict_do_nothing()
         values = {**row, "replaces": replaces, "lease_until": self._clock(connection) + self._lease}
-        if (await connection.execute(insert_claim.values(values).returning(claims.c.reference))).first() is None:
+        if connection.execute(insert_claim.values(values).returning(claims.c.reference)).first() is None:
             raise _Again
         return Claim(reference=reference, incoming=incoming, created_at=now, replaces=replaces)
-
-    async def _point_to_first(
-        self, connection: AsyncConnection, where: dict[str, str], *, known: set[str], new: set[str]
-    ) -> None:
-        here = matches(claim_keys, where)
-        found = select(claim_keys.c.reference).where(here, claim_keys.c.key.in_(known)).order_by(claim_keys.c.key)
-        first = (await connection.execute(found.limit(1))).scalar()
-        if first is None:
-            raise _Again
-        if new:
-            owned = update(claim_keys).where(here, claim_keys.c.key.in_(new))
-            await connection.execute(owned.values(reference=first))
 
     async def heartbeat(self, held: Collection[Claim]) -> frozenset[str]:
         """Renew the leases of claims that are being worked on; return the references of those still held."""
@@ -150,8 +138,8 @@ class Claims:
         Raises:
             ClaimLost: somebody else has the claim: what was sent and not recorded is to be taken back.
         """
-        async with self._database.begin() as connection:
-            await self._write(connection, claim, update(claims).values(begun=sent_to_json(sent) if sent else ""))
+        values = update(claims).values(begun=sent_to_json(sent) if sent else "")
+        await self._database.write(lambda connection: self._write(connection, claim, values))
 
     async def intend(self, claim: Claim, number: int, key: str) -> None:
         """Record, before it is sent, that part ``number`` (from 0) goes out under this key; ClaimLost: don't send.
@@ -159,19 +147,25 @@ class Claims:
         What is known to stand under the number already stays known.
         """
         row = {"reference": claim.reference, "number": number, "key": storable(key), "intended_at": datetime.now(UTC)}
-        async with self._database.begin() as connection:
-            await self._write(connection, claim, update(claims))
+        again = {"key": row["key"], "intended_at": row["intended_at"], "done_at": None}
+
+        def intend(connection: Connection) -> None:
+            self._write(connection, claim, update(claims))
             insert = inserting(connection, sends).values(row)
-            again = {"key": row["key"], "intended_at": row["intended_at"], "done_at": None}
-            await connection.execute(insert.on_conflict_do_update(index_elements=["reference", "number"], set_=again))
+            connection.execute(insert.on_conflict_do_update(index_elements=["reference", "number"], set_=again))
+
+        await self._database.write(intend)
 
     async def done(self, claim: Claim, number: int, sent: Sent) -> None:
         """Record that the platform took an intended part; ClaimLost as in ``begun``."""
         which = and_(sends.c.reference == claim.reference, sends.c.number == number)
-        async with self._database.begin() as connection:
-            await self._write(connection, claim, update(claims))
-            taken = update(sends).where(which).values(sent=sent_to_json(sent), done_at=datetime.now(UTC))
-            await connection.execute(taken)
+        taken = update(sends).where(which).values(sent=sent_to_json(sent), done_at=datetime.now(UTC))
+
+        def done(connection: Connection) -> None:
+            self._write(connection, claim, update(claims))
+            connection.execute(taken)
+
+        await self._database.write(done)
 
     async def finish(self, claim: Claim, outcome: Outcome, *, answer: Answer | None = None) -> None:
         """End the turn; the answer and the passages that it had are kept for those who judge it (bots.turn.feedback).
@@ -184,8 +178,8 @@ class Claims:
             values |= _without_words(claim.incoming)
         elif answer is not None:
             values |= {"answer": storable(answer.raw_text), "chunks": chunks_to_json(answer)}
-        async with self._database.begin() as connection:
-            await self._write(connection, claim, update(claims).values(values))
+        ended = update(claims).values(values)
+        await self._database.write(lambda connection: self._write(connection, claim, ended))
 
     async def abandoned(self, platforms: Collection[str], *, alone: bool = False) -> tuple[Claim, ...]:
         """Take over what nobody works on any more, oldest first: with what was begun, sent and merged.
@@ -327,11 +321,11 @@ class Claims:
             await connection.execute(delete(table).where(table.c.reference.in_(ids)))
         return len(ids)
 
-    async def _write(self, connection: AsyncConnection, claim: Claim, statement: Update) -> None:
+    def _write(self, connection: Connection, claim: Claim, statement: Update) -> None:
         """Write to a claim that we hold, and renew its lease; ClaimLost when we don't."""
         until = self._clock(connection) + self._lease
         written = statement.where(self._held(claim)).values(lease_until=until).returning(claims.c.reference)
-        if (await connection.execute(written)).first() is None:
+        if connection.execute(written).first() is None:
             raise ClaimLost(f"another process answers {claim.reference}, or it was withdrawn")
 
     def _held(self, claim: Claim) -> ColumnElement[bool]:
@@ -340,6 +334,17 @@ class Claims:
 
     def _ours(self) -> ColumnElement[bool]:
         return and_(claims.c.state == State.RUNNING.value, claims.c.owner == self._owner)
+
+
+def _point_to_first(connection: Connection, where: dict[str, str], *, known: set[str], new: set[str]) -> None:
+    here = matches(claim_keys, where)
+    found = select(claim_keys.c.reference).where(here, claim_keys.c.key.in_(known)).order_by(claim_keys.c.key)
+    first = connection.execute(found.limit(1)).scalar()
+    if first is None:
+        raise _Again
+    if new:
+        owned = update(claim_keys).where(here, claim_keys.c.key.in_(new))
+        connection.execute(owned.values(reference=first))
 
 
 def _without_words(incoming: Incoming) -> dict[str, str]:

@@ -20,6 +20,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 
 from ragcore.errors import ConfigError, StoreError
 from ragcore.stores.schema import counters, metadata
+from ragcore.stores.writing import Writer
 
 SCHEMA_VERSION = "0005"
 """The newest revision in migrations/versions."""
@@ -54,6 +55,7 @@ class Database:
         self._sqlite = engine.dialect.name == "sqlite"
         self._reader = _reader(engine.url) if self.path else None
         self._writing = asyncio.Lock()
+        self._writer = Writer(self._reader, self._writing) if self._reader else None
         self._changing = asyncio.Lock()
 
     @classmethod
@@ -152,8 +154,24 @@ class Database:
             async with self._engine.connect() as connection:
                 return await connection.run_sync(work)
 
+    async def write(self, work: Callable[[Connection], T]) -> T:
+        """Run ``work`` in a write transaction of its own: committed on return, rolled back on an error.
+
+        For what every question needs, as ``read``: see ragcore.stores.writing. Never nest it in another transaction.
+
+        Raises:
+            StoreError: the database failed.
+        """
+        if self._writer is None:
+            async with self.begin() as connection:
+                return await connection.run_sync(work)
+        with _failures_told():
+            return await self._writer.run(work)
+
     async def close(self) -> None:
         """Close all connections; the last one folds the write-ahead log into the file."""
+        if self._writer is not None:
+            await self._writer.close()
         if self._reader is not None:
             await asyncio.to_thread(self._reader.dispose)
         await self._engine.dispose()

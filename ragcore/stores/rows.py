@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Float, Row, Table, cast, extract, func, select
+from sqlalchemy import ColumnElement, Connection, Float, Row, Table, cast, extract, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -99,7 +99,7 @@ def utc(moment: datetime | None) -> datetime | None:
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
-def database_clock(connection: AsyncConnection) -> ColumnElement[float]:
+def database_clock(connection: AsyncConnection | Connection) -> ColumnElement[float]:
     """Return an expression for the seconds since 1970 by the database's clock, the same in all of a transaction."""
     if connection.dialect.name == "sqlite":
         return (func.julianday("now") - 2440587.5) * 86400.0
