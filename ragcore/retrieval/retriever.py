@@ -39,6 +39,10 @@ MOST_NEAR = 5
 """Chunks that came near are given out up to so many, with those that passed: as many as an answer of quotes reads."""
 
 
+SIDE_BY_SIDE = 16
+"""Most searches under way: with more none would end sooner, and all else that the processor has to do would wait."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retrieved:
     """The chunks that passed the gate, best first, at most ``top_n``; none when nothing is relevant.
@@ -107,6 +111,7 @@ class Retriever:
         self._embedder = embedder
         self._options = options or RetrievalOptions()
         self._synonyms: Synonyms | None = None
+        self._room = asyncio.Semaphore(SIDE_BY_SIDE)
         chunk_vectors = ChunkVectors(registry.database, embedder=embedder.name)
         self._search = CandidateSearch(
             vectors=vectors,
@@ -132,6 +137,10 @@ class Retriever:
         """
         if not question.knowledge_bases or not question.text.strip():
             return Retrieved()
+        async with self._room:
+            return await self._retrieve(question)
+
+    async def _retrieve(self, question: Question) -> Retrieved:
         synonyms = await self._loaded_synonyms()
         query = analyse(question.text, synonyms, earlier=_earlier(question))
         searched, live = await self._searched(question, query)

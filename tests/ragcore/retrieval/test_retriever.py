@@ -1,3 +1,4 @@
+import asyncio
 import pathlib
 from collections.abc import Sequence
 
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 from ragcore.errors import ConfigError, IndexDamaged, ModelUnreachable, StoreError
 from ragcore.library import Library
 from ragcore.retrieval import RetrievalOptions, Retriever
+from ragcore.retrieval.retriever import SIDE_BY_SIDE
 from ragcore.stores.hits import Hit, KeywordIndex, VectorIndex
 from ragcore.terms import terms
 from ragcore.types import Question
@@ -84,6 +86,32 @@ def retriever(
 async def ids(searcher: Retriever, text: str, *, documents: tuple[str, ...] = ()) -> list[str]:
     question = Question(text=text, knowledge_bases=("kb",), document_ids=documents)
     return [scored.chunk.document_id for scored in (await searcher.retrieve(question)).chunks]
+
+
+class CountingEmbedder(WordEmbedder):
+    """Counts how many ask it at the same time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asking = self.most = 0
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.asking += 1
+        self.most = max(self.most, self.asking)
+        await asyncio.sleep(0.01)
+        self.asking -= 1
+        return await super().embed(texts)
+
+
+async def test_many_questions_at_once_are_searched_some_at_a_time(tmp_path: pathlib.Path) -> None:
+    async with opened(tmp_path, CountingEmbedder()) as library:
+        await fill(library, TEXTS)
+        embedder = CountingEmbedder()
+        search = retriever(library, embedder=embedder)
+        asked = ["How many vacation days a year?"] * (3 * SIDE_BY_SIDE)
+        found = await asyncio.gather(*(ids(search, question) for question in asked))
+        assert {one[0] for one in found} == {"s:leave"}
+        assert embedder.most == SIDE_BY_SIDE
 
 
 async def test_the_way_from_question_to_chunks(tmp_path: pathlib.Path) -> None:
