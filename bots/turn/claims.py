@@ -87,17 +87,19 @@ class Claims:
         where = {name: place(incoming.conversation)[name] for name in ("platform", "workspace")}
         # In order: of two transactions with keys in common none then waits for the other while that waits for it.
         keys = sorted({storable(key) for key in incoming.keys})
-        rows = [{**where, "key": key, "reference": reference} for key in keys]
-        insert_keys = inserting(connection, claim_keys).on_conflict_do_nothing().values(rows)
-        new = set(connection.execute(insert_keys.returning(claim_keys.c.key)).scalars())
+        # One by one: SQLAlchemy compiles a statement of several rows anew each time.
+        insert_key = inserting(connection, claim_keys).on_conflict_do_nothing().returning(claim_keys.c.key)
+        rows = ({**where, "key": key, "reference": reference} for key in keys)
+        new = {key for row in rows if (key := connection.execute(insert_key, row).scalar()) is not None}
         if len(new) < len(keys):
             _point_to_first(connection, where, known=set(keys) - new, new=new)
             return None
         now = datetime.now(UTC)
         row = new_row(reference, incoming, self._owner, now)
-        insert_claim = inserting(connection, claims).on_conflict_do_nothing()
-        values = {**row, "replaces": replaces, "lease_until": self._clock(connection) + self._lease}
-        if connection.execute(insert_claim.values(values).returning(claims.c.reference)).first() is None:
+        until = self._clock(connection) + self._lease
+        insert_claim = inserting(connection, claims).on_conflict_do_nothing().values(lease_until=until)
+        made = connection.execute(insert_claim.returning(claims.c.reference), {**row, "replaces": replaces})
+        if made.first() is None:
             raise _Again
         return Claim(reference=reference, incoming=incoming, created_at=now, replaces=replaces)
 

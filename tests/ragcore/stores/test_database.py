@@ -2,9 +2,10 @@ import asyncio
 import pathlib
 import sqlite3
 import time
+from collections.abc import Callable
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import Connection, text
 
 from ragcore.errors import ConfigError, StoreError
 from ragcore.stores.database import Database
@@ -96,6 +97,34 @@ async def test_a_failed_transaction_leaves_nothing(database: Database) -> None:
         await fail()
     async with database.connect() as connection:
         assert await connection.scalar(text("SELECT count(*) FROM counters WHERE name = 'n'")) == 0
+
+
+async def test_short_transactions_stand_alone_though_they_go_together(database: Database) -> None:
+    add = text("INSERT INTO counters (name, value) VALUES (:name, 0)")
+    count = text("SELECT count(*) FROM counters WHERE name LIKE 'n%'")
+
+    def write(number: int) -> Callable[[Connection], int]:
+        def work(connection: Connection) -> int:
+            connection.execute(add, {"name": f"n{number}"})
+            if number % 7 == 3:
+                raise LookupError(number)
+            return number
+
+        return work
+
+    async def meanwhile() -> None:
+        async with database.begin() as connection:
+            await connection.execute(add, {"name": "other"})
+            await asyncio.sleep(0.01)
+
+    given_up = asyncio.create_task(database.write(write(1_000)))
+    given_up.cancel()
+    writing = asyncio.gather(*(database.write(write(number)) for number in range(150)), return_exceptions=True)
+    written, _ = await asyncio.gather(writing, meanwhile())
+    failed = [number for number in range(150) if number % 7 == 3]
+    assert [one for one in written if isinstance(one, int)] == [n for n in range(150) if n not in failed]
+    assert [one.args for one in written if isinstance(one, LookupError)] == [(number,) for number in failed]
+    assert await database.read(lambda connection: connection.execute(count).scalar()) == 150 - len(failed)
 
 
 async def test_a_database_that_fails_says_so(tmp_path: pathlib.Path) -> None:
