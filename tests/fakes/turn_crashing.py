@@ -13,6 +13,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from sqlalchemy import Connection
+
 from bots.platform import Sent
 from bots.turn.claim import Claim, Outcome
 from bots.turn.claims import Claims
@@ -65,7 +67,7 @@ async def live(life: Life) -> int:
 
 
 def _watch(database: Database, moment: Callable[[], None]) -> None:
-    begin = database.begin
+    begin, write = database.begin, database.write
 
     @asynccontextmanager
     async def watched() -> AsyncIterator[Any]:
@@ -74,7 +76,18 @@ def _watch(database: Database, moment: Callable[[], None]) -> None:
             moment()
         moment()
 
+    async def watched_write(work: Callable[[Connection], Any]) -> Any:
+        def watched_work(connection: Connection) -> Any:
+            done = work(connection)
+            moment()
+            return done
+
+        done = await write(watched_work)
+        moment()
+        return done
+
     database.begin = watched  # type: ignore[method-assign]
+    database.write = watched_write  # type: ignore[method-assign]
 
 
 async def _answer(claims: Claims, claim: Claim, taken: pathlib.Path, moment: Callable[[], None]) -> None:
