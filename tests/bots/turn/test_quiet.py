@@ -66,6 +66,20 @@ def test_a_notice_is_said_once_a_conversation_as_the_last_line(caplog: pytest.Lo
     run(talk())
 
 
+def test_what_the_platform_hides_is_said_under_the_first_answer() -> None:
+    async def talk() -> None:
+        async with flowing() as flow:
+            flow.platform.notice = "mention_needed"
+            for message in ("q1", "q2"):
+                await flow.turns.receive(asked("Why?", message=message))
+                await flow.idle()
+            (first,), (second,) = flow.texts("q1"), flow.texts("q2")
+            assert word("mention_needed") in first.rstrip().splitlines()[-1]
+            assert second == final("Why?")
+
+    run(talk())
+
+
 def test_what_tells_of_this_very_answer_is_said_each_time() -> None:
     async def talk() -> None:
         async with flowing(model=noting(CUT)) as flow:
