@@ -25,6 +25,8 @@ from ragcore.types import Location, ParsedDocument
 
 _TITLES = frozenset(("title", "ctrTitle"))
 _FURNITURE = frozenset(("sldNum", "dt", "ftr", "hdr", "sldImg"))
+_BODIES = frozenset(("body", "obj"))
+_BULLETS = ("buChar", "buAutoNum", "buBlip")
 _NO_TITLE = frozenset(("powerpoint presentation", "presentation", "slide 1", "untitled"))
 
 
@@ -103,18 +105,38 @@ def _paragraphs(shape: etree._Element) -> list[str]:
     return [line for line in lines if line.strip()]
 
 
-def _paragraph(paragraph: etree._Element) -> str:
-    """Return a paragraph's text; deeper levels of a list are indented."""
+def _points(shape: etree._Element) -> list[str]:
+    """Return the paragraphs of a slide's shape, its points as items of a list.
+
+    The body of a slide shows its paragraphs with bullets unless they say otherwise; alone, one is no list.
+    """
+    body = child(shape, "txBody")
+    written = [paragraph for paragraph in children(body, "p") if _text(paragraph)] if body is not None else []
+    listed = _placeholder(shape) in _BODIES and len(written) > 1
+    return [_paragraph(paragraph, listed=listed) for paragraph in written]
+
+
+def _paragraph(paragraph: etree._Element, *, listed: bool = False) -> str:
+    """Return a paragraph's text, with a bullet where it has one; deeper levels of a list are indented."""
+    properties = child(paragraph, "pPr")
+    depth = min(number(attribute(properties, "lvl")), 8) if properties is not None else 0
+    plain = child(properties, "buNone") is not None if properties is not None else False
+    bullet = any(child(properties, name) is not None for name in _BULLETS) if properties is not None else False
+    text = _text(paragraph)
+    if not text or not (depth > 0 or bullet or (listed and not plain)):
+        return text
+    indent = "  " * depth
+    return f"{indent}- " + text.replace("\n", f"\n{indent}  ")
+
+
+def _text(paragraph: etree._Element) -> str:
     parts: list[str] = []
     for element in paragraph.iter():
         if name_of(element) == "t":
             parts.append((element.text or "").replace(SOFT_HYPHEN, ""))
         elif name_of(element) == "br":
             parts.append("\n")
-    properties = child(paragraph, "pPr")
-    depth = min(number(attribute(properties, "lvl")), 8) if properties is not None else 0
-    text = "".join(parts).strip()
-    return f"{'  ' * depth}- {text}" if depth > 0 and text else text
+    return "".join(parts).strip()
 
 
 def _shape(parts: Container, part: str, shape: etree._Element, writer: SectionWriter) -> None:
@@ -124,7 +146,7 @@ def _shape(parts: Container, part: str, shape: etree._Element, writer: SectionWr
     elif name_of(shape) == "graphicFrame":
         _frame(parts, part, shape, writer)
     else:
-        writer.text("\n".join(_paragraphs(shape)))
+        writer.text("\n".join(_points(shape)))
 
 
 def _frame(parts: Container, part: str, frame: etree._Element, writer: SectionWriter) -> None:

@@ -261,6 +261,26 @@ def test_slides_have_titles_tables_and_notes() -> None:
     assert parsed.sections[3].text.splitlines()[2].startswith("| 2022 | 10")
 
 
+def test_the_points_of_a_slide_are_a_list() -> None:
+    import pptx
+
+    deck = pptx.Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[1])
+    slide.shapes.title.text = "Plans"
+    frame = slide.placeholders[1].text_frame
+    frame.text = "Open a branch"
+    for text, level in (("In Lyon", 1), ("Hire two\vengineers", 0), ("No bullet here", 0)):
+        paragraph = frame.add_paragraph()
+        paragraph.text, paragraph.level = text, level
+    paragraph._p.get_or_add_pPr().insert(0, paragraph._p.makeelement(pptx.oxml.ns.qn("a:buNone"), {}))
+    slide.notes_slide.notes_text_frame.text = "Say why.\nAnd when."
+    out = io.BytesIO()
+    deck.save(out)
+    points, notes = parse(out.getvalue(), name="deck.pptx").sections
+    assert points.text == "# Plans\n\n- Open a branch\n  - In Lyon\n- Hire two\n  engineers\nNo bullet here"
+    assert notes.text == "Say why.\nAnd when."
+
+
 def test_modified_date_is_read() -> None:
     def build(document: object) -> None:
         document.core_properties.modified = datetime(2024, 5, 6, 7, 8)
