@@ -13,6 +13,8 @@ _SHORTEST = 12
 """Characters, a dense character counting double: less is a heading, a label or a stray number, never an answer."""
 _FRAGMENT = 40
 """Prose without a full stop that is shorter than this is a label, a caption or a row of a table that lost its form."""
+_POINT = 20
+"""An item of a list that is at least so long says something by itself without a full stop, as on slides."""
 _LONGEST_LIST = 8
 """Items of a list that is quoted as one; of a longer one the best items are, each alone."""
 _STOP = re.compile(r"[.!?。！？…:：；;][\"'”’」』)）*_`]*$")
@@ -43,8 +45,9 @@ class Unit:
     ``paragraph`` counts within the chunk. ``leans`` says that it opens with a word that points back, so that it can't
     stand without the unit before it. ``items`` are those of a list, which stand as units of their own too; ``text`` is
     then what introduces it, and may be empty under a heading. ``ordered`` says that the list is numbered, ``goes_on``
-    that more items follow than are quoted. ``alone`` is what doesn't go on in its neighbour: a row, a line of code.
-    ``sentences`` is how many it holds: items that are no sentences complete the one that introduces them.
+    that more items follow than are quoted. ``alone`` is what doesn't go on in its neighbour: a row, a line of code, a
+    short point of a list. ``sentences`` is how many it holds: items that are no sentences complete the one that
+    introduces them.
     """
 
     text: str
@@ -92,6 +95,7 @@ def units_of(chunk: Chunk, index: int, most: int = 4) -> list[Unit]:
             order=2 * order + 1,
             paragraph=piece.paragraph,
             leans=bool(_OPENS_WITH_REFERENCE.match(piece.text)),
+            alone=piece.is_point,
         )
         for order, piece in enumerate(pieces)
         if piece.quotable
@@ -108,8 +112,13 @@ class _Piece:
     item: str
 
     @property
+    def is_point(self) -> bool:
+        """Whether it is a short item without a full stop: it stands by itself."""
+        return bool(self.item) and not _STOP.search(self.text) and _weight(self.text) < _FRAGMENT
+
+    @property
     def quotable(self) -> bool:
-        whole = bool(_STOP.search(self.text)) or _weight(self.text) >= _FRAGMENT
+        whole = bool(_STOP.search(self.text)) or _weight(self.text) >= (_POINT if self.item else _FRAGMENT)
         return whole and _weight(self.text) >= _SHORTEST and not _INTRODUCES.search(self.text)
 
 

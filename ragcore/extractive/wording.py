@@ -45,6 +45,8 @@ def _gap(before: Unit, unit: Unit) -> str:
         return "\n\n"
     if before.row is not None and unit.row is not None:
         return "\n\n"
+    if any(one.alone and one.row is None for one in (before, unit)):
+        return "\n\n"
     return "" if language_of(before.text) in {"zh", "ja"} else " "
 
 

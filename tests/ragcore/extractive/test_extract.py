@@ -219,6 +219,14 @@ async def test_a_line_that_introduces_a_list_brings_it() -> None:
     assert one == "a tax form [ID:0]." or not one
 
 
+async def test_a_point_without_a_full_stop_answers_and_stands_by_itself() -> None:
+    text = "- Open a branch in Lyon in March 2027\n- Hire two engineers for pumps\n- Archive"
+    lyon = await extract("When does the Lyon branch open?", [scored(text)], None)
+    assert lyon == "Open a branch in Lyon in March 2027 [ID:0]"
+    both = await extract("Which engineers for pumps and which branch in Lyon?", [scored(text)], None)
+    assert both.count("\n\n") == both.count("[ID:0]") - 1
+
+
 WORDS = st.sampled_from(["leave", "days", "five", "The", "probe", "It", "年休假", "is", "dry", "104", "E-104", "taken"])
 SENTENCE = st.lists(WORDS, min_size=3, max_size=12).map(lambda words: " ".join(words) + ".")
 TEXT = st.lists(SENTENCE, min_size=1, max_size=8).map(" ".join)
