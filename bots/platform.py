@@ -152,15 +152,17 @@ class Manner:
     what the final message replaces (Telegram, private chats), ``none`` waits for the whole answer. ``every`` is the
     least number of seconds between two changes of one reply, ``finds_sent`` whether ``Platform.find`` can tell what
     was taken (if not, an answer in doubt is repeated rather than lost). A status stays ``status_lasts`` seconds (0:
-    until the reply). ``suggests``: no event tells that somebody opens this conversation, so its first answer carries
-    the questions to begin with. ``notice`` is what this conversation is told once, under an answer: a sentence that
-    tells what the platform hides (``bots.turn.words``).
+    until the reply); ``status_has_words``: it shows what is done, not only that something is. ``suggests``: no event
+    tells that somebody opens this conversation, so its first answer carries the questions to begin with. ``notice`` is
+    what this conversation is told once, under an answer: a sentence that tells what the platform hides
+    (``bots.turn.words``).
     """
 
     streaming: Streaming
     every: float
     finds_sent: bool
     status_lasts: float = 0.0
+    status_has_words: bool = False
     suggests: bool = False
     notice: Literal["", "mention_needed"] = ""
 

@@ -112,7 +112,9 @@ class SlackPlatform:
         """Return streams in threads; what answers a command stands for one person and can't grow."""
         if incoming.token:
             return Manner(streaming="none", every=1.0, finds_sent=False)
-        return Manner(streaming="stream", every=1.0, finds_sent=True, status_lasts=_STATUS_SECONDS)
+        return Manner(
+            streaming="stream", every=1.0, finds_sent=True, status_lasts=_STATUS_SECONDS, status_has_words=True
+        )
 
     def limits(self, incoming: Incoming, call: Call, begun: Sent | None = None) -> tuple[Limit, ...]:
         """Return the least that Slack promises."""

@@ -53,6 +53,8 @@ log = logging.getLogger(__name__)
 
 SENDING_SECONDS = 5.0
 """What of the patience is left to sending; at most an eighth of it."""
+_NAMED = 3
+"""So many knowledge bases are named in a status."""
 _STAGES: dict[str, Word] = {
     "rewrite": "reading",
     "look": "looking",
@@ -87,6 +89,17 @@ class Writer(Generic[R]):
         """Return the language of whoever asks."""
         return language_for(job.question, job.incoming.asker.language, self._options.language)
 
+    def searching(self, job: Job) -> str:
+        """Return the words that tell what is searched: the knowledge bases by name where they are few.
+
+        Named are those that everybody may read who sees the reply, as far as the event tells.
+        """
+        language = self.language(job)
+        names = self._options.readable_in(job.incoming, job.incoming.seen_by)
+        if 1 <= len(names) <= _NAMED:
+            return word("searching_in", language, names=", ".join(names))
+        return word("searching", language)
+
     async def write(self, job: Job, reply: Reply[R]) -> Written:
         """Return what is to be sent; a reason rather than an error, whatever the model or an index does."""
         language, started = self.language(job), asyncio.get_running_loop().time()
@@ -102,21 +115,21 @@ class Writer(Generic[R]):
                 async for event in events:
                     if isinstance(event, Written):
                         return event
-                    self._show(event, progress, reply, language)
+                    self._show(job, event, progress, reply, language)
                     if isinstance(event, Answer):
                         return self._answered(job, event, progress, language)
         except CitebotError as error:
             return self._reason(job, error, progress, language)
         return self.plain_reason(job, "went_wrong", Outcome.FAILED)
 
-    def _show(self, event: Event | Attached, progress: "_Progress", reply: Reply[R], language: str) -> None:
+    def _show(self, job: Job, event: Event | Attached, progress: "_Progress", reply: Reply[R], language: str) -> None:
         if isinstance(event, Delta):
             progress.text += event.text
             reply.write(progress.text, language)
         elif isinstance(event, Attached):
             progress.attached = event
         elif isinstance(event, Status) and event.stage in _STAGES:
-            reply.say(word(_STAGES[event.stage], language))
+            reply.say(self.searching(job) if event.stage == "search" else word(_STAGES[event.stage], language))
 
     async def _events(self, job: Job, command: Command | None) -> AsyncGenerator[Event | Attached | Written]:
         incoming, language = job.incoming, self.language(job)

@@ -3,9 +3,11 @@
 import asyncio
 import logging
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 from typing import Generic
 
-from bots.platform import Call, Incoming, Platform, R
+from bots.platform import Call, Incoming, Limit, Platform, R
 from bots.turn.meter import Meter
 from bots.turn.pacing import Pacer
 from ragcore.errors import PlatformError
@@ -14,6 +16,8 @@ log = logging.getLogger(__name__)
 
 RENEWED = 0.8
 """After which share of its life a status is shown again."""
+STANDS = 2.0
+"""Seconds for which words stand before others take their place; so a quick turn takes one call."""
 STATUS_SECONDS = 10.0
 
 
@@ -37,8 +41,10 @@ class Saying(Generic[R]):
         self._meter = meter
         self._spoken = spoken
         self._sign = sign
-        self._lasts = platform.manner(incoming).status_lasts
+        manner = platform.manner(incoming)
+        self._lasts, self._has_words = manner.status_lasts, manner.status_has_words
         self._words = ""
+        self._changed = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
     def say(self, words: str) -> None:
@@ -46,6 +52,7 @@ class Saying(Generic[R]):
         if words == self._words or self._spoken.is_set():
             return
         self._words = words
+        self._changed.set()
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._keep())
 
@@ -59,12 +66,28 @@ class Saying(Generic[R]):
     async def _keep(self) -> None:
         said = ""
         while not self._spoken.is_set() and (said != self._words or self._lasts):
+            limits = self._limits(is_first=not said)
             said = self._words
-            if going := self._pacer.take_now(self._platform.limits(self._incoming, Call.STATUS)):
+            self._changed.clear()
+            if going := self._pacer.take_now(limits):
                 with going:
                     await self._show(said)
-            if said == self._words and self._lasts:
-                await asyncio.sleep(RENEWED * self._lasts)
+            if self._lasts:
+                await self._rest()
+
+    def _limits(self, *, is_first: bool) -> tuple[Limit, ...]:
+        """Return what a status counts against: whoever has seen no sign yet comes before those that have."""
+        limits = self._platform.limits(self._incoming, Call.STATUS)
+        return limits if is_first else tuple(replace(limit, kept=limit.calls // 2) for limit in limits)
+
+    async def _rest(self) -> None:
+        """Wait until the status must be shown again, or has other words and has stood for a while."""
+        renewed = RENEWED * self._lasts
+        stands = min(STANDS, renewed) if self._has_words else renewed
+        await asyncio.sleep(stands)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(renewed - stands):
+                await self._changed.wait()
 
     async def _show(self, words: str) -> None:
         self._meter.sends[Call.STATUS] += 1

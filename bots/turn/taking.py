@@ -111,7 +111,7 @@ class Taker(Generic[R]):
 
     async def _begin(self, job: Job, reply: Reply[R]) -> None:
         if job.refusal is None:
-            reply.say(word("searching", self._writer.language(job)))
+            reply.say(self._writer.searching(job))
         if job.claim.attempts > 1:
             await reply.find_begun()
         if job.replaces is not None:

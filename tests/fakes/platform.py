@@ -156,6 +156,8 @@ class FakePlatform:
         self.read_back: tuple[Incoming, ...] = ()
         self.notice = ""
         self.suggests = False
+        self.status_lasts = SHORT
+        self.status_has_words = False
         self.suggested: list[tuple[str, ...]] = []
         """The prompts of each whole reply."""
         self._name = name
@@ -175,7 +177,8 @@ class FakePlatform:
             streaming=streaming,
             every=self.every,
             finds_sent=self.finds_sent,
-            status_lasts=SHORT,
+            status_lasts=self.status_lasts,
+            status_has_words=self.status_has_words,
             suggests=self.suggests and incoming.reach is Reach.DIRECT,
             notice="mention_needed" if self.notice else "",
         )

@@ -3,15 +3,17 @@
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
 from bots.platform import Reach
 from bots.requests import Ask, Event
+from bots.turn.saying import STANDS
 from bots.turn.words import word
 from ragcore.phrases import phrase
-from ragcore.types import Answer
-from tests.bots.turn.flows import OPTIONS, Model, answering, final, flowing
+from ragcore.types import Answer, Status
+from tests.bots.turn.flows import OPTIONS, Model, answer_to, answering, final, flowing
 from tests.fakes.platform import asked
 from tests.fakes.virtual import run
 
@@ -36,6 +38,44 @@ def test_the_first_sign_comes_at_once_whatever_the_model_does(streaming: str) ->
             assert {message for message, _ in flow.server.statuses} == {f"q{number}" for number in range(5)}
             assert all(moment - began < 1.0 for moment, name, _ in flow.server.calls[:5] if name == "status")
             assert flow.turns.meter.first_sign.count == 5
+
+    run(talk())
+
+
+@pytest.mark.parametrize(("pause", "shown"), [(0.5, ["search", "cite"]), (3.0, ["search", "write", "cite"])])
+def test_a_status_of_words_stands_a_while_before_it_changes(pause: float, shown: list[str]) -> None:
+    words = {"search": word("searching_in", names="handbook"), "write": word("writing"), "cite": word("checking")}
+
+    async def stages(request: Ask) -> AsyncIterator[Event]:
+        yield Status(stage="search")
+        await asyncio.sleep(pause)
+        yield Status(stage="write")
+        await asyncio.sleep(pause)
+        yield Status(stage="cite")
+        await asyncio.sleep(5.0)
+        yield answer_to(request.question, "Five days.")
+
+    async def talk() -> None:
+        async with flowing(model=Model(stages)) as flow:
+            flow.platform.status_lasts, flow.platform.status_has_words = 120.0, True
+            await flow.turns.receive(asked("Why?"))
+            await flow.idle()
+            assert [said for _, said in flow.server.statuses] == [words[stage] for stage in shown]
+            moments = [moment for moment, name, _ in flow.server.calls if name == "status"]
+            assert all(later - moment > STANDS - 0.001 for moment, later in pairwise(moments))
+
+    run(talk())
+
+
+def test_a_status_names_no_knowledge_base_that_somebody_may_not_read_who_sees_it() -> None:
+    options = replace(OPTIONS, readers_of={"handbook": ("*",), "board": ("discord:@7",)})
+
+    async def talk() -> None:
+        async with flowing(options=options) as flow:
+            await flow.turns.receive(asked("Why?"))
+            await flow.idle()
+            assert {said for _, said in flow.server.statuses} >= {word("searching_in", names="handbook")}
+            assert not any("board" in said for _, said in flow.server.statuses)
 
     run(talk())
 

@@ -33,7 +33,7 @@ def test_a_question_is_answered_once_and_whole(streaming: str) -> None:
             assert flow.texts("q1") == [final("How many days?")]
             assert flow.model.questions == ["How many days?"]
             assert await outcome(flow, "q1") is Outcome.ANSWERED
-            assert flow.server.statuses[0][1] == word("searching")
+            assert flow.server.statuses[0][1] == word("searching_in", names="handbook")
 
     run(talk())
 
