@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, Connection, Update, and_, bindparam, delet
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bots.platform import Incoming, Sent
-from bots.turn.claim import Claim, Outcome, State
+from bots.turn.claim import Claim, Outcome, Send, State
 from bots.turn.claim_rows import chunks_to_json, inserting, load, matches, new_row, place
 from bots.turn.record import incoming_from_json, incoming_to_json, sent_to_json, without_words
 from ragcore.errors import ClaimLost
@@ -168,6 +168,21 @@ class Claims:
             connection.execute(taken)
 
         await self._database.write(done)
+
+    async def adopt(self, claim: Claim, parts: Sequence[Send]) -> None:
+        """Record that messages of an earlier answer stand under these numbers, all of them or none; see ``done``."""
+        now = datetime.now(UTC)
+        rows = [
+            {"reference": claim.reference, "number": part.number, "key": storable(part.key), "intended_at": now}
+            | {"sent": sent_to_json(part.sent) if part.sent else "", "done_at": now}
+            for part in parts
+        ]
+
+        def adopt(connection: Connection) -> None:
+            self._write(connection, claim, update(claims))
+            connection.execute(inserting(connection, sends).on_conflict_do_nothing(), rows)
+
+        await self._database.write(adopt)
 
     async def finish(self, claim: Claim, outcome: Outcome, *, answer: Answer | None = None) -> None:
         """End the turn; the answer and the passages that it had are kept for those who judge it (bots.turn.feedback).

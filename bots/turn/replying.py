@@ -116,10 +116,11 @@ class Reply(Generic[R]):
 
     async def adopt(self, earlier: Claim) -> None:
         """Answer over the messages of an earlier answer to the same question, also after a crash."""
-        for part in earlier.sends:
-            if part.sent is not None and part.number not in self._parts:
-                await self._intend(part.number, self._key(part.number))
-                await self._done(part.number, self._parts[part.number].key, part.sent)
+        found = [part for part in earlier.sends if part.sent is not None and part.number not in self._parts]
+        parts = [replace(part, key=self._key(part.number), done=True) for part in found]
+        if parts:
+            await until_kept(lambda: self._claims.adopt(self._claim, parts), StoreError)
+            self._parts.update((part.number, part) for part in parts)
 
     @property
     def shown(self) -> str:
