@@ -53,11 +53,13 @@ class BotApi:
             await asyncio.sleep(fault.delay)
         if fault is not None and not fault.done and fault.status != 200:
             return self._faulty(fault, request)
+        self._world.watch("before", method)
         try:
             result = await self._call(method, params)
         except Refused as refused:
             self._world.refused.append((method, refused.description))
             return _refusal(refused)
+        self._world.watch("after", method)
         if fault is not None and fault.done:
             return self._faulty(fault, request)
         return web.json_response({"ok": True, "result": result})

@@ -2,7 +2,7 @@
 
 import itertools
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from tests.servers.faults import Faults, Window
@@ -82,6 +82,8 @@ class World:
     webhook_answers: list[int] = field(default_factory=list)
     rates: Rates = field(default_factory=Rates)
     windows: dict[str, Window] = field(default_factory=dict)
+    watch: Callable[[str, str], None] = lambda when, method: None
+    """Told of each call, ``before`` and ``after`` it takes effect."""
     queries: set[str] = field(default_factory=set)
     """Presses that nobody has answered yet."""
     update_ids: Iterator[int] = field(default_factory=lambda: itertools.count(700_000))
