@@ -186,7 +186,7 @@ class Limit:
     """At most so many calls within any so many seconds, counted by ``bucket`` as the platform counts them.
 
     ``kept`` of the calls are left to final messages: what only shows progress goes without them. ``shared``: it counts
-    the calls of other conversations too, beside a limit that is more their own.
+    other calls too, beside a limit that is more this call's own; a wait that the platform asks for means that one.
     """
 
     bucket: str

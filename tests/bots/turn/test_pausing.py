@@ -32,3 +32,16 @@ def test_a_long_wait_in_one_channel_keeps_no_other_one_waiting(platform: Any) ->
         assert pacer.delay(here) <= 0.0
 
     run(talk())
+
+
+def test_a_wait_to_begin_a_stream_on_slack_keeps_no_whole_message_waiting() -> None:
+    """Another process may have used up the streams of a minute: Slack counts them by workspace."""
+
+    async def talk() -> None:
+        slack, pacer = SlackPlatform(bot_token="xoxb-1", app_token="xapp-1"), Pacer()
+        begin, send = (slack.limits(asked("Why?"), call) for call in (Call.BEGIN, Call.SEND))
+        pacer.pause(begin, 60.0)
+        assert pacer.delay(begin) == pytest.approx(60.0)
+        assert pacer.delay(send) <= 0.0
+
+    run(talk())
