@@ -16,7 +16,7 @@ from tests.fakes.ports import free_port
 from tests.fakes.running import Running, running
 from tests.fakes.waiting import until
 from tests.servers.discord import DiscordServer, discord_server
-from tests.servers.slack import SlackServer, slack_server
+from tests.servers.slack import Rates, SlackServer, slack_server
 from tests.servers.telegram import TelegramServer, telegram_server
 from tests.soak import scaled
 
@@ -174,7 +174,7 @@ class Asked:
 async def pair(tmp_path: pathlib.Path, postgres_url: str, chroma_url: str) -> AsyncIterator[Pair]:
     async with (
         OpenAIServer() as model,
-        slack_server() as slack,
+        slack_server(rates=Rates(start=200)) as slack,  # both may stream in each round
         discord_server() as discord,
         telegram_server() as telegram,
         balancer() as before,
@@ -244,7 +244,7 @@ async def _killed_while_it_answers(pair: Pair, killed: Running, left: Running) -
     pair.answers = Reply(text=ANSWER, delay=0.4)
     asked = await pair.ask()
     growing = [one for one in asked if one.place.startswith(("slack", "discord"))]  # Telegram shows drafts here
-    await until(lambda: any(one.answers() and one.taken_by(killed) for one in growing))
+    await until(lambda: any(one.answers() and not one.is_answered() and one.taken_by(killed) for one in growing))
     await killed.end(signal.SIGKILL)
     pair.answers = Reply(text=ANSWER)
     lost = [one for one in asked if one.taken_by(killed) and not one.is_answered()]
