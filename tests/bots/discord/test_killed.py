@@ -1,47 +1,22 @@
 """kill -9 at every call of a turn, before and after it takes effect: the next life leaves one whole answer."""
 
 import asyncio
-import os
 import pathlib
-import signal
-from collections.abc import Iterator
-from dataclasses import dataclass
 
 import pytest
 
 from tests.bots.discord.scene import CHANNEL, MENTION, peopled
 from tests.bots.discord.test_turns import is_whole
 from tests.fakes.bot import Life
-from tests.fakes.forking import Workers, workers
+from tests.fakes.forking import Workers
+from tests.fakes.killing import Killer, forking, started
 from tests.fakes.waiting import until
 from tests.servers.discord import DiscordServer, Rates
 from tests.soak import scaled
 
 POINTS = range(1, 1 + min(10, scaled(2)))
 
-
-@pytest.fixture(scope="module")
-def forked() -> Iterator[Workers]:
-    with workers("tests.fakes.bot", "discord") as running:
-        yield running
-
-
-@dataclass(slots=True)
-class Killer:
-    """Kills a process at the so manieth call that it makes, before or after the call takes effect."""
-
-    when: str
-    point: int
-    pid: int = 0
-    counted: int = 0
-
-    def __call__(self, when: str, name: str) -> None:
-        if not self.pid or when != self.when:
-            return
-        self.counted += 1
-        if self.counted == self.point:
-            os.kill(self.pid, signal.SIGKILL)
-            self.pid = 0
+forked = forking("discord")
 
 
 @pytest.mark.parametrize("by_command", [False, True], ids=["message", "command"])
@@ -52,7 +27,7 @@ async def test_killed_at_a_call(
 ) -> None:
     async with peopled(Rates()) as server:
         life = Life(environment=server.environment, folder=str(tmp_path), pause=0.4)
-        killer = server.state.watch = Killer(when=when, point=point)
+        killer = server.state.watch = Killer(when=when, count=point)
         pid = await begun(forked, server, life)
         killer.pid = pid
         if by_command:
@@ -77,7 +52,6 @@ def answered(server: DiscordServer) -> bool:
 
 async def begun(forked: Workers, server: DiscordServer, life: Life) -> int:
     """Start a bot, and return its process id once it listens."""
-    count = len(server.gateway.identified)
-    pid = await asyncio.to_thread(forked.start, life)
-    await until(lambda: len(server.gateway.identified) > count and server.state.commands)
+    pid = await started(forked, life, lambda: len(server.gateway.identified))
+    await until(lambda: server.state.commands)
     return pid

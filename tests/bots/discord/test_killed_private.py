@@ -4,11 +4,7 @@ Discord takes no nonce there and lists no such messages, so of a part that it to
 that part, and nothing else, may stand twice.
 """
 
-import os
 import pathlib
-import signal
-from collections.abc import Iterator
-from dataclasses import dataclass
 
 import pytest
 
@@ -19,7 +15,8 @@ from tests.bots.discord.scene import CHANNEL, peopled
 from tests.bots.discord.test_killed import begun
 from tests.bots.turn.flows import answer_to, words_for
 from tests.fakes.bot import Life
-from tests.fakes.forking import Workers, workers
+from tests.fakes.forking import Workers
+from tests.fakes.killing import Killer, forking
 from tests.fakes.waiting import until
 from tests.servers.discord import DiscordServer, Rates
 from tests.servers.discord.world import Json
@@ -38,28 +35,7 @@ POINTS = [
     ("before", FIRST, 2),
 ]
 
-
-@pytest.fixture(scope="module")
-def forked() -> Iterator[Workers]:
-    with workers("tests.fakes.bot", "discord") as running:
-        yield running
-
-
-@dataclass(slots=True)
-class Killer:
-    """Kills a process at its so manieth call of a name, before or after the call takes effect."""
-
-    when: str
-    name: str
-    count: int
-    pid: int = 0
-
-    def __call__(self, when: str, name: str) -> None:
-        if self.pid and (when, name) == (self.when, self.name):
-            self.count -= 1
-            if self.count == 0:
-                os.kill(self.pid, signal.SIGKILL)
-                self.pid = 0
+forked = forking("discord")
 
 
 @pytest.mark.parametrize(("when", "name", "count"), POINTS[: scaled(2)])
@@ -68,7 +44,7 @@ async def test_killed_between_the_parts_of_a_private_answer(
 ) -> None:
     async with peopled(Rates()) as server:
         life = Life(environment=server.environment, folder=str(tmp_path), pause=0.4)
-        killer = server.state.watch = Killer(when=when, name=name, count=count)
+        killer = server.state.watch = Killer(when=when, method=name, count=count)
         killer.pid = await begun(forked, server, life)
         pid = killer.pid
         try:

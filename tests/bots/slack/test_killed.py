@@ -1,17 +1,14 @@
 """kill -9 at every call of a turn, before and after it takes effect: the next life leaves one whole answer."""
 
 import asyncio
-import os
 import pathlib
-import signal
-from collections.abc import Iterator
-from dataclasses import dataclass
 
 import pytest
 
 from tests.bots.turn.flows import words_for
 from tests.fakes.bot import Life
-from tests.fakes.forking import Workers, workers
+from tests.fakes.forking import Workers
+from tests.fakes.killing import Killer, forking, started
 from tests.fakes.waiting import until
 from tests.servers.slack import SlackServer, slack_server
 
@@ -24,25 +21,7 @@ CASES = [
     for when in ("before", "after")
 ]
 
-
-@pytest.fixture(scope="module")
-def forked() -> Iterator[Workers]:
-    with workers("tests.fakes.bot", "slack") as running:
-        yield running
-
-
-@dataclass(slots=True)
-class Killer:
-    """Kills a process at its first call of a method, before or after the call takes effect."""
-
-    when: str
-    method: str
-    pid: int = 0
-
-    def __call__(self, when: str, method: str) -> None:
-        if self.pid and (when, method) == (self.when, self.method):
-            os.kill(self.pid, signal.SIGKILL)
-            self.pid = 0
+forked = forking("slack")
 
 
 @pytest.mark.parametrize(("method", "when"), CASES)
@@ -73,7 +52,4 @@ def is_answered(server: SlackServer) -> bool:
 
 async def begun(forked: Workers, server: SlackServer, life: Life) -> int:
     """Start a bot, and return its process id once both its sockets listen."""
-    count = server.opened
-    pid = await asyncio.to_thread(forked.start, life)
-    await until(lambda: server.opened >= count + 2)
-    return pid
+    return await started(forked, life, lambda: server.opened, times=2)

@@ -4,19 +4,15 @@ But for the window that Telegram leaves: it can't tell whether it took a message
 """
 
 import asyncio
-import os
 import pathlib
-import signal
-from collections.abc import Iterator
-from dataclasses import dataclass
 
 import pytest
-from aiohttp import web
 
 from tests.bots.telegram.scene import ASKER, GROUP
 from tests.bots.telegram.test_turns import ask, is_whole, texts
 from tests.fakes.bot import Life
-from tests.fakes.forking import Workers, workers
+from tests.fakes.forking import Workers
+from tests.fakes.killing import Killer, forking, started
 from tests.fakes.waiting import until
 from tests.servers.telegram import TelegramServer, telegram_server
 
@@ -34,27 +30,7 @@ CASES = [
     for when in ("before", "after")
 ]
 
-
-@pytest.fixture(scope="module")
-def forked() -> Iterator[Workers]:
-    with workers("tests.fakes.bot", "telegram") as running:
-        yield running
-
-
-@dataclass(slots=True)
-class Killer:
-    """Kills a process at its first call of a method, before or after the call takes effect; before, it never does."""
-
-    when: str
-    method: str
-    pid: int = 0
-
-    def __call__(self, when: str, method: str) -> None:
-        if self.pid and (when, method) == (self.when, self.method):
-            os.kill(self.pid, signal.SIGKILL)
-            self.pid = 0
-            if when == "before":
-                raise web.HTTPServiceUnavailable
+forked = forking("telegram")
 
 
 @pytest.mark.parametrize(("chat", "method", "when"), CASES)
@@ -80,7 +56,4 @@ async def test_killed_at_a_call(forked: Workers, tmp_path: pathlib.Path, chat: i
 
 async def begun(forked: Workers, server: TelegramServer, life: Life) -> int:
     """Start a bot, and return its process id once it polls."""
-    count = server.count("getUpdates")
-    pid = await asyncio.to_thread(forked.start, life)
-    await until(lambda: server.count("getUpdates") > count)
-    return pid
+    return await started(forked, life, lambda: server.count("getUpdates"))
