@@ -1,7 +1,7 @@
 """What a bot reads of Discord beside its events: threads, what it missed, who is a member of what."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 import discord
@@ -27,8 +27,10 @@ log = logging.getLogger(__name__)
 
 _CHAIN = 10
 """So many steps of a chain of replies are followed: each is a call."""
-_MISSED = 50
-"""So many messages of a channel are read back."""
+MISSED = 1_000
+"""So many messages of a channel or thread are read back, the newest: ten calls."""
+MOST_THREADS = 25
+"""So many threads without a turn of ours are read back in a channel, those with the newest messages."""
 _UNSURE = 20
 """So many messages after a question are looked through for one of ours."""
 
@@ -88,27 +90,42 @@ class Reading:
         )
 
     async def missed(self, conversations: tuple[ConversationKey, ...], since: datetime) -> tuple[Incoming, ...]:
-        """Return what was asked since then: mentions, replies, in threads and direct messages.
+        """Return what was asked since then in these conversations' channels and threads: mentions and replies.
 
-        A channel that can't be read any more is passed over.
+        Where a turn of ours was, in direct messages and threads, all of it. Beside these the active threads of the
+        channels are read, as far as the gateway told of them: at most ``MOST_THREADS`` of each channel. A place that
+        can't be read any more is passed over.
         """
+        ours = [one for one in conversations if one.platform == PLATFORM]
+        known = {int(channel_of(one)) for one in ours}
         found: list[Incoming] = []
-        for channel in dict.fromkeys(channel_of(one) for one in conversations if one.platform == PLATFORM):
-            try:
-                found += await self._missed_in(int(channel), since)
-            except PlatformError as error:
-                log.info("channel %s was not read back: %s", channel, error)
+        for channel in dict.fromkeys((*map(channel_of, ours), *(one.channel for one in ours))):
+            for place in (int(channel), *self._active_threads(int(channel), known, since)):
+                try:
+                    found += await self._missed_in(place, since, is_known=place in known)
+                except PlatformError as error:
+                    log.info("channel %s was not read back: %s", place, error)
         return tuple(found)
 
-    async def _missed_in(self, channel: int, since: datetime) -> list[Incoming]:
+    def _active_threads(self, channel: int, known: Collection[int], since: datetime) -> list[int]:
+        """Return the threads of a channel in which somebody wrote since then, those aside where a turn of ours was."""
+        place = self._calls.client.get_channel(channel)
+        threads = place.threads if isinstance(place, discord.TextChannel | discord.ForumChannel) else ()
+        newest = {one.id: one.last_message_id or one.id for one in threads if one.id not in known}
+        new = [one for one in newest if discord.utils.snowflake_time(newest[one]) >= since]
+        return sorted(new, key=lambda one: -newest[one])[:MOST_THREADS]
+
+    async def _missed_in(self, channel: int, since: datetime, *, is_known: bool) -> list[Incoming]:
         client = self._calls.client
         async with mapped():
             place = client.get_channel(channel) or await client.fetch_channel(channel)
             if not isinstance(place, discord.abc.Messageable):
                 return []
-            messages = [one async for one in place.history(limit=_MISSED, after=since, oldest_first=True)]
-        asked = (incoming_of(one, self._me) for one in messages)
-        return [one for one in asked if one is not None and one.reach is not Reach.CHANNEL]
+            messages = [one async for one in place.history(limit=MISSED, after=since, oldest_first=False)]
+        asked = (incoming_of(one, self._me) for one in reversed(messages))
+        # Without a turn of ours a later word in a thread is for others, and must not hide the mention before it.
+        left_out = {Reach.CHANNEL} if is_known else {Reach.CHANNEL, Reach.THREAD}
+        return [one for one in asked if one is not None and one.reach not in left_out]
 
     async def find(self, incoming: Incoming, key: str) -> Sent | None:
         """Return what was sent under the key, as far as Discord tells it.

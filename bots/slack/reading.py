@@ -2,8 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
@@ -22,8 +22,14 @@ Ask = Callable[..., Awaitable[AsyncSlackResponse]]
 
 _PAGE = 200
 _PAGES = 10
-"""How far a thread is read; 2,000 messages."""
+"""How far a thread or a channel is read; 2,000 messages."""
+THREADS_BACK = timedelta(hours=24)
+"""How old the first message of a thread may be, before what was missed, so that the thread is found by it: no call
+lists the threads of a channel, and ``conversations.history`` tells of new replies only beside their first message."""
+MOST_THREADS = 50
+"""So many threads without a turn of ours are read back in a channel, those with the newest replies."""
 _LONGEST_WAIT = 60.0
+_ADDRESSED = (Reach.DIRECT, Reach.MENTION)
 
 
 class Reader:
@@ -76,31 +82,38 @@ class Reader:
         )
 
     async def missed(self, conversations: Sequence[ConversationKey], since: datetime) -> tuple[Incoming, ...]:
-        """Return what was asked since then: in direct messages, by mentions, and in threads of these conversations."""
+        """Return what was asked since then in these conversations' channels: all of it where a turn of ours was.
+
+        Elsewhere in these channels, threads included, by mentions. Not found is a mention in a thread without a turn of
+        ours whose first message is older than ``THREADS_BACK``, or where more than ``MOST_THREADS`` were written in.
+        """
         found: dict[str, Incoming] = {}
-        ours = [one for one in conversations if one.workspace == self._people.bot.team and _is_ts(one.thread)]
+        ours = [one for one in conversations if one.workspace == self._people.bot.team]
         for channel in dict.fromkeys(one.channel for one in ours):
+            threads = [one.thread for one in ours if one.channel == channel and _is_ts(one.thread)]
             try:
-                async for incoming in self._asked_in(channel, [one for one in ours if one.channel == channel], since):
+                async for incoming in self._asked_in(channel, threads, since):
                     found[incoming.keys[0]] = incoming
             except PlatformError as error:
                 log.warning("what was asked meanwhile in a channel could not be read: %s", error)
         return tuple(sorted(found.values(), key=lambda one: one.sent_at))
 
-    async def _asked_in(
-        self, channel: str, threads: Sequence[ConversationKey], since: datetime
-    ) -> AsyncIterator[Incoming]:
+    async def _asked_in(self, channel: str, known: Collection[str], since: datetime) -> AsyncIterator[Incoming]:
         shared = await self._people.is_shared(channel)
-        oldest = f"{since.timestamp():.6f}"
-        async for message in self._history(channel, oldest):
+        replied: dict[str, float] = {}
+        async for message in self._history(channel, _stamp(since - THREADS_BACK)):
+            if message.get("reply_count"):
+                replied[str(message["ts"])] = float(message.get("latest_reply") or message["ts"])
             incoming = self._incoming(channel, message, shared)
-            if incoming is not None and incoming.reach in (Reach.DIRECT, Reach.MENTION):
+            if incoming is not None and incoming.sent_at >= since and incoming.reach in _ADDRESSED:
                 yield incoming
-        for one in threads:
-            async for message in self._replies(channel, one.thread, oldest=oldest):
+        for thread in _threads_to_read(replied, known, since.timestamp()):
+            # Without a turn of ours a later word there is for others, and must not hide the mention before it.
+            wanted = (*_ADDRESSED, Reach.THREAD) if thread in known else _ADDRESSED
+            async for message in self._replies(channel, thread, oldest=_stamp(since)):
                 # The first message of a thread comes along, however old it is.
                 incoming = self._incoming(channel, message, shared)
-                if incoming is not None and incoming.sent_at >= since and incoming.reach is not Reach.CHANNEL:
+                if incoming is not None and incoming.sent_at >= since and incoming.reach in wanted:
                     yield incoming
 
     def _incoming(self, channel: str, message: Json, shared: bool) -> Incoming | None:
@@ -130,6 +143,24 @@ class Reader:
             cursor = str((said.get("response_metadata") or {}).get("next_cursor") or "") or None
             if cursor is None:
                 return
+
+
+def _threads_to_read(replied: Mapping[str, float], known: Collection[str], since: float) -> tuple[str, ...]:
+    """Return the threads that may hold something new: ours that the channel didn't show, and those with new replies.
+
+    Args:
+        replied: The newest reply of each thread whose first message was read.
+        known: The threads with a turn of ours.
+        since: From when on something may have been missed.
+    """
+    new = sorted((thread for thread, newest in replied.items() if newest >= since), key=lambda one: -replied[one])
+    ours = [thread for thread in new if thread in known]
+    others = [thread for thread in new if thread not in known]
+    return (*(thread for thread in known if thread not in replied), *ours, *others[:MOST_THREADS])
+
+
+def _stamp(moment: datetime) -> str:
+    return f"{moment.timestamp():.6f}"
 
 
 def _is_ts(thread: str) -> bool:

@@ -1,7 +1,10 @@
 """What is read from Slack: who may read, the thread before a question, and what was missed."""
 
 import asyncio
+import time
 from datetime import UTC, datetime, timedelta
+
+import pytest
 
 from bots.platform import Reach
 from tests.bots.slack.scene import ASKER, CHANNEL, DIRECT, NAME, Scene
@@ -84,3 +87,37 @@ async def test_what_was_asked_while_nobody_listened(scene: Scene) -> None:
     assert f"message:{CHANNEL}/{asked['ts']}" in missed[1].keys
     later = await scene.platform.missed((known.conversation,), datetime.now(UTC) + timedelta(minutes=1))
     assert later == ()
+
+
+async def test_a_mention_is_found_in_a_thread_where_the_bot_was_not(scene: Scene) -> None:
+    server = scene.server
+    server.say(CHANNEL, f"{NAME} how many?")
+    (known,) = await scene.inbox.wait()
+    old = server.say(CHANNEL, "We get 25 days.", at=time.time() - 3_600)
+    quiet = server.say(CHANNEL, "Lunch?", at=time.time() - 3_000)
+    server.say(CHANNEL, "Yes", thread=quiet["ts"], at=time.time() - 2_900)
+    since = datetime.now(UTC) - timedelta(minutes=15)
+    server.delivers = False
+    server.say(CHANNEL, f"{NAME} is that right?", thread=old["ts"])
+    server.say(CHANNEL, "I wonder, too", thread=old["ts"])
+    fresh = server.say(CHANNEL, "Another thing")
+    server.say(CHANNEL, f"{NAME} and that?", thread=fresh["ts"])
+    missed = await scene.platform.missed((known.conversation,), since)
+    assert [one.text for one in missed] == ["how many?", "is that right?", "and that?"]
+    assert missed[1].conversation.thread == old["ts"]
+    read = {params["ts"] for _, method, params in server.calls if method == "conversations.replies"}
+    assert read == {known.message, old["ts"], fresh["ts"]}, "a thread in which nobody wrote is not read"
+
+
+async def test_more_threads_than_a_minute_can_read_are_left_the_newest_first(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bots.slack.reading.MOST_THREADS", 3)
+    scene.server.say(CHANNEL, f"{NAME} how many?")
+    (known,) = await scene.inbox.wait()
+    scene.server.delivers = False
+    for number in range(5):
+        first = scene.server.say(CHANNEL, f"thing {number}")
+        scene.server.say(CHANNEL, f"{NAME} and {number}?", thread=first["ts"])
+    missed = await scene.platform.missed((known.conversation,), datetime.now(UTC) - timedelta(minutes=15))
+    assert [one.text for one in missed] == ["how many?", "and 2?", "and 3?", "and 4?"]

@@ -58,6 +58,7 @@ class Channel:
                 "parent_id": str(self.parent),
                 "owner_id": "1",
                 "message_count": len(self.messages),
+                "last_message_id": str(max(self.messages)) if self.messages else None,
                 "member_count": 1,
                 "rate_limit_per_user": 0,
                 "thread_metadata": {

@@ -35,12 +35,12 @@ class SlackServer(World):
 
     # What people do
 
-    def say(self, channel: str, text: str, *, user: str = "U1", thread: str = "", **more: Any) -> Json:
-        """Let somebody write Slack's wire text; the app gets its events. Returns the message."""
+    def say(self, channel: str, text: str, *, user: str = "U1", thread: str = "", at: float = 0.0, **more: Any) -> Json:
+        """Let somebody write Slack's wire text, now or ``at`` a time; the app gets its events. Returns the message."""
         place = self.channel(channel)
         place.members.add(user)
         self.person(user)
-        ts = self.ts()
+        ts = self.ts(at)
         message: Json = {"type": "message", "user": user, "text": text, "ts": ts, "team": self.team, **more}
         if thread:
             message["thread_ts"] = thread

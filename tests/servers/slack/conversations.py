@@ -5,7 +5,7 @@ from typing import Any
 from aiohttp import web
 
 from tests.servers.slack.rules import Json, Refused
-from tests.servers.slack.world import World
+from tests.servers.slack.world import Channel, World
 
 
 class Conversations:
@@ -17,7 +17,8 @@ class Conversations:
     async def history(self, params: Json) -> Json:
         place = self._world.place(params)
         said = [m for m in place.messages.values() if m.get("thread_ts", m["ts"]) == m["ts"]]
-        return _page([m for m in reversed(said) if _within(m, params)], params)
+        newest_first = sorted(said, key=lambda m: float(m["ts"]), reverse=True)
+        return _page([_with_replies(m, place) for m in newest_first if _within(m, params)], params)
 
     async def replies(self, params: Json) -> Json:
         place = self._world.place(params)
@@ -69,6 +70,13 @@ class Conversations:
         if request.headers.get("Authorization") != f"Bearer {self._world.bot_token}":
             return web.Response(status=302, headers={"Location": "/login"})
         return web.Response(body=self._world.files[request.match_info["name"]])
+
+
+def _with_replies(message: Json, place: Channel) -> Json:
+    """Return the first message of a thread as the history tells it: how many replies there are, and the newest."""
+    thread = message["ts"]
+    replies = [m["ts"] for m in place.messages.values() if m.get("thread_ts") == thread and m["ts"] != thread]
+    return {**message, "reply_count": len(replies), "latest_reply": max(replies)} if replies else message
 
 
 def _within(message: Json, params: Json) -> bool:

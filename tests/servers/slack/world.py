@@ -115,9 +115,9 @@ class World:
         made = {"id": user, "team_id": self.team, "name": user.lower(), "profile": profile, "is_email_confirmed": True}
         return self.users.setdefault(user, {**made, "locale": "en-US", **more})
 
-    def ts(self) -> str:
-        """Return a new time stamp, later than all before."""
-        return f"{int(time.time())}.{self.number():06d}"
+    def ts(self, at: float = 0.0) -> str:
+        """Return a new time stamp, later than all before of its second; that of now, or ``at`` a time."""
+        return f"{int(at or time.time())}.{self.number():06d}"
 
     def number(self) -> int:
         """Return a number that nothing here has yet."""
