@@ -1,5 +1,6 @@
 """The values of a claim: whose turn a message is, how far it came, and how it ended."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -93,3 +94,20 @@ class Claim:
     sends: tuple[Send, ...] = ()
     also: tuple[Incoming, ...] = ()
     replaces: str = ""
+
+
+def messages_of(line: Sequence[Claim]) -> dict[str, Incoming]:
+    """Return the messages that the last of these claims answers in place of the others, each as it was last edited."""
+    messages: dict[str, Incoming] = {}
+    for one in (message for claim in line for message in (claim.incoming, *claim.also)):
+        before = messages.get(one.message)
+        if before is None or is_news(one, before):
+            messages[one.message] = one
+    return messages
+
+
+def is_news(incoming: Incoming, before: Incoming) -> bool:
+    """Return whether an edit is later than what we have, and says something else."""
+    if before.edited_at is not None and incoming.edited_at is not None and incoming.edited_at <= before.edited_at:
+        return False
+    return incoming.text != before.text

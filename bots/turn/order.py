@@ -4,6 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
+from weakref import WeakValueDictionary
 
 from bots.platform import Incoming
 from bots.turn.claim import Claim
@@ -122,3 +123,18 @@ class Lanes:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+class Doors:
+    """A lock for each conversation: whatever happens to its turns happens one at a time."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._doors: WeakValueDictionary[ConversationKey, asyncio.Lock] = WeakValueDictionary()
+
+    def of(self, conversation: ConversationKey) -> asyncio.Lock:
+        """Return the lock under which a conversation's turns change."""
+        door = self._doors.get(conversation)
+        if door is None:
+            door = self._doors[conversation] = asyncio.Lock()
+        return door

@@ -1,0 +1,66 @@
+"""What arrives, before it becomes a turn: where it belongs, who has claimed it, and whether its asker asks too fast."""
+
+import logging
+from collections import OrderedDict
+from dataclasses import replace
+
+from bots.platform import Incoming, Reach
+from bots.turn.claim import Claim
+from bots.turn.claims import Claims
+from bots.turn.gate import Refuse
+from bots.turn.meter import Meter
+from bots.turn.options import TurnOptions, place
+from bots.turn.rates import Rates
+from ragcore.types import ConversationKey
+
+log = logging.getLogger(__name__)
+
+DELETED_REMEMBERED = 1_000
+
+
+class Arrivals:
+    """What arrives on one platform; safe to use from many tasks of one loop."""
+
+    def __init__(self, claims: Claims, options: TurnOptions, meter: Meter) -> None:
+        """Remember of nothing that it was deleted, and of nobody that they asked."""
+        self._claims = claims
+        self._options = options
+        self._meter = meter
+        self._users, self._channels = Rates(options.user_rate), Rates(options.channel_rate)
+        self._deleted: OrderedDict[tuple[str, str], None] = OrderedDict()
+
+    async def placed(self, incoming: Incoming) -> Incoming:
+        """Return the message in the conversation that it belongs to, and as one of it."""
+        claim = await self._claims.by_reference(incoming.goes_on) if incoming.goes_on else None
+        if claim is not None and place(claim.incoming.conversation) == place(incoming.conversation):
+            incoming = replace(incoming, conversation=claim.incoming.conversation)
+        if incoming.reach is Reach.THREAD and not await self._claims.takes_part(incoming.conversation):
+            incoming = replace(incoming, reach=Reach.CHANNEL)
+        return incoming
+
+    async def claim(self, incoming: Incoming, *, replaces: str = "") -> Claim | None:
+        """Claim the message; None when it was claimed before, or is deleted already."""
+        claim = await self._claims.claim(incoming, replaces=replaces)
+        self._meter.claims["again" if claim is None else "new"] += 1
+        if claim is None:
+            return None
+        log.info("turn %s: %s in %s", claim.reference, incoming.reach.value, place(incoming.conversation))
+        if self._options.log_questions:
+            log.info("turn %s asks: %s", claim.reference, incoming.text)
+        if (place(incoming.conversation), incoming.message) in self._deleted:
+            await self._claims.withdraw(claim.reference)
+            return None
+        return claim
+
+    def over_rate(self, incoming: Incoming, now: float) -> Refuse | None:
+        """Count a question for its asker and its channel; return why it comes too soon, with the wait, else None."""
+        if wait := self._users.take(f"{incoming.conversation.workspace}/{incoming.asker.id}", now):
+            return Refuse("user_limit", wait)
+        wait = 0 if incoming.reach is Reach.DIRECT else self._channels.take(place(incoming.conversation), now)
+        return Refuse("channel_limit", wait) if wait else None
+
+    def delete(self, conversation: ConversationKey, message: str) -> None:
+        """Remember that a message is deleted: it may arrive later."""
+        self._deleted[(place(conversation), message)] = None
+        while len(self._deleted) > DELETED_REMEMBERED:
+            self._deleted.popitem(last=False)

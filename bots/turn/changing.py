@@ -1,0 +1,114 @@
+"""What its asker does to a question that was asked: edits it, deletes it, stops it, takes its answer back."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+
+from bots.platform import Incoming, Sent
+from bots.requests import Forget
+from bots.service import Backend
+from bots.turn.arriving import Arrivals
+from bots.turn.claim import Claim, is_news, messages_of
+from bots.turn.claims import Claims
+from bots.turn.options import TurnOptions, person
+from bots.turn.order import Job, Lanes
+from ragcore.types import ConversationKey
+
+
+class Changes:
+    """Changes to the questions of one platform."""
+
+    def __init__(
+        self,
+        claims: Claims,
+        arrivals: Arrivals,
+        lanes: Lanes,
+        backend: Backend,
+        options: TurnOptions,
+        *,
+        take_back: Callable[[Incoming, Sequence[Sent]], Awaitable[None]],
+    ) -> None:
+        """``take_back`` withdraws messages of an answer that nobody writes any more."""
+        self._claims = claims
+        self._arrivals = arrivals
+        self._lanes = lanes
+        self._backend = backend
+        self._options = options
+        self._take_back = take_back
+
+    async def edited(self, incoming: Incoming, arrived: float) -> bool | None:
+        """Answer an edited question again, in place; None when it is one that we have not seen before."""
+        claims = await self._claims.by_message(incoming.conversation, incoming.message)
+        if not claims:
+            return None
+        newest = claims[0]
+        job = self._lanes.find(newest.reference)
+        known = job.messages if job is not None else messages_of(await self._claims.line_of(newest))
+        before = known.get(incoming.message)
+        if before is not None and not is_news(incoming, before):
+            return False
+        claim = await self._arrivals.claim(incoming, replaces=newest.reference)
+        if claim is None:
+            return False
+        if job is not None and not job.done and await self._claims.merge(claim, job.claim):
+            job.change(incoming, arrived)
+            return True
+        messages = {**known, incoming.message: incoming}
+        self._lanes.add(Job(claim=claim, messages=messages, touched=arrived, replaces=newest))
+        return True
+
+    async def deleted(self, conversation: ConversationKey, message: str) -> None:
+        """Withdraw the answer to a message that its asker deleted."""
+        self._arrivals.delete(conversation, message)
+        for claim in await self._claims.by_message(conversation, message):
+            job = self._lanes.find(claim.reference)
+            first = next(iter(messages_of(await self._claims.line_of(claim))))
+            if first == message:
+                await self._withdraw(claim)
+            elif job is not None and message in job.messages:
+                # One of several that are answered together: the others stay.
+                del job.messages[message]
+                job.begin_anew()
+
+    async def withdraw(self, reference: str, by: str) -> bool:
+        """Withdraw an answer that its asker, or an admin, wants away."""
+        claim = await self._claims.by_reference(reference)
+        if claim is None or not self._may(claim, by):
+            return False
+        await self._withdraw(claim)
+        return True
+
+    async def _withdraw(self, claim: Claim) -> None:
+        job = self._lanes.find(claim.reference)
+        if job is not None:
+            job.withdrawn = True
+        gone = await self._claims.withdraw(claim.reference)
+        if job is not None:
+            job.interrupt()  # whoever writes takes back what stands
+        elif gone is not None:
+            sent = [part.sent for part in gone.sends if part.sent is not None]
+            await self._take_back(gone.incoming, sent or [one for one in (gone.begun,) if one is not None])
+        conversation = claim.incoming.conversation
+        async for _ in self._backend.run(Forget(conversation=conversation, reference=claim.reference)):
+            pass
+
+    def _may(self, claim: Claim, by: str) -> bool:
+        asker = claim.incoming.asker
+        admin = person(replace(claim.incoming, asker=replace(asker, id=by))) in self._options.admins
+        return by == asker.id or admin
+
+    def stop(self, reference: str, by: str) -> bool:
+        """Stop a turn for its asker, or an admin."""
+        job = self._lanes.find(reference)
+        return job is not None and self._stop(job, by)
+
+    def stop_in(self, conversation: ConversationKey, by: str) -> bool:
+        """Stop what is being written in the conversation."""
+        job = self._lanes.current(conversation)
+        return job is not None and self._stop(job, by)
+
+    def _stop(self, job: Job, by: str) -> bool:
+        if not self._may(job.claim, by) or job.sending:
+            return False
+        job.stopped = True
+        job.interrupt()
+        return True
