@@ -16,7 +16,8 @@ from bots.requests import Ask, Event, Forget, Recall, Recalled, Search
 from bots.service import Backend
 from bots.turn.attachments import Attached, FileReader
 from bots.turn.budget import TooSlow, within
-from bots.turn.claim import Outcome
+from bots.turn.claim import Claim, Outcome
+from bots.turn.claims import Claims
 from bots.turn.commands import (
     SEARCH_LIMIT,
     Command,
@@ -73,10 +74,11 @@ _OUTCOMES = {
 class Writer(Generic[R]):
     """Writes what a turn has to say, showing it as it comes; shared by all turns of a platform."""
 
-    def __init__(self, platform: Platform[R], backend: Backend, options: TurnOptions) -> None:
+    def __init__(self, platform: Platform[R], backend: Backend, claims: Claims, options: TurnOptions) -> None:
         """Ask ``backend``, and ``platform`` for who reads, what a thread said, and attachments."""
         self._platform = platform
         self._backend = backend
+        self._claims = claims
         self._options = options
         self._notices = Notices()
         self._files = FileReader(platform, backend, options.files)
@@ -163,7 +165,7 @@ class Writer(Generic[R]):
             conversation=incoming.conversation,
             reference=job.claim.reference,
             author=incoming.asker.name or incoming.asker.id,
-            thread=await self._thread(incoming),
+            thread=await self._thread(job.claim),
             attached=attached.messages if job.question else (),
         )
         async for event in self._backend.run(ask):
@@ -195,10 +197,16 @@ class Writer(Generic[R]):
         known = self._answered(job, answer_of(found[0]), _Progress(), self.language(job))
         return replace(known, buttons=tuple(button for button in known.buttons if button is not Button.SHARE))
 
-    async def _thread(self, incoming: Incoming) -> tuple[Message, ...]:
-        """Return what a thread said before a mention in its middle, unless the bot was in it all along."""
-        conversation = incoming.conversation
-        if incoming.reach is not Reach.MENTION or not conversation.thread or self._notices.has_spoken(conversation):
+    async def _thread(self, claim: Claim) -> tuple[Message, ...]:
+        """Return what a thread said before a mention in its middle, unless the bot was in it before.
+
+        Then it has its history, and in a thread that it takes part in it answers whatever is said, so nothing is
+        missing there; or it was told to forget, and what it forgot must not come back by another way.
+        """
+        incoming = claim.incoming
+        if incoming.reach is not Reach.MENTION or not incoming.conversation.thread:
+            return ()
+        if await self._claims.past.has_history(await self._claims.line_of(claim)):
             return ()
         try:
             return await self._platform.thread(incoming, limit=self._options.thread_messages)
@@ -238,7 +246,7 @@ class Writer(Generic[R]):
                 async for _ in self._backend.run(Forget(conversation=incoming.conversation)):
                     pass
                 self._notices.forget(incoming.conversation)
-                document = sentence(word("forgotten", language))
+                return Written(document=sentence(word("forgotten", language)), outcome=Outcome.RESET)
             case "sources":
                 if (refusal := self._refusal(job, audience, language)) is not None:
                     return refusal

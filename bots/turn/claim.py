@@ -24,6 +24,8 @@ class Outcome(StrEnum):
     """With an answer that rests on documents, or that needs none."""
     SERVED = "served"
     """A command other than ``ask`` was done."""
+    RESET = "reset"
+    """What was said before it in its conversation is forgotten, for as long as that goes on."""
     UNSUPPORTED = "unsupported"
     """The model answered, and no document supports it."""
     ABSTAINED = "abstained"

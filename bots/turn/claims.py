@@ -18,6 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from bots.platform import Incoming, Sent
 from bots.turn.claim import Claim, Outcome, Send, State
 from bots.turn.claim_rows import chunks_to_json, inserting, load, matches, new_row, place
+from bots.turn.past import Past, stays
 from bots.turn.record import incoming_from_json, incoming_to_json, sent_to_json, without_words
 from ragcore.errors import ClaimLost
 from ragcore.history import REMEMBERED_DAYS, Transactions
@@ -63,6 +64,7 @@ class Claims:
         self._lease = lease
         self._clock = clock
         self._owner = secrets.token_hex(16)
+        self.past = Past(database)
 
     async def claim(self, incoming: Incoming, *, replaces: str = "") -> Claim | None:
         """Claim a message, committed on return; None when one of its keys was claimed before.
@@ -191,7 +193,7 @@ class Claims:
             ClaimLost: somebody else has the claim, or it ended already.
         """
         values = {"state": State.DONE.value, "outcome": outcome.value, "finished_at": datetime.now(UTC)}
-        if outcome is Outcome.IGNORED or self._days <= 0:
+        if outcome in (Outcome.IGNORED, Outcome.RESET) or self._days <= 0:
             values |= _without_words(claim.incoming)
         elif answer is not None:
             values |= {"answer": storable(answer.raw_text), "chunks": chunks_to_json(answer)}
@@ -320,7 +322,10 @@ class Claims:
         return len(bare)
 
     async def sweep(self, *, now: datetime | None = None) -> int:
-        """Delete claims older than what is remembered, those of ignored messages after 48 h; return how many."""
+        """Delete claims older than what is remembered, those of ignored messages after 48 h; return how many.
+
+        A reset stays as long as its thread may: what was said before it could be read there again.
+        """
         total = 0
         while True:
             async with self._database.begin() as connection:
@@ -332,7 +337,9 @@ class Claims:
     async def _sweep(self, connection: AsyncConnection, now: datetime) -> int:
         oldest = now - max(KEPT, timedelta(days=self._days))
         ignored = and_(claims.c.outcome == Outcome.IGNORED.value, claims.c.created_at < now - KEPT)
-        old = select(claims.c.reference).where(or_(claims.c.created_at < oldest, ignored)).limit(SWEPT_AT_ONCE)
+        old = (
+            select(claims.c.reference).where(or_(claims.c.created_at < oldest, ignored), ~stays()).limit(SWEPT_AT_ONCE)
+        )
         ids: Sequence[str] = (await connection.execute(old.with_for_update(skip_locked=True))).scalars().all()
         for table in (claim_keys, sends, claims):
             await connection.execute(delete(table).where(table.c.reference.in_(ids)))

@@ -147,9 +147,21 @@ class Taker(Generic[R]):
     async def _finish(self, job: Job, written: Written) -> None:
         outcome, answer = written.outcome, written.answer
         await until_kept(lambda: self._claims.finish(job.claim, outcome, answer=answer), StoreError)
+        if answer is not None:
+            await self._forget_if_reset(job)
         job.done = True
         self._count(written)
         log.info("turn %s: %s", job.claim.reference, outcome.value)
+
+    async def _forget_if_reset(self, job: Job) -> None:
+        """Remember nothing that was asked before a reset and answered after it, by another process."""
+        try:
+            if await self._claims.past.was_reset_since(job.claim):
+                conversation, reference = job.incoming.conversation, job.claim.reference
+                async for _ in self._backend.run(Forget(conversation=conversation, reference=reference)):
+                    pass
+        except CitebotError as error:
+            log.warning("turn %s: may be remembered after a reset: %s", job.claim.reference, error)
 
     async def _written(self, job: Job, reply: Reply[R]) -> Written | None:
         """Return what is to be sent, None when what is asked has changed meanwhile."""

@@ -72,7 +72,7 @@ class Turns(Generic[R]):
         self._lease = lease
         self._now = now
         self._doors = Doors()
-        self._writer = Writer(platform, backend, options)
+        self._writer = Writer(platform, backend, claims, options)
         taker = Taker(platform, self._writer, claims, backend, options, self.meter, self._doors.of)
         self._lanes = Lanes(taker.take)
         self._arrivals = Arrivals(claims, options, self.meter)
