@@ -9,6 +9,7 @@ from bots.service import Backend
 from bots.turn.arriving import Arrivals
 from bots.turn.claim import Claim, is_news, messages_of
 from bots.turn.claims import Claims
+from bots.turn.gate import Pass, Refuse
 from bots.turn.options import TurnOptions, person
 from bots.turn.order import Job, Lanes
 from ragcore.types import ConversationKey
@@ -35,8 +36,11 @@ class Changes:
         self._options = options
         self._take_back = take_back
 
-    async def edited(self, incoming: Incoming, arrived: float) -> bool | None:
-        """Answer an edited question again, in place; None when it is one that we have not seen before."""
+    async def edited(self, incoming: Incoming, arrived: float, verdict: Pass | Refuse) -> bool | None:
+        """Answer an edited question again, in place, unless the ``verdict`` or its asker's pace says why not.
+
+        None when it is one that we have not seen before.
+        """
         claims = await self._claims.by_message(incoming.conversation, incoming.message)
         if not claims:
             return None
@@ -49,11 +53,13 @@ class Changes:
         claim = await self._arrivals.claim(incoming, replaces=newest.reference)
         if claim is None:
             return False
+        refusal = verdict if isinstance(verdict, Refuse) else self._arrivals.over_rate(incoming, arrived)
         if job is not None and not job.done and await self._claims.merge(claim, job.claim):
+            job.refusal = refusal
             job.change(incoming, arrived)
             return True
         messages = {**known, incoming.message: incoming}
-        self._lanes.add(Job(claim=claim, messages=messages, touched=arrived, replaces=newest))
+        self._lanes.add(Job(claim=claim, messages=messages, touched=arrived, replaces=newest, refusal=refusal))
         return True
 
     async def deleted(self, conversation: ConversationKey, message: str) -> None:

@@ -132,7 +132,7 @@ class Turns(Generic[R]):
                 # An edit is news of a message whose own keys are claimed already.
                 mark = incoming.edited_at.isoformat()
                 edit = replace(incoming, keys=tuple(f"{key} {mark}" for key in incoming.keys))
-                if (taken := await self._changes.edited(edit, arrived)) is not None:
+                if (taken := await self._changes.edited(edit, arrived, verdict)) is not None:
                     return taken
             claim = await self._arrivals.claim(incoming)
             if claim is None:
