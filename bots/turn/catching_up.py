@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from bots.platform import Incoming, Platform
+from bots.turn.arriving import Arrivals
 from bots.turn.claim import messages_of
 from bots.turn.claims import Claims
 from bots.turn.gate import Refuse
@@ -15,6 +16,7 @@ from bots.turn.meter import Meter
 from bots.turn.options import TurnOptions
 from bots.turn.order import Job, Lanes
 from ragcore.errors import PlatformError
+from ragcore.types import ConversationKey
 
 log = logging.getLogger(__name__)
 
@@ -26,6 +28,7 @@ class CatchingUp:
         self,
         platform: Platform[Any],
         claims: Claims,
+        arrivals: Arrivals,
         lanes: Lanes,
         options: TurnOptions,
         meter: Meter,
@@ -37,6 +40,7 @@ class CatchingUp:
         """``receive`` takes a message that was read back; ``alone`` and ``now`` as in ``bots.turn.turns``."""
         self._platform = platform
         self._claims = claims
+        self._arrivals = arrivals
         self._lanes = lanes
         self._options = options
         self._meter = meter
@@ -45,7 +49,10 @@ class CatchingUp:
         self._receive = receive
 
     async def read_back(self) -> None:
-        """Answer what was asked while nobody listened."""
+        """Answer what was asked while nobody listened: of each conversation the newest that was not taken yet.
+
+        Edits of what was taken are handed over as well.
+        """
         now = self._now()
         conversations = await self._claims.active_conversations(self._platform.name, now - self._options.look_back)
         try:
@@ -53,15 +60,15 @@ class CatchingUp:
         except PlatformError as error:
             log.warning("what was asked meanwhile could not be read: %s: %s", type(error).__name__, error)
             return
-        newest = {incoming.conversation: incoming for incoming in sorted(missed, key=lambda one: one.sent_at)}
+        newest: dict[ConversationKey, Incoming] = {}
+        for incoming in sorted(missed, key=lambda one: one.sent_at):
+            if not await self._claims.by_message(incoming.conversation, incoming.message):
+                # One that was changed before we ever saw it is no edit to us.
+                newest[(await self._arrivals.placed(incoming)).conversation] = replace(incoming, edited_at=None)
+            elif incoming.edited_at is not None:
+                await self._receive(incoming)
         for incoming in newest.values():
-            await self._receive(await self._as_found(incoming))
-
-    async def _as_found(self, incoming: Incoming) -> Incoming:
-        """Return a message that was read back: one that was changed before we ever saw it is no edit to us."""
-        if incoming.edited_at is None or await self._claims.by_message(incoming.conversation, incoming.message):
-            return incoming
-        return replace(incoming, edited_at=None)
+            await self._receive(incoming)
 
     async def resume(self) -> None:
         """Take up the turns that a process left which is gone."""

@@ -78,7 +78,15 @@ class Turns(Generic[R]):
         self._arrivals = Arrivals(claims, options, self.meter)
         self._changes = Changes(claims, self._arrivals, self._lanes, backend, options, take_back=taker.take_back)
         self._catching_up = CatchingUp(
-            platform, claims, self._lanes, options, self.meter, alone=alone, now=now, receive=self.receive
+            platform,
+            claims,
+            self._arrivals,
+            self._lanes,
+            options,
+            self.meter,
+            alone=alone,
+            now=now,
+            receive=self.receive,
         )
         self._beating: asyncio.Task[None] | None = None
         self._closing = False
