@@ -112,12 +112,14 @@ class Forget:
 class Recall:
     """Return the turn with this reference, as far as the audience may read what it rests on.
 
-    ``documents`` are further documents that the audience should be able to read.
+    ``documents`` are further documents that the audience should be able to read, ``chunks`` those of all documents that
+    the answer was written from: what they allow to be linked is told again.
     """
 
     reference: str
     audience: frozenset[str] | None = None
     documents: tuple[str, ...] = ()
+    chunks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,12 +238,16 @@ class Forgotten:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recalled:
-    """A turn as it was: ``answer`` with markers, the citations that may be read, how many documents may not."""
+    """A turn as it was: ``answer`` with markers, the citations that may be read, how many documents may not.
+
+    ``allowed_urls`` are the addresses that may be links in it, as far as its chunks are still known.
+    """
 
     question: str
     answer: str
     citations: tuple[Citation, ...] = ()
     withheld: int = 0
+    allowed_urls: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

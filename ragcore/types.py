@@ -215,6 +215,7 @@ class Citation:
 
     ``number`` is what the reader sees, from 1 in order of first use; ``id`` is the n of ``[ID:n]`` in the raw text,
     an index into the answer's chunks. ``url`` points as deep as the source allows. ``quote`` stands so in the chunk.
+    ``updated_at`` is when the document last changed, None when its source doesn't tell.
     """
 
     number: int
@@ -225,6 +226,7 @@ class Citation:
     url: str
     location: str
     quote: str
+    updated_at: datetime | None = None
 
 
 class Support(StrEnum):

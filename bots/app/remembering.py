@@ -2,13 +2,16 @@
 
 import hashlib
 import json
+from dataclasses import replace
 
 from bots.access import Audience, readable
+from bots.app.options import link_hosts
 from bots.app.parts import Parts
 from bots.requests import Ask, Recall, Recalled
 from bots.settings import Settings
 from ragcore.context import HISTORY_SHARE, default_budget
 from ragcore.history import RECALLED_TOKENS
+from ragcore.links import allowed_urls
 from ragcore.types import Answer, Message
 
 
@@ -59,9 +62,17 @@ async def recall_one(settings: Settings, parts: Parts, request: Recall) -> Recal
     cited = {citation.document_id for citation in turn.citations}
     documents = await parts.library.registry.documents(tuple(cited | set(request.documents)))
     open_to = {name for name, one in documents.items() if not one.deleted and one.knowledge_base in bases}
+    used = await parts.library.registry.live_chunks((*(one.chunk_id for one in turn.citations), *request.chunks))
+    chunks = {name: chunk for name, chunk in used.items() if chunk.document_id in open_to}
     return Recalled(
         question=turn.question,
         answer=turn.answer,
-        citations=tuple(citation for citation in turn.citations if citation.document_id in open_to),
+        citations=tuple(
+            # A chunk that was replaced meanwhile was of another time than its document is now.
+            replace(one, updated_at=chunks[one.chunk_id].updated_at) if one.chunk_id in chunks else one
+            for one in turn.citations
+            if one.document_id in open_to
+        ),
         withheld=len((cited | set(request.documents)) - open_to),
+        allowed_urls=allowed_urls(chunks.values(), link_hosts(settings)),
     )

@@ -11,7 +11,7 @@ from bots.discord.translating import asked, place_of, reader_of, turn_of
 from bots.platform import Inbox, Incoming, View, Vote
 from bots.rendering.actions import Act, Action, read_action
 from bots.rendering.captions import caption
-from bots.rendering.discord import DiscordMessage, discord_reasons, render_discord, render_discord_quotes
+from bots.rendering.discord import discord_reasons, render_discord, render_discord_quotes
 from bots.turn.words import word
 from ragcore.errors import CitebotError, PlatformError
 
@@ -59,7 +59,7 @@ class Pressing:
             case Act.QUOTES:
                 await interaction.response.defer(ephemeral=True, thinking=True)
                 view = await self._inbox.quotes(action.reference, await self._readers(by))
-                await _reveal(interaction, view, render_discord_quotes, language)
+                await _reveal(interaction, view, language)
             case Act.SHARE:
                 await self._share(action, interaction, by, language)
             case Act.STOP:
@@ -79,8 +79,11 @@ class Pressing:
         seen_by = place_of(interaction.channel, interaction.guild).seen_by
         view = await self._inbox.share(action.reference, by, seen_by)
         if view is None:
-            await _reveal(interaction, None, render_discord, language)
+            await interaction.edit_original_response(content=word("not_shared", language))
             return
+        # What is sent before the put-off answer is filled in would fill it in, for the asker alone (Discord's
+        # documentation of followup messages).
+        await interaction.edit_original_response(content="…")
         for part in render_discord(view):
             await interaction.followup.send(
                 part.content, view=view_of(part.rows), ephemeral=False, suppress_embeds=True, wait=True
@@ -94,17 +97,12 @@ class Pressing:
             await self._ask(interaction, asked(interaction, "ask", text, turn=turn))
 
 
-async def _reveal(
-    interaction: discord.Interaction,
-    view: View | None,
-    render: Callable[[View], tuple[DiscordMessage, ...]],
-    language: str,
-) -> None:
-    """Fill in what was put off, for the one who pressed alone."""
+async def _reveal(interaction: discord.Interaction, view: View | None, language: str) -> None:
+    """Fill in the cited passages that were put off, for the one who pressed alone."""
     if view is None:
         await interaction.edit_original_response(content=word("quotes_gone", language))
         return
-    first, *rest = render(view)
+    first, *rest = render_discord_quotes(view)
     # Their links are written so that no preview comes, which an edit can't switch off.
     await interaction.edit_original_response(content=first.content, view=view_of(first.rows))
     for part in rest:
@@ -127,12 +125,15 @@ def _pressed(interaction: discord.Interaction) -> str:
 
 
 async def _excuse(interaction: discord.Interaction) -> None:
-    """Say that it did not work, where nothing was said yet."""
-    if interaction.response.is_done():
-        return
+    """Say that it did not work, to whoever pressed: in place of what was put off, or beside what stands."""
+    words = word("went_wrong", str(interaction.locale))
     try:
         async with mapped():
-            words = word("went_wrong", str(interaction.locale))
-            await interaction.response.send_message(words, ephemeral=True)
+            if not interaction.response.is_done():
+                await interaction.response.send_message(words, ephemeral=True)
+            elif interaction.response.type is discord.InteractionResponseType.deferred_channel_message:
+                await interaction.edit_original_response(content=words)
+            else:
+                await interaction.followup.send(words, ephemeral=True)
     except PlatformError as error:
         log.info("nor could that be said: %s", error)

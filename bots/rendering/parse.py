@@ -1,7 +1,7 @@
 """Markdown with ``[ID:n]`` markers, as the core wrote it, becomes the tree."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 
 from markdown_it import MarkdownIt
@@ -30,7 +30,7 @@ from bots.rendering.tree import (
 )
 from ragcore.citations.literals import fences_apart
 from ragcore.citations.markers import find, remove, repair
-from ragcore.types import Answer, Citation, ScoredChunk
+from ragcore.types import Answer, Citation
 
 # Deeper blocks than this are shown as plain lines: the parser drops what lies beyond its own limit.
 _DEEPEST = 40
@@ -49,7 +49,7 @@ def parse_answer(answer: Answer) -> Document:
     numbers = {c.id: c.number for c in answer.citations}
     reading = Reading(cites=cites, allowed=frozenset(clean_url(url) for url in allowed), ids=numbers)
     blocks = _blocks_of(_numbered(answer.raw_text, numbers), reading)
-    sources = {citation.number: _source(citation, answer.chunks) for citation in answer.citations}
+    sources = {citation.number: _source(citation) for citation in answer.citations}
     return Document(
         blocks=blocks,
         sources=tuple(sources[number] for number in sorted(sources) if number in reading.seen),
@@ -57,7 +57,7 @@ def parse_answer(answer: Answer) -> Document:
     )
 
 
-def _source(citation: Citation, chunks: Sequence[ScoredChunk]) -> SourceLine:
+def _source(citation: Citation) -> SourceLine:
     url = clean_url(citation.url)
     is_local = not url or url.startswith("file:")
     return SourceLine(
@@ -67,7 +67,7 @@ def _source(citation: Citation, chunks: Sequence[ScoredChunk]) -> SourceLine:
         url=url,
         # A document's id is "<source>:<native id>".
         file=clean_line(citation.document_id.partition(":")[2]) if is_local else "",
-        updated_at=chunks[citation.id].chunk.updated_at if citation.id < len(chunks) else None,
+        updated_at=citation.updated_at,
     )
 
 

@@ -16,6 +16,7 @@ from sqlalchemy import ColumnElement, Connection, Update, and_, bindparam, delet
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bots.platform import Incoming, Sent
+from bots.requests import ReadChunk
 from bots.turn.claim import Claim, Outcome, Send, State
 from bots.turn.claim_rows import chunks_to_json, inserting, load, matches, new_row, place
 from bots.turn.past import Past, stays
@@ -282,11 +283,11 @@ class Claims:
         claim = await self.by_reference(reference)
         return tuple(part.sent for part in claim.sends if part.sent is not None) if claim else ()
 
-    async def documents_of(self, reference: str) -> tuple[str, ...]:
-        """Return the ids of the documents that the answer's prompt held, cited or not."""
+    async def prompt_of(self, reference: str) -> tuple[ReadChunk, ...]:
+        """Return the passages that the answer's prompt held, cited or not."""
         async with self._database.connect() as connection:
             held = (await connection.execute(select(claims.c.chunks).where(claims.c.reference == reference))).scalar()
-        return tuple(dict.fromkeys(chunk["document_id"] for chunk in json.loads(held or "[]")))
+        return tuple(ReadChunk(**chunk) for chunk in json.loads(held or "[]"))
 
     async def takes_part(self, conversation: ConversationKey) -> bool:
         """Return whether a message of exactly this conversation, its thread included, was ever for the bot."""

@@ -1,12 +1,13 @@
 """The passages that an answer cites, and the answer shown to others: each with access checked anew."""
 
 import re
+from collections.abc import Sequence
 
 from bots.platform import Button, View
 from bots.rendering.clean import clean, clean_line, clean_url
 from bots.rendering.parse import parse_answer
 from bots.rendering.tree import Block, Document, Inline, Link, Paragraph, Quote, Text
-from bots.requests import Recall, Recalled
+from bots.requests import ReadChunk, Recall, Recalled
 from bots.service import Backend
 from bots.turn.commands import marked
 from ragcore.citations.markers import find
@@ -28,10 +29,13 @@ async def quotes_view(backend: Backend, reference: str, readers: frozenset[str],
 
 
 async def shared_view(
-    backend: Backend, reference: str, readers: frozenset[str], documents: tuple[str, ...], language: str
+    backend: Backend, reference: str, readers: frozenset[str], prompt: Sequence[ReadChunk], language: str
 ) -> View | None:
-    """Return the answer for these readers, None when they may not read all that it was written from."""
-    recalled = await _recall(backend, Recall(reference=reference, audience=readers, documents=documents))
+    """Return the answer for these readers, None when they may not read all of the prompt that it was written from."""
+    documents = tuple(dict.fromkeys(chunk.document_id for chunk in prompt))
+    chunks = tuple(chunk.chunk_id for chunk in prompt)
+    request = Recall(reference=reference, audience=readers, documents=documents, chunks=chunks)
+    recalled = await _recall(backend, request)
     if recalled is None or recalled.withheld:
         return None
     buttons = (Button.FEEDBACK, Button.QUOTES) if recalled.citations else (Button.FEEDBACK,)
@@ -42,7 +46,13 @@ async def shared_view(
 def answer_of(recalled: Recalled) -> Answer:
     """Return a remembered answer as it can be shown again."""
     support = Support.CITED if recalled.citations else Support.EXEMPT
-    return Answer(question=recalled.question, raw_text=recalled.answer, support=support, citations=recalled.citations)
+    return Answer(
+        question=recalled.question,
+        raw_text=recalled.answer,
+        support=support,
+        citations=recalled.citations,
+        allowed_urls=recalled.allowed_urls,
+    )
 
 
 async def _recall(backend: Backend, request: Recall) -> Recalled | None:

@@ -220,8 +220,8 @@ class Turns(Generic[R]):
         claim = await self._claims.by_reference(reference)
         if claim is None or claim.incoming.asker.id != by:
             return None
-        documents = await self._claims.documents_of(claim.reference)
-        return await shared_view(self._backend, claim.reference, readers, documents, self._language(claim))
+        prompt = await self._claims.prompt_of(claim.reference)
+        return await shared_view(self._backend, claim.reference, readers, prompt, self._language(claim))
 
     async def knowledge_bases(self, readers: frozenset[str]) -> tuple[str, ...]:
         """Return what these readers may ask."""

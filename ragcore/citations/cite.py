@@ -144,6 +144,7 @@ def _citation(
         url=link(chunk, quote),
         location=place(chunk, _stretch(chunk.text, quotes)),
         quote=quote,
+        updated_at=chunk.updated_at,
     )
 
 

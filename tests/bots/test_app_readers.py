@@ -99,14 +99,17 @@ async def test_a_turn_is_told_again_to_those_who_may_read_it(home: pathlib.Path)
         events = await told(operations, ask)
         answer = events[-1]
         assert isinstance(answer, Answer)
-        (recalled,) = await told(operations, Recall(reference="0123abcd", audience=member))
-        whole = Recalled(question=question, answer=answer.raw_text, citations=answer.citations)
-        assert recalled == whole
-        (recalled,) = await told(operations, Recall(reference="0123abcd", audience=stranger))
-        assert recalled == replace(whole, citations=(), withheld=1)
-        (recalled,) = await told(
-            operations, Recall(reference="0123abcd", audience=member, documents=("secret:merger.txt",))
+        again = Recall(reference="0123abcd", audience=member, chunks=tuple(one.chunk.id for one in answer.chunks))
+        (recalled,) = await told(operations, again)
+        whole = Recalled(
+            question=question, answer=answer.raw_text, citations=answer.citations, allowed_urls=answer.allowed_urls
         )
+        assert recalled == whole
+        assert all(citation.updated_at for citation in recalled.citations)
+        assert recalled.allowed_urls
+        (recalled,) = await told(operations, replace(again, audience=stranger))
+        assert recalled == replace(whole, citations=(), withheld=1, allowed_urls=frozenset())
+        (recalled,) = await told(operations, replace(again, documents=("secret:merger.txt",)))
         assert recalled == replace(whole, withheld=1)
         assert await told(operations, Recall(reference="ffffffff")) == []
         assert await told(operations, Forget(conversation=here, reference="0123abcd")) == [Forgotten(turns=1)]

@@ -15,7 +15,7 @@ from bots.rendering.parse import parse_answer
 from bots.rendering.slack import render_slack
 from bots.rendering.telegram import render_telegram
 from bots.rendering.tree import Document
-from ragcore.types import Answer, Chunk, Citation, ScoredChunk, Support
+from ragcore.types import Answer, Citation, Support
 from tests.bots.rendering.readers import discord, slack_blocks, telegram
 
 GALLERY = pathlib.Path(__file__).parent / "gallery"
@@ -56,6 +56,7 @@ def view_of(source: str) -> View:
             url=SOURCES[identifier][2],
             location=SOURCES[identifier][1],
             quote="",
+            updated_at=_changed(SOURCES[identifier][3]),
         )
         for number, identifier in enumerate(ids, 1)
     )
@@ -64,27 +65,14 @@ def view_of(source: str) -> View:
         raw_text=text,
         support=Support.CITED,
         citations=citations,
-        chunks=tuple(ScoredChunk(chunk=_chunk(index), score=1.0) for index in range(len(SOURCES))),
         allowed_urls=frozenset({ALLOWED}),
     )
     buttons = (Button.FEEDBACK, *((Button.QUOTES,) if citations else ()))
     return View(document=parse_answer(answer), reference="89abcdef", buttons=buttons)
 
 
-def _chunk(index: int) -> Chunk:
-    title, _, url, day = SOURCES[index]
-    changed = datetime.fromisoformat(day).replace(tzinfo=UTC) if day else None
-    return Chunk(
-        id=f"c{index}",
-        document_id=f"docs:{title}",
-        knowledge_base="docs",
-        ordinal=0,
-        text="",
-        title=title,
-        token_count=0,
-        url=url,
-        updated_at=changed,
-    )
+def _changed(day: str) -> datetime | None:
+    return datetime.fromisoformat(day).replace(tzinfo=UTC) if day else None
 
 
 def _parts(pages: list[str]) -> str:

@@ -88,7 +88,12 @@ class Model:
             case Ask():
                 async for event in self.script(request):
                     if isinstance(event, Answer):
-                        told = Recalled(question=request.question, answer=event.raw_text, citations=event.citations)
+                        told = Recalled(
+                            question=request.question,
+                            answer=event.raw_text,
+                            citations=event.citations,
+                            allowed_urls=event.allowed_urls,
+                        )
                         self.turns[request.reference] = told
                     yield event
             case Recall():

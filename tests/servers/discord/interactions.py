@@ -25,7 +25,8 @@ class Interaction:
     answered: int = 0
     """The type of the first answer; 0 before it."""
     answer: Json | None = None
-    private: bool = False
+    waits: bool = False
+    """Whether the first answer was put off and is not filled in yet."""
     messages: dict[int, Json] = field(default_factory=dict)
     """All messages of its token, the original first; ephemeral ones stand here alone."""
     completions: list[Json] = field(default_factory=list)
@@ -65,7 +66,7 @@ class Interactions:
         if kind == MESSAGE:
             message = await self._post(one, given)
         elif kind == DEFERRED_MESSAGE:
-            one.private = bool(given.get("flags", 0) & EPHEMERAL)
+            one.waits = True
             message = await self._post(one, {"content": "…", "flags": given.get("flags", 0)})
         elif kind == UPDATE:
             await self._update(one, given)
@@ -89,6 +90,11 @@ class Interactions:
             raise Refused(401, 50027, "Invalid Webhook Token")
         if not one.answered:
             raise Refused(404, 10015, "Unknown Webhook")
+        if not message and one.waits and one.answer is not None:
+            # Documented: it is the put-off answer then, seen by whom that was for.
+            one.waits = False
+            await self._change(one, one.answer, said)
+            return one.answer
         if not message:
             return await self._post(one, said)
         known = one.answer if message == "@original" else one.messages.get(int(message))
@@ -99,6 +105,7 @@ class Interactions:
             one.channel.messages.pop(int(known["id"]), None)
             return None
         if method == "PATCH":
+            one.waits = one.waits and known is not one.answer
             await self._change(one, known, said)
         return known
 

@@ -1,0 +1,89 @@
+"""What a command answered one person shows the channel the same when it is shared, if all there may read it."""
+
+import contextlib
+import pathlib
+from collections.abc import AsyncIterator
+
+import pytest
+
+from bots.discord import DiscordPlatform
+from tests.bots.discord.scene import ASKER, CHANNEL, FAST, GUILD, peopled
+from tests.bots.sharing import CHANGED, LINKED, QUESTION, SECRET, over_documents
+from tests.fakes.settings import forget_settings
+from tests.fakes.waiting import until
+from tests.servers.discord import DiscordServer
+from tests.servers.discord.world import EPHEMERAL, Json
+from tests.servers.faults import Fault
+
+FOLLOWUP = "POST /webhooks/{}/{}"
+
+
+@contextlib.asynccontextmanager
+async def serving(folder: pathlib.Path) -> AsyncIterator[DiscordServer]:
+    async with peopled(FAST) as server:
+        server.join(GUILD, ASKER)
+        platform = DiscordPlatform(token=server.token, api_url=server.url, places=[f"discord:{GUILD}"])
+        readers = {"everybody": f"discord:{GUILD}", "asker": f"discord:@{ASKER}"}
+        async with over_documents(platform, folder, **readers):
+            yield server
+
+
+async def asked(server: DiscordServer, question: str) -> Json:
+    interaction = await server.command(CHANNEL, "ask", question=question, private=True)
+    shown = server.interactions.of(interaction).messages
+    await until(lambda: any(map(share_button, shown.values())), seconds=30.0)
+    (answer,) = shown.values()
+    assert answer["flags"] & EPHEMERAL
+    return answer
+
+
+def share_button(answer: Json) -> str:
+    held = [button["custom_id"] for row in answer["components"] for button in row["components"]]
+    return next((one for one in held if one.startswith("cb:share:")), "")
+
+
+async def share(server: DiscordServer, answer: Json) -> list[Json]:
+    """Press Share; return what its interaction showed."""
+    interaction = await server.press(answer, share_button(answer))
+    shown = server.interactions.of(interaction).messages
+    await until(lambda: shown and next(iter(shown.values()))["content"] != "…")
+    return list(shown.values())
+
+
+@pytest.fixture(autouse=True)
+def no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    forget_settings(monkeypatch)
+
+
+async def test_the_shared_answer_is_the_private_one(tmp_path: pathlib.Path) -> None:
+    async with serving(tmp_path) as server:
+        await asked(server, QUESTION)  # under a conversation's first answer its asker is told that there is no model
+        answer = await asked(server, QUESTION)
+        before = answer["content"]
+        done, _ = await share(server, answer)
+        (message,) = server.answers(CHANNEL)
+    assert (done["content"], done["flags"] & EPHEMERAL) == ("✅", EPHEMERAL)
+    assert not message["flags"] & EPHEMERAL
+    assert message["content"] == before
+    assert f"<{LINKED}>" in before, "an address of a source's host is a link"
+    assert "[[1]](<https://wiki.example/leave.md" in before.replace("\\", "")
+    assert "Carry-over" in before
+    assert f"<t:{int(CHANGED.timestamp())}:R>" in before
+
+
+async def test_what_the_channel_may_not_read_is_not_shared(tmp_path: pathlib.Path) -> None:
+    async with serving(tmp_path) as server:
+        answer = await asked(server, SECRET)
+        assert "4 May" in answer["content"]
+        (told,) = await share(server, answer)
+        assert "not everybody who would see it" in told["content"]
+        assert server.answers(CHANNEL) == []
+
+
+async def test_who_shares_is_told_what_fails(tmp_path: pathlib.Path) -> None:
+    async with serving(tmp_path) as server:
+        answer = await asked(server, QUESTION)
+        server.faults.add(FOLLOWUP, Fault(status=403, error="50013 Missing Permissions"))
+        (told,) = await share(server, answer)
+        assert "went wrong" in told["content"]
+        assert server.answers(CHANNEL) == []
