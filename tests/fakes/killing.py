@@ -2,14 +2,18 @@
 
 import asyncio
 import os
+import pathlib
 import signal
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from aiohttp import web
 
+from tests.bots.turn.flows import CLAIMS
 from tests.fakes.bot import Life
 from tests.fakes.forking import Workers, workers
 from tests.fakes.waiting import until
@@ -57,3 +61,11 @@ async def started(forked: Workers, life: Life, heard: Callable[[], int], times: 
     pid = await asyncio.to_thread(forked.start, life)
     await until(lambda: heard() >= before + times)
     return pid
+
+
+def has_ended(life: Life) -> bool:
+    """Return whether there was a turn and the outcome of each is recorded: nothing more is sent then."""
+    where = f"{(pathlib.Path(life.folder) / CLAIMS).as_uri()}?mode=ro"
+    with closing(sqlite3.connect(where, uri=True)) as claims:
+        outcomes = [outcome for (outcome,) in claims.execute("select outcome from claims")]
+    return bool(outcomes) and all(outcomes)

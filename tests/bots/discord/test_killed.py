@@ -1,7 +1,7 @@
 """kill -9 at every call of a turn, before and after it takes effect: the next life leaves one whole answer."""
 
-import asyncio
 import pathlib
+from dataclasses import replace
 
 import pytest
 
@@ -9,12 +9,11 @@ from tests.bots.discord.scene import CHANNEL, MENTION, peopled
 from tests.bots.discord.test_turns import is_whole
 from tests.fakes.bot import Life
 from tests.fakes.forking import Workers
-from tests.fakes.killing import Killer, forking, started
+from tests.fakes.killing import Killer, forking, has_ended, started
 from tests.fakes.waiting import until
 from tests.servers.discord import DiscordServer, Rates
-from tests.soak import scaled
 
-POINTS = range(1, 1 + min(10, scaled(2)))
+POINTS = [pytest.param(point, marks=() if point <= 2 else pytest.mark.soak) for point in range(1, 11)]
 
 forked = forking("discord")
 
@@ -35,19 +34,13 @@ async def test_killed_at_a_call(
         else:
             await server.say(CHANNEL, f"{MENTION} how many?")
         # A turn can have fewer calls than that.
-        await until(lambda: not killer.pid or answered(server))
-        await asyncio.sleep(0.2 if killer.pid else 0)
+        await until(lambda: not killer.pid or has_ended(life))
         await forked.kill(pid)
-        pid = await begun(forked, server, life)
-        await until(lambda: answered(server))
-        await asyncio.sleep(0.2)
+        pid = await begun(forked, server, replace(life, pause=0.1))
+        await until(lambda: has_ended(life))
         await forked.kill(pid)
         standing = server.answers(CHANNEL)
         assert [is_whole(one["content"]) for one in standing] == [True]
-
-
-def answered(server: DiscordServer) -> bool:
-    return any(is_whole(one["content"]) for one in server.answers(CHANNEL))
 
 
 async def begun(forked: Workers, server: DiscordServer, life: Life) -> int:

@@ -5,6 +5,7 @@ that part, and nothing else, may stand twice.
 """
 
 import pathlib
+from dataclasses import replace
 
 import pytest
 
@@ -16,7 +17,7 @@ from tests.bots.discord.test_killed import begun
 from tests.bots.turn.flows import answer_to, words_for
 from tests.fakes.bot import Life
 from tests.fakes.forking import Workers
-from tests.fakes.killing import Killer, forking
+from tests.fakes.killing import Killer, forking, has_ended
 from tests.fakes.waiting import until
 from tests.servers.discord import DiscordServer, Rates
 from tests.servers.discord.world import Json
@@ -52,9 +53,9 @@ async def test_killed_between_the_parts_of_a_private_answer(
             await until(lambda: not killer.pid, seconds=20.0)
         finally:
             await forked.kill(pid)
-        pid = await begun(forked, server, life)
+        pid = await begun(forked, server, replace(life, pause=0.1))
         try:
-            await until(lambda: is_over(server, asked), seconds=20.0)
+            await until(lambda: has_ended(life), seconds=20.0)
         finally:
             await forked.kill(pid)
         expected = [part.content for part in render_discord(FINAL)]
@@ -67,7 +68,3 @@ async def test_killed_between_the_parts_of_a_private_answer(
 
 def standing(server: DiscordServer, asked: Json) -> list[str]:
     return [message["content"] for message in server.interactions.of(asked).messages.values()]
-
-
-def is_over(server: DiscordServer, asked: Json) -> bool:
-    return standing(server, asked)[-1] == render_discord(FINAL)[-1].content

@@ -3,8 +3,8 @@
 But for the window that Telegram leaves: it can't tell whether it took a message, so that one is sent again.
 """
 
-import asyncio
 import pathlib
+from dataclasses import replace
 
 import pytest
 
@@ -12,7 +12,7 @@ from tests.bots.telegram.scene import ASKER, GROUP
 from tests.bots.telegram.test_turns import ask, is_whole, texts
 from tests.fakes.bot import Life
 from tests.fakes.forking import Workers
-from tests.fakes.killing import Killer, forking, started
+from tests.fakes.killing import Killer, forking, has_ended, started
 from tests.fakes.waiting import until
 from tests.servers.telegram import TelegramServer, telegram_server
 
@@ -42,12 +42,11 @@ async def test_killed_at_a_call(forked: Workers, tmp_path: pathlib.Path, chat: i
         ask(server, chat)
         await until(lambda: not killer.pid)
         await forked.kill(pid)
-        # What was taken and not recorded is sent again: it is the second that is waited for.
+        # What was taken and not recorded is sent again.
         in_doubt = int((method, when) == ("sendMessage", "after"))
         assert len(texts(server, chat)) >= in_doubt
-        pid = await begun(forked, server, life)
-        await until(lambda: any(is_whole(text) for text in texts(server, chat)[in_doubt:]))
-        await asyncio.sleep(0.2)
+        pid = await begun(forked, server, replace(life, pause=0.1))
+        await until(lambda: has_ended(life))
         await forked.kill(pid)
         whole = [is_whole(text) for text in texts(server, chat)]
         assert len(whole) == 1 + in_doubt

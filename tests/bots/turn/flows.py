@@ -37,6 +37,8 @@ from ragcore.types import Answer, Citation, Delta, Status, Support, Usage
 from tests.fakes.operations import CHUNKS, cited
 from tests.fakes.platform import FakePlatform, Server, asked
 
+CLAIMS = "claims.sqlite"
+"""The file of the claims in a process's folder."""
 OPTIONS = TurnOptions(readers_of={"handbook": ("*",)}, admins=("discord:@9",))
 
 SEEN = "ERR_CONN_104\n\nA dialog box."
@@ -161,7 +163,7 @@ async def flowing(
     server = server or Server()
     model = model or Model()
     folder = tempfile.TemporaryDirectory()
-    database = await Database.open(where or pathlib.Path(folder.name) / "claims.sqlite")
+    database = await Database.open(where or pathlib.Path(folder.name) / CLAIMS)
     claims = Claims(database)
     platform = FakePlatform(server, **manners)
     turns = Turns(
@@ -186,7 +188,7 @@ async def turning(
     platform: Platform[Any], backend: Backend, options: TurnOptions, folder: pathlib.Path, *, alone: bool = True
 ) -> AsyncIterator[Turns[Any]]:
     """Run the turns of a real platform."""
-    database = await Database.open(folder / "claims.sqlite")
+    database = await Database.open(folder / CLAIMS)
     try:
         async with Turns(
             platform,
@@ -215,6 +217,7 @@ async def outcome(flow: Flow, message: str) -> Outcome | None:
 
 
 __all__ = [
+    "CLAIMS",
     "MANNERS",
     "OPTIONS",
     "SEEN",

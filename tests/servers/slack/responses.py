@@ -56,13 +56,21 @@ class Responses:
         self._world.shown.append(shown)
 
     async def respond(self, request: web.Request) -> web.StreamResponse:
-        """Take an answer by response URL: five within 30 minutes."""
+        """Take a call of a response URL; faults on demand."""
         address = self._addresses[request.match_info["name"]]
         params = await request.json()
         self._world.calls.append((time.monotonic(), "response_url", params))
         fault = self._world.faults.take("response_url")
         if fault is not None and not fault.done:
             return self._faulty(fault, request)
+        self._world.watch("before", "response_url")
+        said = self._take(address, params, str(request.url))
+        if said.status == 200:
+            self._world.watch("after", "response_url")
+        return said if fault is None else self._faulty(fault, request)
+
+    def _take(self, address: Address, params: Json, url: str) -> web.Response:
+        """Let an answer stand: five within 30 minutes."""
         if time.monotonic() - address.born > self._world.response_seconds:
             return web.json_response({"ok": False, "error": "expired_url"}, status=404)
         if address.used >= RESPONSES:
@@ -82,7 +90,7 @@ class Responses:
         else:
             if params.get("replace_original"):
                 self._unshow(address)
-            shown = Shown(channel=address.channel, user=address.user, url=str(request.url), **said)
+            shown = Shown(channel=address.channel, user=address.user, url=url, **said)
             address.shown = shown
             self._world.shown.append(shown)
         return web.Response(text="ok")
