@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from bots.platform import Platform
+from bots.turn.taking import Tell
 from bots.turn.turns import Turns
 from bots.turn.words import word
 from ragcore.errors import CitebotError, ConfigError, PlatformAuthError, PlatformError
@@ -23,8 +24,6 @@ _REFUSED_SHORTEST, _REFUSED_LONGEST = 30.0, 600.0
 _STEADY = 120.0
 """Seconds of being connected after which a failure counts as the first."""
 _CLOSING = 3.0
-
-Tell = Callable[[str, str], Awaitable[None]]
 
 
 class LinkState(StrEnum):

@@ -61,6 +61,7 @@ class Runner:
                 options=turn_options(self._settings),
                 alone=self._database.is_sqlite,
                 lease=self._lease,
+                tell_elsewhere=self._tell_soon,
             )
             return platform, turns
 
@@ -73,20 +74,23 @@ class Runner:
 
     async def _tell(self, failed: str, words: str) -> None:
         """Tell every admin whom another platform reaches."""
-        for connection in self.connections:
-            admins = [one for one in self._settings.admins if one.startswith(f"{connection.name}:")]
-            if connection.name == failed or not admins:
-                continue
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_TELL_WITHIN):
-                    await connection.connected.wait()
-            if connection.platform is None or not connection.connected.is_set():
-                continue
-            for admin in admins:
-                try:
-                    await connection.platform.tell(admin, words)
-                except PlatformError as error:
-                    log.warning("%s could not be told: %s", admin, error)
+        others = [connection for connection in self.connections if connection.name != failed]
+        await asyncio.gather(*(self._tell_by(connection, words) for connection in others))
+
+    async def _tell_by(self, connection: Connection, words: str) -> None:
+        admins = [one for one in self._settings.admins if one.startswith(f"{connection.name}:")]
+        if not admins:
+            return
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_TELL_WITHIN):
+                await connection.connected.wait()
+        if connection.platform is None or not connection.connected.is_set():
+            return
+        for admin in admins:
+            try:
+                await connection.platform.tell(admin, words)
+            except PlatformError as error:
+                log.warning("%s could not be told: %s", admin, error)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Run until told to stop, then finish or hand over what is under way."""

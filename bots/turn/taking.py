@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Generic
 
 from bots.patience import until_kept
@@ -18,13 +18,16 @@ from bots.turn.options import TurnOptions
 from bots.turn.order import Job
 from bots.turn.pacing import Pacer
 from bots.turn.replying import Reply
-from bots.turn.withdrawing import take_back
+from bots.turn.withdrawing import CALL_SECONDS, take_back
 from bots.turn.words import Word, word
 from bots.turn.written import Written
 from ragcore.errors import CitebotError, ClaimLost, PlatformError, PlatformRefused, StoreError
 from ragcore.types import ConversationKey
 
 log = logging.getLogger(__name__)
+
+Tell = Callable[[str, str], Awaitable[None]]
+"""Tells admins: the platform that something is wrong with, and the words."""
 
 TELL_EVERY = 60.0
 """Seconds between two words to an admin about what could not be sent."""
@@ -48,8 +51,20 @@ class Taker(Generic[R]):
         options: TurnOptions,
         meter: Meter,
         door: Callable[[ConversationKey], asyncio.Lock],
+        tell_elsewhere: Tell | None = None,
     ) -> None:
-        """``door`` gives the lock under which a conversation's turns change."""
+        """Compose.
+
+        Args:
+            platform: Where people ask.
+            writer: Writes what a turn has to say.
+            claims: Who answers what.
+            backend: What answers, and forgets.
+            options: What the operator decided.
+            meter: Counts.
+            door: Gives the lock under which a conversation's turns change.
+            tell_elsewhere: Tells the admins whom other platforms reach.
+        """
         self._platform = platform
         self._writer = writer
         self._claims = claims
@@ -57,6 +72,7 @@ class Taker(Generic[R]):
         self._options = options
         self._meter = meter
         self._door = door
+        self._tell_elsewhere = tell_elsewhere
         self._pacer = Pacer()
         self._told = -TELL_EVERY
 
@@ -205,12 +221,19 @@ class Taker(Generic[R]):
         if now - self._told < TELL_EVERY:
             return
         self._told = now
-        why = f"{type(error).__name__}, {job.claim.reference}"
+        why = f"{self._platform.name}, {type(error).__name__}, {job.claim.reference}"
+        await self._tell(word("unsent", self._options.language or "en", why=why))
+
+    async def _tell(self, words: str) -> None:
+        """Tell the admins, also those elsewhere: what took no answer may take no word to an admin either."""
+        if self._tell_elsewhere is not None:
+            await self._tell_elsewhere(self._platform.name, words)
         for admin in self._options.admins:
             if admin.startswith(f"{self._platform.name}:"):
                 try:
-                    await self._platform.tell(admin, word("unsent", self._options.language or "en", why=why))
-                except PlatformError as failed:
+                    async with asyncio.timeout(CALL_SECONDS):
+                        await self._platform.tell(admin, words)
+                except (PlatformError, TimeoutError) as failed:
                     log.warning("an admin was not told: %s: %s", type(failed).__name__, failed)
 
     def _count(self, written: Written) -> None:

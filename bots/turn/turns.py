@@ -24,7 +24,7 @@ from bots.turn.meter import Meter
 from bots.turn.options import TurnOptions
 from bots.turn.order import Doors, Job, Lanes
 from bots.turn.quotes import quotes_view, shared_view
-from bots.turn.taking import Taker
+from bots.turn.taking import Taker, Tell
 from bots.turn.words import language_for, word
 from ragcore.errors import BusyError, CitebotError
 from ragcore.types import ConversationKey
@@ -51,6 +51,7 @@ class Turns(Generic[R]):
         alone: bool = False,
         lease: float = LEASE_SECONDS,
         now: Callable[[], datetime] = utc_now,
+        tell_elsewhere: Tell | None = None,
     ) -> None:
         """Compose.
 
@@ -63,6 +64,7 @@ class Turns(Generic[R]):
             alone: No other process answers from this database: what a crash left is taken up at once.
             lease: That of the claims, in seconds.
             now: The time, for the ages of messages.
+            tell_elsewhere: Tells the admins whom other platforms reach.
         """
         self.meter = Meter()
         self._backend = backend
@@ -73,7 +75,7 @@ class Turns(Generic[R]):
         self._now = now
         self._doors = Doors()
         self._writer = Writer(platform, backend, claims, options)
-        taker = Taker(platform, self._writer, claims, backend, options, self.meter, self._doors.of)
+        taker = Taker(platform, self._writer, claims, backend, options, self.meter, self._doors.of, tell_elsewhere)
         self._lanes = Lanes(taker.take)
         self._arrivals = Arrivals(claims, options, self.meter)
         self._changes = Changes(claims, self._arrivals, self._lanes, backend, options, take_back=taker.take_back)
