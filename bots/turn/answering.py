@@ -21,6 +21,7 @@ from bots.turn.claims import Claims
 from bots.turn.commands import (
     SEARCH_LIMIT,
     Command,
+    advised,
     command_of,
     help_document,
     search_document,
@@ -47,7 +48,7 @@ from ragcore.errors import (
     PlatformError,
     StoreError,
 )
-from ragcore.phrases import Phrase, phrase
+from ragcore.phrases import LANGUAGES, Phrase, phrase
 from ragcore.types import Answer, Delta, Message, Status, Support
 
 log = logging.getLogger(__name__)
@@ -69,6 +70,9 @@ _OUTCOMES = {
     Support.UNSUPPORTED: Outcome.UNSUPPORTED,
     Support.ABSTAINED: Outcome.ABSTAINED,
 }
+_WITHHELD = frozenset(phrase("withheld", language) for language in LANGUAGES)
+_ASKED_OTHERWISE: tuple[Phrase, ...] = ("model_failed", "model_refused")
+"""Phrases that do not tell themselves what to do."""
 
 
 class Writer(Generic[R]):
@@ -185,6 +189,7 @@ class Writer(Generic[R]):
     async def _known(self, job: Job, audience: frozenset[str]) -> Written | None:
         """Return the answer that was written before a crash, when it is known and still answers what is asked.
 
+        One that cites nothing is asked for again: what is remembered doesn't tell why (found nothing, withheld).
         Access is checked anew: meanwhile somebody may have taken it away. What the prompt held beside the sources is
         not known any more, so nobody can tell who else may read the answer, and it is not to be shared.
         """
@@ -192,7 +197,7 @@ class Writer(Generic[R]):
             return None
         request = Recall(reference=job.claim.reference, audience=audience)
         found = [event async for event in self._backend.run(request) if isinstance(event, Recalled)]
-        if not found or found[0].withheld or found[0].question != job.question:
+        if not found or found[0].withheld or not found[0].citations or found[0].question != job.question:
             return None
         known = self._answered(job, answer_of(found[0]), _Progress(), self.language(job))
         return replace(known, buttons=tuple(button for button in known.buttons if button is not Button.SHARE))
@@ -284,6 +289,8 @@ class Writer(Generic[R]):
             buttons.append(Button.SHARE)
         buttons.append(Button.DELETE)
         document = parse_answer(replace(answer, notes=shown))
+        if answer.support is Support.ABSTAINED or answer.raw_text in _WITHHELD:
+            document = self._referred(advised(document, word("ask_otherwise", language)), job, language)
         return Written(
             document=document,
             outcome=_OUTCOMES[answer.support],
@@ -304,7 +311,8 @@ class Writer(Generic[R]):
             return self.plain_reason(job, "too_long", Outcome.FAILED)
         if (key := _phrase_of(error)) is not None:
             seconds = int(error.retry_after or 0) if isinstance(error, ModelRateLimited) else 0
-            document = sentence(phrase(key, language, seconds=seconds))
+            advice = word("ask_otherwise", language) if key in _ASKED_OTHERWISE else ""
+            document = sentence(phrase(key, language, seconds=seconds), advice)
             return Written(document=self._referred(document, job, language), outcome=Outcome.FAILED)
         return self.plain_reason(job, "went_wrong", Outcome.FAILED)
 

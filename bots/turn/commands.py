@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from bots.platform import CommandName, Incoming, Reach
@@ -128,3 +128,13 @@ def sentence(*sentences: str, code: str = "") -> Document:
     if code:
         blocks.append(Paragraph(children=(Code(text=clean_line(clean(code))),)))
     return Document(blocks=tuple(blocks))
+
+
+def advised(document: Document, advice: str) -> Document:
+    """Return the document with one more sentence at the end of its text."""
+    *before, last = document.blocks or (Paragraph(children=()),)
+    if not isinstance(last, Paragraph):
+        return replace(document, blocks=(*document.blocks, *sentence(advice).blocks))
+    return replace(
+        document, blocks=(*before, Paragraph(children=(*last.children, Text(text=f" {clean_line(advice)}"))))
+    )

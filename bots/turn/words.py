@@ -34,6 +34,7 @@ Word = Literal[
     "forgotten",
     "mention_needed",
     "reference",
+    "ask_otherwise",
     "help",
     "greeting",
     "help_prompt",
@@ -64,13 +65,13 @@ _SENTENCES: dict[str, dict[Word, str]] = {
         "late": "I was not there when you asked. If you still want to know, please ask again.",
         "stopped": "Stopped.",
         "too_long": "This is too long for a question. Please ask in fewer words, or attach the text as a file.",
-        "not_here": "I do not answer in this channel.",
+        "not_here": "I do not answer in this channel. Please ask in another one, or in a direct message.",
         "ask_whom": "You can ask {admins}.",
         "line_to_add": "To change that, write {line}",
         "user_limit": "You have asked a lot just now. Please wait {seconds} seconds and ask again.",
         "channel_limit": "A lot was asked in this channel just now. Please wait {seconds} seconds and ask again.",
         "no_documents": "I have not read any documents yet, so I cannot answer. Please tell an administrator.",
-        "no_such_base": "I know no knowledge base of the name {name} here.",
+        "no_such_base": "I know no knowledge base of the name {name} here. Write “sources” to see which there are.",
         "cannot_read": "I can't read this kind of file: {name}.",
         "file_too_large": "This file is too large for me: {name}.",
         "file_not_read": "I could not read this file just now: {name}.",
@@ -78,6 +79,7 @@ _SENTENCES: dict[str, dict[Word, str]] = {
         "forgotten": "Forgotten. We begin anew.",
         "mention_needed": "In this thread I only see messages that mention me.",
         "reference": "Reference: {reference}",
+        "ask_otherwise": "Please ask in other words, or write “sources” to see what I have read.",
         "help": (
             "Ask me about the documents, in your own words; I answer with links to the passages. You can go on asking: "
             "I remember what was said in this conversation.\n\n"
@@ -112,13 +114,13 @@ _SENTENCES: dict[str, dict[Word, str]] = {
         "late": "您提问时我不在线。如果仍需要回答，请重新提问。",
         "stopped": "已停止。",
         "too_long": "问题太长了。请用更少的文字提问，或以文件形式附上内容。",
-        "not_here": "我不在此频道中回答问题。",
+        "not_here": "我不在此频道中回答问题。请在其他频道或私信中提问。",
         "ask_whom": "您可以联系 {admins}。",
         "line_to_add": "如需更改，请写入 {line}",
         "user_limit": "您刚才提问较多，请等待 {seconds} 秒后再提问。",
         "channel_limit": "此频道刚才提问较多，请等待 {seconds} 秒后再提问。",
         "no_documents": "我还没有读取任何文档，因此无法回答。请告知管理员。",
-        "no_such_base": "这里没有名为 {name} 的知识库。",
+        "no_such_base": "这里没有名为 {name} 的知识库。发送“来源”可查看有哪些。",
         "cannot_read": "我无法读取这种文件：{name}。",
         "file_too_large": "文件太大，我无法读取：{name}。",
         "file_not_read": "刚才未能读取此文件：{name}。",
@@ -126,6 +128,7 @@ _SENTENCES: dict[str, dict[Word, str]] = {
         "forgotten": "已忘记，我们重新开始。",
         "mention_needed": "在此话题中，我只能看到提及我的消息。",
         "reference": "编号：{reference}",
+        "ask_otherwise": "请换个说法再问，或发送“来源”查看我读过的内容。",
         "help": (
             "请直接就文档内容向我提问，我会回答并附上出处链接。您可以继续追问，我会记住本次对话的内容。\n\n"
             "- `搜索 …` 只查找段落，不作回答\n"
@@ -159,13 +162,13 @@ _SENTENCES: dict[str, dict[Word, str]] = {
         "late": "Als du gefragt hast, war ich nicht da. Wenn du es noch wissen willst, frag bitte noch einmal.",
         "stopped": "Angehalten.",
         "too_long": "Das ist zu lang für eine Frage. Bitte frag mit weniger Worten, oder häng den Text als Datei an.",
-        "not_here": "In diesem Kanal antworte ich nicht.",
+        "not_here": "In diesem Kanal antworte ich nicht. Frag bitte in einem anderen, oder in einer Direktnachricht.",
         "ask_whom": "Du kannst {admins} fragen.",
         "line_to_add": "Um das zu ändern, schreib {line}",
         "user_limit": "Du hast gerade viel gefragt. Bitte warte {seconds} Sekunden und frag dann noch einmal.",
         "channel_limit": "In diesem Kanal wurde gerade viel gefragt. Bitte warte {seconds} Sekunden.",
         "no_documents": "Ich habe noch keine Dokumente gelesen. Bitte sag der Administration Bescheid.",
-        "no_such_base": "Eine Wissensbasis namens {name} kenne ich hier nicht.",
+        "no_such_base": "Eine Wissensbasis namens {name} kenne ich hier nicht. Schreib „Quellen“ für eine Liste.",
         "cannot_read": "Diese Art von Datei kann ich nicht lesen: {name}.",
         "file_too_large": "Diese Datei ist mir zu groß: {name}.",
         "file_not_read": "Diese Datei konnte ich gerade nicht lesen: {name}.",
@@ -173,6 +176,7 @@ _SENTENCES: dict[str, dict[Word, str]] = {
         "forgotten": "Vergessen. Wir fangen von vorn an.",
         "mention_needed": "In diesem Thread sehe ich nur Nachrichten, die mich erwähnen.",
         "reference": "Zeichen: {reference}",
+        "ask_otherwise": "Frag mit anderen Worten, oder schreib „Quellen“, um zu sehen, was ich gelesen habe.",
         "help": (
             "Frag mich in deinen Worten etwas zu den Dokumenten; ich antworte mit Links zu den Fundstellen. Du kannst "
             "weiterfragen: Ich merke mir, was in diesem Gespräch gesagt wurde.\n\n"
