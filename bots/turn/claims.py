@@ -6,19 +6,18 @@ processes don't matter; and as also that one may jump, no safety rests on it: ea
 and whoever held the claim before is refused at its next write (``ClaimLost``), which comes before anything is sent.
 """
 
-import json
 import secrets
 from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
-from sqlalchemy import ColumnElement, Connection, Update, and_, bindparam, delete, func, or_, select, tuple_, update
+from sqlalchemy import ColumnElement, Connection, Update, and_, bindparam, delete, or_, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bots.platform import Incoming, Sent
-from bots.requests import ReadChunk
 from bots.turn.claim import Claim, Outcome, Send, State
-from bots.turn.claim_rows import chunks_to_json, inserting, load, matches, new_row, place
+from bots.turn.claim_rows import chunks_to_json, inserting, matches, new_row, place
+from bots.turn.known_claims import KnownClaims
 from bots.turn.past import Past, stays
 from bots.turn.record import incoming_from_json, incoming_to_json, sent_to_json, without_words
 from ragcore.errors import ClaimLost
@@ -41,7 +40,7 @@ class _Again(Exception):
     """The transaction is to be begun anew: the reference is taken, or the other claim has just been swept."""
 
 
-class Claims:
+class Claims(KnownClaims):
     """The claims of one database, as one process sees them; safe to use from many tasks."""
 
     def __init__(
@@ -60,7 +59,7 @@ class Claims:
             lease: Seconds that a claim of ours is left alone after its last sign of life.
             clock: Gives the expression for the seconds since 1970 by which leases run.
         """
-        self._database = database
+        super().__init__(database)
         self._days = days
         self._lease = lease
         self._clock = clock
@@ -224,7 +223,7 @@ class Claims:
             await connection.execute(
                 taken.values(owner=self._owner, attempts=claims.c.attempts + 1, lease_until=now + self._lease)
             )
-            return await _select(connection, claims.c.reference.in_(ids))
+            return await self._select(connection, claims.c.reference.in_(ids))
 
     async def withdraw(self, reference: str) -> Claim | None:
         """End a claim because its question is gone, whoever holds it, and drop its words; return it as it stood.
@@ -235,74 +234,11 @@ class Claims:
             lock = select(claims.c.reference).where(claims.c.reference == reference).with_for_update()
             if (await connection.execute(lock)).first() is None:
                 return None
-            (claim,) = await _select(connection, claims.c.reference == reference)
+            (claim,) = await self._select(connection, claims.c.reference == reference)
             values = {"state": State.DONE.value, "outcome": Outcome.WITHDRAWN.value, "finished_at": datetime.now(UTC)}
             ended = update(claims).where(claims.c.reference == reference)
             await connection.execute(ended.values(values | _without_words(claim.incoming)))
         return claim
-
-    async def by_reference(self, reference: str) -> Claim | None:
-        """Return the claim of a reference, or the one that it was merged into; None when it is gone."""
-        async with self._database.connect() as connection:
-            into = select(claims.c.merged_into).where(claims.c.reference == reference)
-            wanted = (await connection.execute(into)).scalar() or reference
-            found = await _select(connection, claims.c.reference == wanted)
-        return found[0] if found else None
-
-    async def by_message(self, conversation: ConversationKey, message: str) -> tuple[Claim, ...]:
-        """Return the claims that answer a message of the channel, in whatever thread, newest first.
-
-        More than one when it, or another one that it is answered together with, was edited and answered again. One that
-        was merged is given as the claim that answers it.
-        """
-        columns = place(conversation)
-        del columns["thread"]
-        found = select(claims.c.reference, claims.c.merged_into).where(
-            matches(claims, columns), claims.c.message == storable(message)
-        )
-        async with self._database.connect() as connection:
-            ids = {row.merged_into or row.reference for row in await connection.execute(found)}
-            newer = ids
-            while newer:
-                edited = select(claims.c.reference, claims.c.merged_into).where(claims.c.replaces.in_(newer))
-                newer = {row.merged_into or row.reference for row in await connection.execute(edited)} - ids
-                ids |= newer
-            return tuple(reversed(await _select(connection, claims.c.reference.in_(ids))))
-
-    async def line_of(self, claim: Claim) -> tuple[Claim, ...]:
-        """Return the turns whose place a claim takes, each that of the one before it, and last the claim itself."""
-        line = [claim]
-        while line[0].replaces and (earlier := await self.by_reference(line[0].replaces)) is not None:
-            if earlier in line:
-                break
-            line.insert(0, earlier)
-        return tuple(line)
-
-    async def answers_of(self, reference: str) -> tuple[Sent, ...]:
-        """Return the messages on the platform that make up an answer, in order; empty when it is gone."""
-        claim = await self.by_reference(reference)
-        return tuple(part.sent for part in claim.sends if part.sent is not None) if claim else ()
-
-    async def prompt_of(self, reference: str) -> tuple[ReadChunk, ...]:
-        """Return the passages that the answer's prompt held, cited or not."""
-        async with self._database.connect() as connection:
-            held = (await connection.execute(select(claims.c.chunks).where(claims.c.reference == reference))).scalar()
-        return tuple(ReadChunk(**chunk) for chunk in json.loads(held or "[]"))
-
-    async def takes_part(self, conversation: ConversationKey) -> bool:
-        """Return whether a message of exactly this conversation, its thread included, was ever for the bot."""
-        here = and_(matches(claims, place(conversation)), claims.c.outcome != Outcome.IGNORED.value)
-        async with self._database.connect() as connection:
-            return (await connection.execute(select(claims.c.reference).where(here).limit(1))).first() is not None
-
-    async def active_conversations(self, platform: str, since: datetime) -> tuple[ConversationKey, ...]:
-        """Return the conversations with a turn since then, the one with the newest first."""
-        columns = (claims.c.platform, claims.c.workspace, claims.c.channel, claims.c.thread)
-        turn = and_(claims.c.platform == platform, claims.c.outcome != Outcome.IGNORED.value)
-        recent = select(*columns).where(turn, claims.c.created_at >= since.astimezone(UTC)).group_by(*columns)
-        async with self._database.connect() as connection:
-            rows = (await connection.execute(recent.order_by(func.max(claims.c.created_at).desc(), *columns))).all()
-        return tuple(ConversationKey(**row._mapping) for row in rows)
 
     async def forget(self, conversation: ConversationKey) -> int:
         """Drop the words of what was answered in a conversation, and return of how many messages."""
@@ -375,8 +311,3 @@ def _point_to_first(connection: Connection, where: dict[str, str], *, known: set
 def _without_words(incoming: Incoming) -> dict[str, str]:
     """Return the columns of a claim that hold what was said, without it."""
     return {"incoming": incoming_to_json(without_words(incoming)), "answer": "", "chunks": "[]"}
-
-
-async def _select(connection: AsyncConnection, which: ColumnElement[bool]) -> tuple[Claim, ...]:
-    rows = select(claims).where(which).order_by(claims.c.created_at, claims.c.reference)
-    return await load(connection, (await connection.execute(rows)).all())

@@ -1,0 +1,91 @@
+"""What the claims tell, without changing any: who answers a message, in whose place, and where the bot takes part."""
+
+import json
+from datetime import UTC, datetime
+
+from sqlalchemy import ColumnElement, and_, func, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bots.platform import Sent
+from bots.requests import ReadChunk
+from bots.turn.claim import Claim, Outcome
+from bots.turn.claim_rows import load, matches, place
+from ragcore.history import Transactions
+from ragcore.stores.rows import storable
+from ragcore.stores.schema import claims
+from ragcore.types import ConversationKey
+
+
+class KnownClaims:
+    """The claims of one database, for whoever looks at them; safe to use from many tasks."""
+
+    def __init__(self, database: Transactions) -> None:
+        """Look into ``database``."""
+        self._database = database
+
+    async def by_reference(self, reference: str) -> Claim | None:
+        """Return the claim of a reference, or the one that it was merged into; None when it is gone."""
+        async with self._database.connect() as connection:
+            into = select(claims.c.merged_into).where(claims.c.reference == reference)
+            wanted = (await connection.execute(into)).scalar() or reference
+            found = await self._select(connection, claims.c.reference == wanted)
+        return found[0] if found else None
+
+    async def by_message(self, conversation: ConversationKey, message: str) -> tuple[Claim, ...]:
+        """Return the claims that answer a message of the channel, in whatever thread, newest first.
+
+        More than one when it, or another one that it is answered together with, was edited and answered again. One that
+        was merged is given as the claim that answers it.
+        """
+        columns = place(conversation)
+        del columns["thread"]
+        found = select(claims.c.reference, claims.c.merged_into).where(
+            matches(claims, columns), claims.c.message == storable(message)
+        )
+        async with self._database.connect() as connection:
+            ids = {row.merged_into or row.reference for row in await connection.execute(found)}
+            newer = ids
+            while newer:
+                edited = select(claims.c.reference, claims.c.merged_into).where(claims.c.replaces.in_(newer))
+                newer = {row.merged_into or row.reference for row in await connection.execute(edited)} - ids
+                ids |= newer
+            return tuple(reversed(await self._select(connection, claims.c.reference.in_(ids))))
+
+    async def line_of(self, claim: Claim) -> tuple[Claim, ...]:
+        """Return the turns whose place a claim takes, each that of the one before it, and last the claim itself."""
+        line = [claim]
+        while line[0].replaces and (earlier := await self.by_reference(line[0].replaces)) is not None:
+            if earlier in line:
+                break
+            line.insert(0, earlier)
+        return tuple(line)
+
+    async def answers_of(self, reference: str) -> tuple[Sent, ...]:
+        """Return the messages on the platform that make up an answer, in order; empty when it is gone."""
+        claim = await self.by_reference(reference)
+        return tuple(part.sent for part in claim.sends if part.sent is not None) if claim else ()
+
+    async def prompt_of(self, reference: str) -> tuple[ReadChunk, ...]:
+        """Return the passages that the answer's prompt held, cited or not."""
+        async with self._database.connect() as connection:
+            held = (await connection.execute(select(claims.c.chunks).where(claims.c.reference == reference))).scalar()
+        return tuple(ReadChunk(**chunk) for chunk in json.loads(held or "[]"))
+
+    async def takes_part(self, conversation: ConversationKey) -> bool:
+        """Return whether a message of exactly this conversation, its thread included, was ever for the bot."""
+        here = and_(matches(claims, place(conversation)), claims.c.outcome != Outcome.IGNORED.value)
+        async with self._database.connect() as connection:
+            return (await connection.execute(select(claims.c.reference).where(here).limit(1))).first() is not None
+
+    async def active_conversations(self, platform: str, since: datetime) -> tuple[ConversationKey, ...]:
+        """Return the conversations with a turn since then, the one with the newest first."""
+        columns = (claims.c.platform, claims.c.workspace, claims.c.channel, claims.c.thread)
+        turn = and_(claims.c.platform == platform, claims.c.outcome != Outcome.IGNORED.value)
+        recent = select(*columns).where(turn, claims.c.created_at >= since.astimezone(UTC)).group_by(*columns)
+        async with self._database.connect() as connection:
+            rows = (await connection.execute(recent.order_by(func.max(claims.c.created_at).desc(), *columns))).all()
+        return tuple(ConversationKey(**row._mapping) for row in rows)
+
+    async def _select(self, connection: AsyncConnection, which: ColumnElement[bool]) -> tuple[Claim, ...]:
+        rows = select(claims).where(which).order_by(claims.c.created_at, claims.c.reference)
+        return await load(connection, (await connection.execute(rows)).all())
