@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -78,24 +78,36 @@ def chunks_to_json(answer: Answer | None) -> str:
     return json.dumps([asdict(chunk) for chunk in held], separators=(",", ":"))
 
 
-async def load(connection: AsyncConnection, rows: Sequence[Row[Any]]) -> tuple[Claim, ...]:
-    """Return the claims of whole rows, in their order, with what was sent and what was merged into them."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """Claims that were read, and by reference why others could not be."""
+
+    claims: tuple[Claim, ...] = ()
+    unreadable: Mapping[str, Exception] = field(default_factory=dict)
+
+
+async def load(connection: AsyncConnection, rows: Sequence[Row[Any]]) -> Loaded:
+    """Return the claims of whole rows, in their order, with what was sent and what was merged into them.
+
+    A newer version may write what this one cannot read.
+    """
     references = [row.reference for row in rows]
     if not references:
-        return ()
+        return Loaded()
     sent = select(sends).where(sends.c.reference.in_(references)).order_by(sends.c.number)
     parts = (await connection.execute(sent)).all()
     columns = (claims.c.merged_into, claims.c.incoming)
     joined = select(*columns).where(claims.c.merged_into.in_(references))
     others = (await connection.execute(joined.order_by(claims.c.created_at, claims.c.reference))).all()
-    return tuple(
-        _claim(
-            row,
-            (part for part in parts if part.reference == row.reference),
-            (other.incoming for other in others if other.merged_into == row.reference),
-        )
-        for row in rows
-    )
+    found, unreadable = list[Claim](), dict[str, Exception]()
+    for row in rows:
+        mine = (part for part in parts if part.reference == row.reference)
+        also = (other.incoming for other in others if other.merged_into == row.reference)
+        try:
+            found.append(_claim(row, mine, also))
+        except (ValueError, KeyError, TypeError) as error:
+            unreadable[row.reference] = error
+    return Loaded(claims=tuple(found), unreadable=unreadable)
 
 
 def _claim(row: Row[Any], parts: Iterable[Row[Any]], others: Iterable[str]) -> Claim:

@@ -8,6 +8,7 @@ and whoever held the claim before is refused at its next write (``ClaimLost``), 
 
 import secrets
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
@@ -216,25 +217,31 @@ class Claims(KnownClaims):
             if alone:
                 free = or_(free, claims.c.owner != self._owner)
             running = and_(claims.c.state == State.RUNNING.value, claims.c.platform.in_(list(platforms)))
-            chosen = select(claims.c.reference).where(running, free).order_by(claims.c.created_at).limit(TAKEN_AT_ONCE)
+            known = claims.c.reference.not_in(self._unreadable)
+            left = select(claims.c.reference).where(running, free, known).order_by(claims.c.created_at)
             # Two statements: within one, the database may evaluate the choice more than once.
-            ids = (await connection.execute(chosen.with_for_update(skip_locked=True))).scalars().all()
-            taken = update(claims).where(claims.c.reference.in_(ids))
+            chosen = await connection.execute(left.limit(TAKEN_AT_ONCE).with_for_update(skip_locked=True))
+            found = await self._select(connection, claims.c.reference.in_(chosen.scalars().all()))
+            taken = update(claims).where(claims.c.reference.in_([claim.reference for claim in found]))
             await connection.execute(
                 taken.values(owner=self._owner, attempts=claims.c.attempts + 1, lease_until=now + self._lease)
             )
-            return await self._select(connection, claims.c.reference.in_(ids))
+            return tuple(replace(claim, attempts=claim.attempts + 1) for claim in found)
 
     async def withdraw(self, reference: str) -> Claim | None:
         """End a claim because its question is gone, whoever holds it, and drop its words; return it as it stood.
 
-        The one who held it meets ClaimLost at its next write. None when there is no such claim.
+        The one who held it meets ClaimLost at its next write. None when there is no such claim, or only
+        a newer version can read it.
         """
         async with self._database.begin() as connection:
             lock = select(claims.c.reference).where(claims.c.reference == reference).with_for_update()
             if (await connection.execute(lock)).first() is None:
                 return None
-            (claim,) = await self._select(connection, claims.c.reference == reference)
+            found = await self._select(connection, claims.c.reference == reference)
+            if not found:
+                return None
+            claim = found[0]
             values = {"state": State.DONE.value, "outcome": Outcome.WITHDRAWN.value, "finished_at": datetime.now(UTC)}
             ended = update(claims).where(claims.c.reference == reference)
             await connection.execute(ended.values(values | _without_words(claim.incoming)))
@@ -247,11 +254,10 @@ class Claims(KnownClaims):
         which = and_(matches(claims, place(conversation)), over)
         async with self._database.begin() as connection:
             rows = (await connection.execute(select(claims.c.reference, claims.c.incoming).where(which))).all()
-            read = [(row.reference, incoming_from_json(row.incoming)) for row in rows]
             bare = [
-                {"which": reference, **_without_words(incoming)}
-                for reference, incoming in read
-                if without_words(incoming) != incoming
+                {"which": row.reference, **columns}
+                for row in rows
+                if (columns := _forgotten(row.incoming))["incoming"] != row.incoming
             ]
             if bare:
                 forgotten = update(claims).where(claims.c.reference == bindparam("which"))
@@ -311,3 +317,11 @@ def _point_to_first(connection: Connection, where: dict[str, str], *, known: set
 def _without_words(incoming: Incoming) -> dict[str, str]:
     """Return the columns of a claim that hold what was said, without it."""
     return {"incoming": incoming_to_json(without_words(incoming)), "answer": "", "chunks": "[]"}
+
+
+def _forgotten(written: str) -> dict[str, str]:
+    """Return the columns of a claim that ended, without what was said; what a newer version wrote goes altogether."""
+    try:
+        return _without_words(incoming_from_json(written))
+    except (ValueError, KeyError, TypeError):
+        return {"incoming": "{}", "answer": "", "chunks": "[]"}

@@ -14,7 +14,7 @@ from bots.platform import Vote
 from bots.requests import Judgement, ReadChunk, Unanswered
 from bots.turn.claim import UNANSWERED, State
 from bots.turn.claim_rows import inserting
-from bots.turn.record import incoming_from_json
+from bots.turn.record import words_from_json
 from ragcore.history import Transactions
 from ragcore.stores.rows import storable, utc
 from ragcore.stores.schema import claims, feedback
@@ -106,7 +106,7 @@ async def listed(database: Transactions) -> tuple[Judgement | Unanswered, ...]:
 
 def _question(written: list[str]) -> str:
     """Return what was asked in all messages that one turn answers, as the answer's prompt has it: a line each."""
-    texts = [incoming_from_json(one).text.strip() for one in written]
+    texts = [words_from_json(one).strip() for one in written]
     return storable("\n".join(text for text in texts if text))
 
 

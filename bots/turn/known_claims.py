@@ -1,6 +1,7 @@
 """What the claims tell, without changing any: who answers a message, in whose place, and where the bot takes part."""
 
 import json
+import logging
 from datetime import UTC, datetime
 
 from sqlalchemy import ColumnElement, and_, func, select
@@ -15,6 +16,8 @@ from ragcore.stores.rows import storable
 from ragcore.stores.schema import claims
 from ragcore.types import ConversationKey
 
+log = logging.getLogger(__name__)
+
 
 class KnownClaims:
     """The claims of one database, for whoever looks at them; safe to use from many tasks."""
@@ -22,6 +25,8 @@ class KnownClaims:
     def __init__(self, database: Transactions) -> None:
         """Look into ``database``."""
         self._database = database
+        self._unreadable: set[str] = set()
+        """What a newer version wrote, as far as it was met."""
 
     async def by_reference(self, reference: str) -> Claim | None:
         """Return the claim of a reference, or the one that it was merged into; None when it is gone."""
@@ -87,5 +92,17 @@ class KnownClaims:
         return tuple(ConversationKey(**row._mapping) for row in rows)
 
     async def _select(self, connection: AsyncConnection, which: ColumnElement[bool]) -> tuple[Claim, ...]:
+        """Return these claims, oldest first; one that a newer version wrote is left out, and told once."""
         rows = select(claims).where(which).order_by(claims.c.created_at, claims.c.reference)
-        return await load(connection, (await connection.execute(rows)).all())
+        loaded = await load(connection, (await connection.execute(rows)).all())
+        for reference, error in loaded.unreadable.items():
+            if reference not in self._unreadable:
+                self._unreadable.add(reference)
+                log.warning(
+                    "turn %s was written by a newer version of Citebot and is left to it: run that version again, or "
+                    "ask the question anew (%s: %s)",
+                    reference,
+                    type(error).__name__,
+                    error,
+                )
+        return loaded.claims

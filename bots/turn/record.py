@@ -38,6 +38,11 @@ def incoming_from_json(written: str) -> Incoming:
     return Incoming(**plain)
 
 
+def words_from_json(written: str) -> str:
+    """Return what was said in a message that ``incoming_to_json`` wrote, be it that of a newer version."""
+    return str(json.loads(written).get("text", ""))
+
+
 def sent_to_json(sent: Sent) -> str:
     """Return what stands on the platform as JSON, in ASCII."""
     return _written(sent)
