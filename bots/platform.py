@@ -127,7 +127,8 @@ class View:
     """All that one reply shows, before any platform's markup.
 
     ``reference`` names the turn in buttons, logs and plain reasons (8 hex digits). ``prompts`` are questions to go on
-    with. ``language`` is that of buttons and headings.
+    with. ``language`` is that of buttons and headings. ``simple``: the platform refused its best form (Telegram's rich
+    messages), so an older one is to be taken, where there is one.
     """
 
     document: Document
@@ -135,6 +136,7 @@ class View:
     buttons: tuple[Button, ...] = ()
     prompts: tuple[str, ...] = ()
     language: str = "en"
+    simple: bool = False
 
 
 R = TypeVar("R")

@@ -15,13 +15,8 @@ from typing import Any
 
 from aiogram import Dispatcher
 from aiogram.enums import ChatAction
-from aiogram.methods import DeleteWebhook, GetChatMember, GetMe, SendRichMessage, SetMyCommands, SetWebhook
-from aiogram.types import (
-    BotCommand,
-    CallbackQuery,
-    InputRichMessage,
-    MessageGenerationStopped,
-)
+from aiogram.methods import DeleteWebhook, GetChatMember, GetMe, SetMyCommands, SetWebhook
+from aiogram.types import BotCommand, CallbackQuery, MessageGenerationStopped
 from aiogram.types import Message as TelegramText
 from aiogram.webhook.aiohttp_server import SimpleRequestHandler
 from aiohttp import web
@@ -49,6 +44,7 @@ from bots.rendering.telegram import (
 from bots.telegram.calling import TELEGRAM_URL, open_calls
 from bots.telegram.polling import Watch
 from bots.telegram.pressing import press
+from bots.telegram.rich import RichMessages
 from bots.telegram.translating import (
     PLATFORM,
     START,
@@ -97,7 +93,7 @@ class TelegramPlatform:
         self._webhook = webhook
         self._chats = tuple(chats)
         self._self = Self(id=0, username="", reads_groups=False)
-        self._rich = False
+        self._rich = RichMessages(self._calls)
         self._memberships = Remembered(self._is_member)
         self._working: set[asyncio.Task[None]] = set()
         self.connected = asyncio.Event()
@@ -122,21 +118,12 @@ class TelegramPlatform:
     async def _introduce(self) -> None:
         me = await self._calls.do(GetMe())
         self._self = Self(id=me.id, username=me.username or "", reads_groups=me.can_read_all_group_messages or False)
-        self._rich = await self._has_rich_messages()
+        if not await self._rich.ask():
+            self._aside(self._rich.learn())
         for language in LANGUAGES:
             commands = [BotCommand(command=name, description=description(name, language)) for name in COMMANDS]
             code = None if language == "en" else language  # who has none of the others reads English
             await self._calls.do(SetMyCommands(commands=commands, language_code=code))
-
-    async def _has_rich_messages(self) -> bool:
-        """Ask for one in no chat at all: an older server doesn't know the method, a newer one not the chat."""
-        try:
-            await self._calls.do(SendRichMessage(chat_id=0, rich_message=InputRichMessage(html="-")))
-        except PlatformRefused as error:
-            return "method not found" not in str(error).lower() and str(error).lower() != "not found"
-        except PlatformError:
-            return True  # it knew the method well enough to miss the chat
-        return True
 
     async def _poll(self, dispatcher: Dispatcher, inbox: Inbox) -> None:
         await self._calls.do(DeleteWebhook())
@@ -252,7 +239,7 @@ class TelegramPlatform:
 
     def render(self, view: View) -> tuple[TelegramMessage, ...]:
         """Return the whole reply; as one rich message where it has a table or is long, and the server has them."""
-        return render_telegram(view, rich=self._rich)
+        return render_telegram(view, rich=self._rich.there and not view.simple)
 
     def render_partial(self, view: View) -> TelegramMessage:
         """Return what is written so far."""
@@ -282,10 +269,14 @@ class TelegramPlatform:
         self, incoming: Incoming, part: TelegramMessage, *, begun: Sent | None, key: str, number: int
     ) -> Sent:
         """Send, which ends a draft, or edit what was begun in a group."""
-        if begun is not None and not begun.draft:
-            await self._calls.change(begun, part)
-            return begun
-        return await self._post(incoming, part, first=number == 0)
+        try:
+            if begun is not None and not begun.draft:
+                await self._calls.change(begun, part)
+                return begun
+            return await self._post(incoming, part, first=number == 0)
+        except PlatformRefused as error:
+            self._rich.was_refused(error)
+            raise
 
     async def _post(self, incoming: Incoming, part: TelegramMessage, *, first: bool) -> Sent:
         """Send a message: in a group as a reply to the question, which in a private chat stands right above."""

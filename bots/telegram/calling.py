@@ -6,7 +6,7 @@ import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from io import BytesIO
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from aiogram import Bot
 from aiogram.client.session.aiohttp import AiohttpSession
@@ -24,7 +24,7 @@ from aiogram.exceptions import (
     TelegramServerError,
     TelegramUnauthorizedError,
 )
-from aiogram.methods import EditMessageText, SendRichMessage, TelegramMethod
+from aiogram.methods import EditMessageText, SendMessage, SendRichMessage, TelegramMethod
 from aiogram.types import (
     InlineKeyboardButton,
     InlineKeyboardMarkup,
@@ -36,7 +36,7 @@ from aiogram.types import (
 from aiogram.utils.token import TokenValidationError
 
 from bots.platform import Sent
-from bots.rendering.telegram import TelegramButton, TelegramMessage
+from bots.rendering.telegram import TelegramButton, TelegramMessage, TelegramRich
 from ragcore.errors import (
     MessageGone,
     PlatformAuthError,
@@ -131,31 +131,26 @@ class Calls:
     ) -> Sent:
         """Send a message of its own; a reply to a message that is gone is sent all the same."""
         reply = ReplyParameters(message_id=int(reply_to), allow_sending_without_reply=True) if reply_to else None
-        thread = int(topic) if topic else None
-        async with mapped():
-            if message.rich is not None:
-                sent = await self.bot(
-                    SendRichMessage(
-                        chat_id=chat,
-                        rich_message=_rich(message),
-                        message_thread_id=thread,
-                        reply_parameters=reply,
-                        reply_markup=keyboard(message.keyboard),
-                        disable_notification=silent or None,
-                    )
-                )
-            else:
-                sent = await self.bot.send_message(
-                    chat,
-                    message.html,
-                    parse_mode="HTML",
-                    message_thread_id=thread,
-                    reply_parameters=reply,
-                    reply_markup=keyboard(message.keyboard),
-                    link_preview_options=_NO_PREVIEW,
-                    disable_notification=silent or None,
-                )
-        return Sent(channel=chat, id=str(sent.message_id))
+        common: dict[str, Any] = {
+            "chat_id": chat,
+            "message_thread_id": int(topic) if topic else None,
+            "reply_parameters": reply,
+            "reply_markup": keyboard(message.keyboard),
+            "disable_notification": silent or None,
+        }
+        send: TelegramMethod[Message]
+        if message.rich is not None:
+            send = SendRichMessage(rich_message=rich_content(message.rich), **common)
+        else:
+            send = SendMessage(text=message.html, parse_mode="HTML", link_preview_options=_NO_PREVIEW, **common)
+        try:
+            sent = (await self.bot(send)).message_id
+        except ClientDecodeError as error:
+            # What the server tells of a message that it took may be newer than the library: not to be sent again.
+            sent = _taken(error)
+        except AiogramError as error:
+            raise ours(error) from error
+        return Sent(channel=chat, id=str(sent))
 
     async def draft(self, chat: str, number: int, message: TelegramMessage, *, topic: str = "") -> None:
         """Show what is written so far in a private chat, with a button that stops it."""
@@ -172,7 +167,7 @@ class Calls:
     async def change(self, sent: Sent, message: TelegramMessage) -> None:
         """Rewrite a message; nothing happens when it says the same already."""
         content = (
-            {"rich_message": _rich(message)}
+            {"rich_message": rich_content(message.rich)}
             if message.rich is not None
             else {"text": message.html, "parse_mode": "HTML", "link_preview_options": _NO_PREVIEW}
         )
@@ -180,10 +175,12 @@ class Calls:
             chat_id=sent.channel, message_id=int(sent.id), reply_markup=keyboard(message.keyboard), **content
         )
         try:
-            await self.do(edit)
-        except PlatformRefused as error:
+            await self.bot(edit)
+        except ClientDecodeError as error:
+            _taken(error)
+        except AiogramError as error:
             if _SAME not in str(error):
-                raise
+                raise ours(error) from error
 
     async def rekey(self, message: Message, rows: InlineKeyboardMarkup) -> None:
         """Change a message's buttons alone."""
@@ -232,8 +229,18 @@ def keyboard(rows: tuple[tuple[TelegramButton, ...], ...]) -> InlineKeyboardMark
     )
 
 
-def _rich(message: TelegramMessage) -> InputRichMessage:
-    assert message.rich is not None
+def _taken(error: ClientDecodeError) -> int:
+    """Return the number of the message that an answer tells of, though nobody could read the rest of it."""
+    told = error.data if isinstance(error.data, dict) else {}
+    result = told.get("result")
+    number = result.get("message_id") if isinstance(result, dict) else None
+    if not told.get("ok") or not isinstance(number, int):
+        raise ours(error) from error
+    return number
+
+
+def rich_content(rich: TelegramRich) -> InputRichMessage:
+    """Return a rich message as the SDK takes it; the server is to make no entities of its own."""
     return InputRichMessage.model_validate(
-        {"blocks": list(message.rich.blocks), "is_rtl": message.rich.is_rtl or None, "skip_entity_detection": True}
+        {"blocks": list(rich.blocks), "is_rtl": rich.is_rtl or None, "skip_entity_detection": True}
     )

@@ -12,10 +12,10 @@ from typing import Generic, TypeVar
 
 from bots.patience import until_kept
 from bots.platform import Button, Call, Limit, Platform, R, Sent, View
-from bots.rendering.markdown import plain_document
 from bots.rendering.parse import parse_partial
 from bots.turn.claim import Claim, Send
 from bots.turn.claims import Claims
+from bots.turn.forms import forms
 from bots.turn.meter import Meter
 from bots.turn.pacing import Pacer
 from bots.turn.saying import Saying
@@ -257,23 +257,20 @@ class Reply(Generic[R]):
             ClaimLost: somebody else answers, or the question is gone.
         """
         await self.settle()
-        try:
-            await self._send_all(self._platform.render(view))
-        except PlatformRefused as error:
-            self._meter.refused[type(error).__name__] += 1
-            log.warning("turn %s: sent as plain text, for its form was refused: %s", self._claim.reference, error)
-            await self._finish_plainly(view)
-
-    async def _finish_plainly(self, view: View) -> None:
-        plain = View(document=plain_document(view.document), reference=view.reference, language=view.language)
-        try:
-            await self._send_all(self._platform.render(plain))
-        except PlatformRefused as error:
-            if not self.standing:
-                raise
-            log.warning("turn %s: sent anew, for what stands cannot be changed: %s", self._claim.reference, error)
-            await self.withdraw()
-            await self._send_all(self._platform.render(plain))
+        refused: PlatformRefused | None = None
+        for parts in forms(self._platform, view):
+            try:
+                await self._send_all(parts)
+                return
+            except PlatformRefused as error:
+                self._meter.refused[type(error).__name__] += 1
+                log.warning("turn %s: a form of the answer was refused: %s", self._claim.reference, error)
+                refused = error
+        if refused is not None and not self.standing:
+            raise refused
+        log.warning("turn %s: sent anew, for what stands cannot be changed: %s", self._claim.reference, refused)
+        await self.withdraw()
+        await self._send_all(parts)
 
     async def withdraw(self) -> None:
         """Take back whatever stands; what cannot be taken back is only logged."""

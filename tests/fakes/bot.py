@@ -55,18 +55,19 @@ async def answering_on(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Life:
-    """One life of a bot that finds its server by its environment; its model is as slow as ``pause``."""
+    """One life of a bot that finds its server by its environment; its model is as slow as ``pause``, and ends so."""
 
     environment: dict[str, str]
     folder: str
     pause: float
+    tail: str = ""
 
 
 async def live(name: str, life: Life) -> int:
     """Answer on the platform of this name until killed."""
     os.environ.update(life.environment)
     platform = open_platform(name, load_settings())
-    script = functools.partial(answering, pause=life.pause)
+    script = functools.partial(answering, pause=life.pause, tail=life.tail)
     async with answering_on(platform, pathlib.Path(life.folder), script=script) as bot:
         await bot.serving
     return 0

@@ -9,6 +9,7 @@ from typing import Any
 
 from bots.rendering.direction import is_right_to_left
 from bots.rendering.markup import safe_url
+from bots.rendering.measure import units
 from bots.rendering.plain import plain_pieces, soft_break
 from bots.rendering.sources import source_inlines
 from bots.rendering.tree import (
@@ -32,8 +33,11 @@ from bots.rendering.tree import (
 )
 
 MAX_CHARACTERS = 32_768
+"""UTF-16 units of all words and addresses, the stricter count where the documents name none."""
 MAX_BLOCKS = 500
-MAX_DEPTH = 16
+"""The items of lists and the rows of tables counted as blocks."""
+MAX_LEVELS = 16
+"""Of blocks, items and styles within each other."""
 MAX_COLUMNS = 20
 _STYLES = {"emphasis": "italic", "strong": "bold", "strike": "strikethrough"}
 
@@ -51,12 +55,14 @@ class TelegramRich:
 
 def rich_of(document: Document) -> TelegramRich | None:
     """Return the document as a rich message, None where it is beyond what one takes."""
-    if _depth(document.blocks) > MAX_DEPTH or _has_wide_table(document.blocks):
+    if _has_wide_table(document.blocks):
         return None
     blocks = [rich for block in document.blocks for rich in _block(block)]
     blocks += [{"type": "footer", "text": _source_text(document)}] if document.sources or document.notes else []
     words = "".join(plain_pieces(document.blocks))
-    if not blocks or _count(blocks) > MAX_BLOCKS or _characters(blocks) > MAX_CHARACTERS:
+    if not words.strip() or _levels(blocks) > MAX_LEVELS:
+        return None
+    if _count(blocks) > MAX_BLOCKS or _characters(blocks) > MAX_CHARACTERS:
         return None
     return TelegramRich(blocks=tuple(blocks), is_rtl=is_right_to_left(words))
 
@@ -146,8 +152,12 @@ def _inside(block: Block) -> tuple[Block, ...]:
             return ()
 
 
-def _depth(blocks: Sequence[Block]) -> int:
-    return max((1 + _depth(_inside(block)) for block in blocks), default=0)
+def _levels(value: object) -> int:
+    """Return how many blocks, items and styles stand within each other; a table's cells are no level of their own."""
+    if isinstance(value, dict):
+        own = 0 if "valign" in value else 1
+        return own + max(map(_levels, value.values()), default=0)
+    return max(map(_levels, value), default=0) if isinstance(value, list) else 0
 
 
 def _has_wide_table(blocks: Sequence[Block]) -> bool:
@@ -170,7 +180,7 @@ def _count(blocks: Sequence[RichBlock]) -> int:
 def _characters(value: object) -> int:
     """Return the characters of all text in the blocks, addresses too."""
     if isinstance(value, str):
-        return len(value)
+        return units(value)
     if isinstance(value, dict):
         return sum(_characters(inner) for key, inner in value.items() if key not in {"type", "align", "valign"})
     return sum(map(_characters, value)) if isinstance(value, list) else 0

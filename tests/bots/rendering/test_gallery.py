@@ -13,10 +13,11 @@ from bots.platform import Button, View
 from bots.rendering.discord import render_discord
 from bots.rendering.parse import parse_answer
 from bots.rendering.slack import render_slack
-from bots.rendering.telegram import render_telegram
+from bots.rendering.telegram import TelegramMessage, render_telegram
 from bots.rendering.tree import Document
+from bots.telegram.calling import rich_content
 from ragcore.types import Answer, Citation, Support
-from tests.bots.rendering.readers import discord, slack_blocks, telegram
+from tests.bots.rendering.readers import discord, slack_blocks, telegram, telegram_rich
 
 GALLERY = pathlib.Path(__file__).parent / "gallery"
 CASES = sorted(path.stem for path in GALLERY.glob("*.md"))
@@ -99,15 +100,32 @@ def shown_on_discord(view: View) -> str:
     return _parts(pages)
 
 
-def shown_on_telegram(view: View) -> str:
+def shown_on_telegram(view: View, *, rich: bool = False) -> str:
     pages = []
-    for message in render_telegram(view):
+    for message in render_telegram(view, rich=rich):
         rows = "\n".join(" ".join(f"[{button.text}]" for button in row) for row in message.keyboard)
-        pages.append(f"{telegram.read(message.html).page}\n{rows}")
+        pages.append(f"{_telegram_page(message)}\n{rows}")
     return _parts(pages)
 
 
-PLATFORMS = {"slack": shown_on_slack, "discord": shown_on_discord, "telegram": shown_on_telegram}
+def _telegram_page(message: TelegramMessage) -> str:
+    if message.rich is None:
+        return telegram.read(message.html).page
+    return telegram_rich.read(rich_content(message.rich).model_dump(mode="json", exclude_none=True)).page
+
+
+def shown_on_new_telegram(view: View) -> str:
+    """Return what a server with rich messages shows; nothing where it sends no such message."""
+    is_rich = any(message.rich is not None for message in render_telegram(view, rich=True))
+    return shown_on_telegram(view, rich=True) if is_rich else ""
+
+
+PLATFORMS = {
+    "slack": shown_on_slack,
+    "discord": shown_on_discord,
+    "telegram": shown_on_telegram,
+    "telegram-rich": shown_on_new_telegram,
+}
 
 
 def visible(page: str) -> str:
@@ -120,7 +138,8 @@ def visible(page: str) -> str:
 @pytest.mark.parametrize("case", CASES)
 def test_the_gallery_is_what_is_shown(case: str, platform: str) -> None:
     view = view_of((GALLERY / f"{case}.md").read_text("utf-8"))
-    expected = (GALLERY / f"{case}.{platform}.txt").read_text("utf-8")
+    file = GALLERY / f"{case}.{platform}.txt"
+    expected = file.read_text("utf-8") if file.exists() else ""
     assert visible(PLATFORMS[platform](view)) == expected, (
         "python -m tests.bots.rendering.test_gallery, and read the diff"
     )
@@ -135,7 +154,11 @@ def main() -> None:
     for case in CASES:
         view = view_of((GALLERY / f"{case}.md").read_text("utf-8"))
         for platform, shown in PLATFORMS.items():
-            (GALLERY / f"{case}.{platform}.txt").write_text(visible(shown(view)), "utf-8")
+            file = GALLERY / f"{case}.{platform}.txt"
+            if page := visible(shown(view)):
+                file.write_text(page, "utf-8")
+            else:
+                file.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from tests.bots.turn.flows import answering
 from tests.fakes.bot import Bot, answering_on
 from tests.fakes.waiting import until
 from tests.servers.faults import Fault
-from tests.servers.telegram import TelegramServer, telegram_server
+from tests.servers.telegram import TelegramServer, telegram_server, words_of
 
 QUESTION = "how many?"
 OPTIONS = TurnOptions(readers_of={"handbook": ("*",)}, merge_within=0.0)
@@ -56,15 +56,15 @@ def is_whole(text: str) -> bool:
 
 
 def texts(server: TelegramServer, chat: int) -> list[str]:
-    return [one["text"] for one in server.answers(chat)]
+    return [words_of(one) for one in server.answers(chat)]
 
 
 @asynccontextmanager
 async def running(
-    server: TelegramServer, folder: pathlib.Path, pause: float = 0.4
+    server: TelegramServer, folder: pathlib.Path, pause: float = 0.4, tail: str = ""
 ) -> AsyncIterator[Bot[TelegramPlatform]]:
     platform = TelegramPlatform(token=server.token, api_url=server.url, chats=[str(GROUP)])
-    script = functools.partial(answering, pause=pause)
+    script = functools.partial(answering, pause=pause, tail=tail)
     async with answering_on(platform, folder, script=script, options=OPTIONS) as bot:
         yield bot
 

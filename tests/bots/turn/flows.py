@@ -54,11 +54,11 @@ def words_for(question: str) -> str:
     return " ".join(f"The answer to {question!r} has five days." for _ in range(3))
 
 
-async def answering(request: Ask, pause: float = 0.2) -> AsyncIterator[Event]:
-    """Answer in many pieces."""
+async def answering(request: Ask, pause: float = 0.2, tail: str = "") -> AsyncIterator[Event]:
+    """Answer in many pieces, the last of them ``tail``."""
     yield Status(stage="search")
     await asyncio.sleep(pause)
-    text = words_for(request.question)
+    text = words_for(request.question) + tail
     for word in text.split(" "):
         await asyncio.sleep(pause / 10)
         yield Delta(text=f"{word} ")

@@ -13,18 +13,18 @@ from aiohttp import web
 
 from tests.servers.serving import served
 from tests.servers.telegram.bot_api import BotApi
-from tests.servers.telegram.rules import Json
+from tests.servers.telegram.rules import Json, words_of
 from tests.servers.telegram.updates import Updates
 from tests.servers.telegram.world import Chat, Draft, Rates, World
 
-__all__ = ["Chat", "Draft", "Json", "Rates", "TelegramServer", "telegram_server"]
+__all__ = ["Chat", "Draft", "Json", "Rates", "TelegramServer", "telegram_server", "words_of"]
 
 
 class TelegramServer(World):
     """The server; use ``telegram_server``."""
 
-    def __init__(self, *, token: str = "123456:LOCAL", rates: Rates | None = None) -> None:
-        super().__init__(token=token, rates=rates or Rates())
+    def __init__(self, *, token: str = "123456:LOCAL", rates: Rates | None = None, has_rich: bool = False) -> None:
+        super().__init__(token=token, rates=rates or Rates(), has_rich=has_rich)
         self._updates = Updates(self)
         self._bot_api = BotApi(self, self._updates)
 
@@ -103,9 +103,11 @@ class TelegramServer(World):
 
 
 @asynccontextmanager
-async def telegram_server(*, port: int = 0, rates: Rates | None = None) -> AsyncIterator[TelegramServer]:
+async def telegram_server(
+    *, port: int = 0, rates: Rates | None = None, has_rich: bool = False
+) -> AsyncIterator[TelegramServer]:
     """Serve on a port of its own, on the loopback, until left."""
-    server = TelegramServer(rates=rates)
+    server = TelegramServer(rates=rates, has_rich=has_rich)
     app = web.Application(client_max_size=2**22)
     server.serve(app)
     async with served(app, port) as where:

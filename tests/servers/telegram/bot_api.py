@@ -32,6 +32,7 @@ class BotApi:
             "getWebhookInfo": updates.webhook_info,
             "setMyCommands": self._set_commands,
             "sendMessage": messages.send,
+            "sendRichMessage": messages.send_rich,
             "sendMessageDraft": messages.send_draft,
             "editMessageText": messages.edit,
             "editMessageReplyMarkup": messages.edit_markup,
@@ -71,7 +72,7 @@ class BotApi:
         return _refusal(Refused(fault.status or 500, fault.error or _words(fault.status, parameters), **parameters))
 
     async def _call(self, method: str, params: Json) -> object:
-        if method not in self._methods:
+        if method not in self._methods or (method == "sendRichMessage" and not self._world.has_rich):
             raise Refused(404, "Not Found: method not found")
         return await self._methods[method](params)
 

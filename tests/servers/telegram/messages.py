@@ -2,8 +2,10 @@
 
 import time
 
-from tests.servers.telegram.rules import MAX_CALLBACK_ANSWER, Json, Refused, markup_of, text_of
+from tests.servers.telegram.rules import MAX_CALLBACK_ANSWER, Json, Refused, markup_of, rich_of, text_of
 from tests.servers.telegram.world import Chat, Draft, World
+
+_CONTENT = ("text", "entities", "rich_message", "reply_markup")
 
 
 class Messages:
@@ -16,15 +18,22 @@ class Messages:
         chat = self._world.known_chat(params)
         self._world.pace(chat)
         text, entities = text_of(params)
+        content = {"text": text, "entities": entities, "link_preview_options": params.get("link_preview_options", {})}
+        return self._keep(chat, params, content)
+
+    async def send_rich(self, params: Json) -> object:
+        chat = self._world.known_chat(params)
+        self._world.pace(chat)
+        return self._given_back(self._keep(chat, params, rich_of(params)))
+
+    def _keep(self, chat: Chat, params: Json, content: Json) -> Json:
         reply = _replied(chat, params)
         message: Json = {
             "message_id": self._world.next_message(),
             "date": int(time.time()),
             "chat": chat.as_json(),
             "from": self._world.bot,
-            "text": text,
-            "entities": entities,
-            "link_preview_options": params.get("link_preview_options", {}),
+            **content,
         }
         if params.get("message_thread_id"):
             message |= {"message_thread_id": params["message_thread_id"], "is_topic_message": True}
@@ -34,6 +43,13 @@ class Messages:
         chat.messages[message["message_id"]] = message
         chat.drafts.clear()
         return message
+
+    def _given_back(self, message: Json) -> Json:
+        """Return a rich message as the call is answered: by a newer server with a kind of block that is new."""
+        if not self._world.is_newer:
+            return message
+        blocks = [*message["rich_message"]["blocks"], {"type": "hologram", "depth": 3}]
+        return {**message, "rich_message": {"blocks": blocks}}
 
     async def send_draft(self, params: Json) -> object:
         chat = self._world.known_chat(params)
@@ -51,19 +67,18 @@ class Messages:
         chat = self._world.known_chat(params)
         message = self._world.own(chat, params)
         self._world.pace(chat)
-        text, entities = text_of(params)
-        markup = markup_of(params)
-        if (text, entities, markup.get("reply_markup")) == (
-            message["text"],
-            message["entities"],
-            message.get("reply_markup"),
-        ):
+        # A server without rich messages does not know the field, and misses the text.
+        is_rich = self._world.has_rich and bool(params.get("rich_message"))
+        content = rich_of(params) if is_rich else dict(zip(("text", "entities"), text_of(params), strict=True))
+        content |= markup_of(params)
+        if content == {key: message[key] for key in _CONTENT if key in message}:
             raise Refused(400, "Bad Request: message is not modified: specified new message content and reply markup are "
                                "exactly the same as a current content and reply markup of the message")  # fmt: skip
-        message.pop("reply_markup", None)
-        message |= {"text": text, "entities": entities, "edit_date": int(time.time()), **markup}
+        for key in _CONTENT:
+            message.pop(key, None)
+        message |= content | {"edit_date": int(time.time())}
         message["link_preview_options"] = params.get("link_preview_options", {})
-        return message
+        return self._given_back(message) if is_rich else message
 
     async def edit_markup(self, params: Json) -> object:
         chat = self._world.known_chat(params)

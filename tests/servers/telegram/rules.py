@@ -3,6 +3,8 @@
 import itertools
 from typing import Any
 
+from tests.bots.rendering.readers import telegram_rich
+from tests.bots.rendering.readers.shown import Invalid
 from tests.bots.rendering.readers.telegram import parse_html
 
 Json = dict[str, Any]
@@ -40,6 +42,24 @@ def text_of(params: Json) -> tuple[str, list[Json]]:
     if len(text) > MAX_TEXT:
         raise Refused(400, "Bad Request: message is too long")
     return text, entities
+
+
+def rich_of(params: Json) -> Json:
+    """Return the content of a rich message as it is stored, or raise Refused for what can't be one."""
+    try:
+        telegram_rich.read(params.get("rich_message", {}))
+    except Invalid as error:
+        raise Refused(400, f"Bad Request: can't parse rich message: {error}") from error
+    asked = params["rich_message"]
+    kept: Json = {"blocks": telegram_rich.stored(asked["blocks"])}
+    return {"rich_message": kept | ({"is_rtl": True} if asked.get("is_rtl") else {})}
+
+
+def words_of(message: Json) -> str:
+    """Return the words of a message, rich or not."""
+    if "rich_message" not in message:
+        return str(message.get("text", ""))
+    return telegram_rich.read({"blocks": message["rich_message"]["blocks"]}).plain
 
 
 def markup_of(params: Json) -> Json:

@@ -80,6 +80,10 @@ class World:
     webhook_error: str = ""
     """Why the webhook could not be reached, as the real server tells it of its last try."""
     webhook_answers: list[int] = field(default_factory=list)
+    has_rich: bool = False
+    """Whether it has rich messages (Bot API 10.1); an older one doesn't know the method."""
+    is_newer: bool = False
+    """Whether what it tells of a rich message is more than the library can read."""
     rates: Rates = field(default_factory=Rates)
     windows: dict[str, Window] = field(default_factory=dict)
     watch: Callable[[str, str], None] = lambda when, method: None
