@@ -202,16 +202,23 @@ class SlackPlatform:
         return Sent(channel=begun.channel, id=begun.id)
 
     async def _answer(self, incoming: Incoming, part: SlackMessage, *, begun: Sent | None, number: int) -> Sent:
-        """Answer a command by its address; when that has expired, in its channel to the asker alone."""
-        channel, user = incoming.conversation.channel, incoming.asker.id
+        """Answer a command by its address; when that takes no more, in its channel to the asker alone."""
+        channel = incoming.conversation.channel
         if number == 0:
             # The words of the acknowledgement, which leaves once the turn is claimed, come first and are replaced.
             await asyncio.sleep(_ACKNOWLEDGED_SECONDS)
         try:
             await self._calls.respond(incoming.token, part, replace=number == 0)
-        except MessageGone:
-            await self._calls.whisper(channel, user, part.text, part.blocks)
+        except MessageGone as error:
+            log.info("an answer goes to its asker without the command's address: %s", error)
+            await self._whisper(channel, incoming.asker.id, part)
         return begun or Sent(channel=channel, id=f"{incoming.message}/{number}")
+
+    async def _whisper(self, channel: str, user: str, part: SlackMessage) -> None:
+        try:
+            await self._calls.whisper(channel, user, part.text, part.blocks)
+        except MessageGone:  # the bot isn't in that channel
+            await self._calls.post(await self._calls.direct(user), part)
 
     async def find(self, incoming: Incoming, key: str) -> Sent | None:
         """Return the message that was sent under the key, or the stream that was begun."""
@@ -248,8 +255,7 @@ class SlackPlatform:
     async def tell(self, person: str, words: str) -> None:
         """Write to ``slack:T/@U`` directly."""
         user = person.rpartition("@")[2]
-        opened = await self._calls.do(self._calls.client.conversations_open(users=user))
-        channel = str((opened.get("channel") or {}).get("id") or user)
+        channel = await self._calls.direct(user)
         for part in render_slack(View(document=parse_markdown(words), reference="")):
             await self._calls.post(channel, part)
 

@@ -66,7 +66,7 @@ _GONE = frozenset(
     {
         "cannot_reply_to_message", "channel_not_found", "exchanged_trigger_id", "expired_trigger_id", "expired_url",
         "file_deleted", "file_not_found", "is_archived", "message_not_found", "not_in_channel", "thread_not_found",
-        "trigger_expired", "used_url", "user_not_found",
+        "trigger_expired", "used_url", "user_not_found", "user_not_in_channel",
     }
 )  # fmt: skip
 _ENDED = frozenset({"message_not_in_streaming_state", "stopped_by_user"})
@@ -181,6 +181,11 @@ class Calls:
                 link_names=False,
             )
         )
+
+    async def direct(self, user: str) -> str:
+        """Return the channel of direct messages with somebody."""
+        opened = await self.do(self.client.conversations_open(users=user))
+        return str((opened.get("channel") or {}).get("id") or user)
 
     async def change(self, sent: Sent, message: SlackMessage, key: str = "") -> None:
         """Rewrite a message; one that still streams is ended first."""

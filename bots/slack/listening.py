@@ -6,6 +6,7 @@ nothing is acknowledged, and Slack delivers it again.
 
 import asyncio
 import logging
+import math
 import re
 import time
 from collections import OrderedDict
@@ -37,7 +38,10 @@ Json = Mapping[str, Any]
 SOCKETS = 2
 """Slack closes sockets now and then; while one is made anew the other listens. Each event comes by one of them."""
 _CONNECT_SECONDS = 20.0
+_LOOK_SECONDS = 1.0
 _LOST_SECONDS = 30.0
+_AGAIN_SECONDS = 10.0
+"""So long one socket's next try waits: Slack lets few be opened in a minute."""
 _MOST_PROMPTS = 4
 _REMEMBERED = 1_000
 
@@ -227,15 +231,42 @@ async def _address(calls: Calls, app_token: str) -> str:
 
 
 async def _watch(handlers: list[AsyncSocketModeHandler]) -> None:
-    """Return never; bolt connects again by itself, and who stays away too long is told."""
+    """Return never; bolt connects again by itself, and who stays away too long is told.
+
+    A connection that broke off without a word bolt notices at its next ping only, after 10 seconds: here within one.
+    Slack delivers messages again, but not the commands and presses of these seconds.
+    """
     last = time.monotonic()
-    while True:
-        await asyncio.sleep(1.0)
-        alive = [await handler.client.is_connected() for handler in handlers]
-        if any(alive):
-            last = time.monotonic()
-        elif time.monotonic() - last > _LOST_SECONDS:
-            raise PlatformUnreachable("Slack's sockets are closed and none opens")
+    again: dict[int, float] = {}
+    connecting: set[asyncio.Task[None]] = set()
+    try:
+        while True:
+            await asyncio.sleep(_LOOK_SECONDS)
+            alive = [await handler.client.is_connected() for handler in handlers]
+            now = time.monotonic()
+            if any(alive):
+                last = now
+            elif now - last > _LOST_SECONDS:
+                raise PlatformUnreachable("Slack's sockets are closed and none opens")
+            for number, handler in enumerate(handlers):
+                if not alive[number] and now - again.get(number, -math.inf) > _AGAIN_SECONDS:
+                    again[number] = now
+                    task = asyncio.create_task(_connect_again(handler))
+                    connecting.add(task)
+                    task.add_done_callback(connecting.discard)
+    finally:
+        for task in connecting:
+            task.cancel()
+        await settled(*connecting)
+
+
+async def _connect_again(handler: AsyncSocketModeHandler) -> None:
+    """Connect, unless bolt does so already."""
+    try:
+        async with mapped():
+            await handler.client.connect_to_new_endpoint()
+    except PlatformError as error:
+        log.info("a socket was not opened again yet: %s", error)
 
 
 async def _close(handler: AsyncSocketModeHandler) -> None:

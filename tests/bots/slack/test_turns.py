@@ -1,74 +1,17 @@
 """Whole turns on a local Slack: whatever goes wrong on the way, one complete answer stands in the end."""
 
 import asyncio
-import contextlib
 import logging
 import pathlib
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
-from typing import Any
 
 import pytest
 
-from bots.requests import Ask, Event
-from bots.slack import SlackPlatform
-from bots.turn.options import TurnOptions
-from bots.turn.turns import Turns
-from ragcore.types import Delta, Status
-from tests.bots.turn.flows import answer_to, words_for
-from tests.fakes.bot import answering_on
+from tests.bots.slack.whole import CHANNEL, QUESTION, Whole, begun, whole
 from tests.fakes.waiting import until
 from tests.servers.faults import Fault
-from tests.servers.slack import SlackServer, slack_server
+from tests.servers.slack import slack_server
 from tests.servers.slack.blocks import buttons_of
-
-CHANNEL = "C1"
-QUESTION = "how many days?"
-OPTIONS = TurnOptions(readers_of={"handbook": ("slack:T0001",)}, merge_within=0.0)
-
-
-async def slowly(request: Ask) -> AsyncIterator[Event]:
-    """Answer over a second or two, as a model does."""
-    yield Status(stage="search")
-    text = words_for(request.question)
-    for word in text.split(" "):
-        await asyncio.sleep(0.05)
-        yield Delta(text=f"{word} ")
-    yield answer_to(request.question, text)
-
-
-@dataclass(kw_only=True)
-class Whole:
-    server: SlackServer
-    turns: Turns[Any]
-
-    async def answer(self) -> str:
-        """Ask, and return the one answer that stands when all is done."""
-        said = self.server.say(CHANNEL, f"<@{self.server.user}> {QUESTION}")
-        await until(self.turns.running)
-        await until(lambda: not self.turns.running(), seconds=60.0)
-        (message,) = self.server.answers(CHANNEL, said["ts"])
-        assert "streaming" not in message
-        assert message["metadata"]["event_type"] == "citebot_part"
-        return self.server.plain(message)
-
-
-@contextlib.asynccontextmanager
-async def whole(folder: pathlib.Path, server: SlackServer) -> AsyncIterator[Whole]:
-    platform = SlackPlatform(
-        bot_token=server.bot_token, app_token=server.app_token, api_url=f"{server.url}/api/", channels=()
-    )
-    async with answering_on(platform, folder, script=slowly, options=OPTIONS) as bot:
-        yield Whole(server=server, turns=bot.turns)
-
-
-@contextlib.asynccontextmanager
-async def begun(folder: pathlib.Path) -> AsyncIterator[Whole]:
-    async with slack_server() as server:
-        server.channel(CHANNEL).members.add("U1")
-        server.person("U1")
-        async with whole(folder, server) as made:
-            yield made
 
 
 @pytest.fixture

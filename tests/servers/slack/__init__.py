@@ -164,6 +164,10 @@ class SlackServer(World):
         for end in self._sockets.drop(reason):
             self._events.spawn(end)
 
+    def cut_sockets(self) -> None:
+        """Let the connections under the sockets break off; what was on its way is delivered again."""
+        self._sockets.cut()
+
     def emit(self, event: Json, *, shared: bool = False, event_id: str = "") -> str:
         """Deliver an event, again until it is acknowledged; returns its id."""
         return self._events.emit(event, shared=shared, event_id=event_id)

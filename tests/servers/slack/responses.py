@@ -1,5 +1,6 @@
 """Response URLs: five answers within 30 minutes to what somebody typed or pressed."""
 
+import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -61,13 +62,15 @@ class Responses:
         params = await request.json()
         self._world.calls.append((time.monotonic(), "response_url", params))
         fault = self._world.faults.take("response_url")
-        if fault is not None and not fault.done:
+        if fault is not None and fault.delay:
+            await asyncio.sleep(fault.delay)
+        if fault is not None and not fault.done and fault.status != 200:
             return self._faulty(fault, request)
         self._world.watch("before", "response_url")
         said = self._take(address, params, str(request.url))
         if said.status == 200:
             self._world.watch("after", "response_url")
-        return said if fault is None else self._faulty(fault, request)
+        return self._faulty(fault, request) if fault is not None and fault.done else said
 
     def _take(self, address: Address, params: Json, url: str) -> web.Response:
         """Let an answer stand: five within 30 minutes."""
