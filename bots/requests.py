@@ -112,13 +112,13 @@ class Forget:
 class Recall:
     """Return the turn with this reference, as far as the audience may read what it rests on.
 
-    ``documents`` are further documents that the audience should be able to read, ``chunks`` those of all documents that
-    the answer was written from: what they allow to be linked is told again.
+    ``knowledge_bases`` narrows what may be read, empty means all that the audience may. ``chunks`` are those that the
+    answer was written from: what they allow to be linked is told again.
     """
 
     reference: str
     audience: frozenset[str] | None = None
-    documents: tuple[str, ...] = ()
+    knowledge_bases: tuple[str, ...] = ()
     chunks: tuple[str, ...] = ()
 
 
@@ -240,6 +240,7 @@ class Forgotten:
 class Recalled:
     """A turn as it was: ``answer`` with markers, the citations that may be read, how many documents may not.
 
+    ``withheld`` counts all that it may repeat, cited or not, also by way of what was recalled into it.
     ``allowed_urls`` are the addresses that may be links in it, as far as its chunks are still known.
     """
 

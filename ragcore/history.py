@@ -5,8 +5,9 @@ the database gives out: of two turns at once each is kept, in the order in which
 """
 
 import asyncio
+import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -31,8 +32,9 @@ SWEPT_TURNS = 500
 
 _AUTHOR_CHARACTERS = 200
 
-
 T = TypeVar("T")
+OpenTo = Callable[[Collection[str]], Awaitable[Collection[str]]]
+"""Returns those of these documents that may be read."""
 
 
 class Transactions(Protocol):
@@ -57,7 +59,11 @@ class Transactions(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """A question and its answer, as they were; ``[ID:n]`` in ``answer`` is the citation with that id."""
+    """A question and its answer, as they were; ``[ID:n]`` in ``answer`` is the citation with that id.
+
+    ``rests_on`` are the documents that the answer may repeat: those of its prompt, and of what was recalled into it;
+    None where that was not written down.
+    """
 
     id: int
     conversation: ConversationKey
@@ -66,6 +72,7 @@ class Turn:
     answer: str
     asked_at: datetime
     citations: tuple[Citation, ...] = ()
+    rests_on: frozenset[str] | None = None
 
 
 class History:
@@ -89,12 +96,13 @@ class History:
         asked_at: datetime | None = None,
         audience: str = "",
         reference: str = "",
+        rests_on: Collection[str] = (),
     ) -> int:
         """Write one turn with its citations, both or neither, and return its number; 0 when nothing is remembered.
 
         ``audience`` names those to whom it was said, as ``recall`` will name them. A turn with the same ``reference``
-        is replaced. Once an hour the oldest of what has expired, in whatever conversation, goes in the same
-        transaction.
+        is replaced. ``rests_on`` are documents that it may repeat beside those of its prompt. Once an hour the oldest
+        of what has expired, in whatever conversation, goes in the same transaction.
         """
         if self._days <= 0:
             return 0
@@ -110,6 +118,7 @@ class History:
             "asked_at": (asked_at or datetime.now(UTC)).astimezone(UTC),
             "audience": audience,
             "reference": reference,
+            "rests_on": json.dumps(sorted({*rests_on, *(scored.chunk.document_id for scored in answer.chunks)})),
         }
         return await self._database.write(lambda connection: self._append(connection, conversation, row, answer))
 
@@ -135,8 +144,12 @@ class History:
         limit: int = RECALLED_TURNS,
         audience: str = "",
         but: str = "",
+        open_to: OpenTo | None = None,
     ) -> tuple[Message, ...]:
         """Return the newest turns that were said to this audience, oldest of them first, each as question and answer.
+
+        A turn that may repeat a document which ``open_to`` doesn't return is left out, and so is one of which nobody
+        knows what it rests on: access may have been taken away since.
 
         Args:
             conversation: Whose.
@@ -144,6 +157,7 @@ class History:
             limit: At most so many turns.
             audience: Those who will hear what is made of it, as ``append`` named them.
             but: The reference of a turn that is left out: the one that is being answered again.
+            open_to: Tells which documents may be read now; None: all.
         """
         if self._days <= 0:
             return ()
@@ -152,13 +166,14 @@ class History:
             heard = and_(heard, turns.c.reference != but)
         statement = select(turns).where(heard).order_by(turns.c.id.desc()).limit(limit)
         rows = await self._database.read(lambda connection: connection.execute(statement).all())
+        rows = [row for row, readable in zip(rows, await _readable(rows, open_to), strict=True) if readable]
         kept: list[Message] = []
         for row in rows:
             tokens -= row.question_tokens + row.answer_tokens
             if tokens < 0:
                 break
             kept += [
-                Message(role="assistant", text=strip(row.answer)),
+                Message(role="assistant", text=strip(row.answer), rests_on=_documents(row) or frozenset()),
                 Message(role="user", text=row.question, author=row.author, sent_at=_aware(row.asked_at)),
             ]
         return tuple(reversed(kept))
@@ -223,6 +238,19 @@ class History:
         return tokenizer.count(question), tokenizer.count(answer)
 
 
+async def _readable(rows: Sequence[Row[tuple[object, ...]]], open_to: OpenTo | None) -> list[bool]:
+    if open_to is None:
+        return [True] * len(rows)
+    rest_on = [_documents(row) for row in rows]
+    readable = await open_to(frozenset[str]().union(*(known for known in rest_on if known)))
+    return [known is not None and known.issubset(readable) for known in rest_on]
+
+
+def _documents(row: Row[tuple[object, ...]]) -> frozenset[str] | None:
+    """Return what a turn may repeat; None where that was not written down."""
+    return frozenset(json.loads(row.rests_on)) if row.rests_on else None
+
+
 def _delete(connection: Connection, which: ColumnElement[bool]) -> int:
     ids = select(turns.c.id).where(which)
     # Turns before their citations, as the sweep does: else the two could each wait for the other.
@@ -272,6 +300,7 @@ def _turn(row: Row[tuple[object, ...]], cited: Sequence[Row[tuple[object, ...]]]
         answer=row.answer,
         asked_at=_aware(row.asked_at),
         citations=tuple(_citation(citation) for citation in cited),
+        rests_on=_documents(row),
     )
 
 

@@ -157,13 +157,17 @@ class Image:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One message of a prompt or a conversation; pictures stand in prompts alone, never in what is remembered."""
+    """One message of a prompt or a conversation; pictures stand in prompts alone, never in what is remembered.
+
+    ``rests_on`` are the documents that a remembered answer may repeat.
+    """
 
     role: Role
     text: str
     author: str = ""
     sent_at: datetime | None = None
     images: tuple[Image, ...] = ()
+    rests_on: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -174,7 +174,7 @@ class Operations:
     async def _ask(self, request: Ask) -> AsyncGenerator[AnswerEvent]:
         names = self._readable(request.knowledge_bases, request.audience)
         await self._check_documents(request.document_ids)
-        history = request.thread or await recall_history(self._settings, self._parts, request)
+        history = request.thread or await recall_history(self._settings, self._parts, request, names)
         question = Question(
             text=request.question,
             knowledge_bases=names,
@@ -194,7 +194,7 @@ class Operations:
                 if not isinstance(event, Answer):
                     yield event
                     continue
-                await remember(self._settings, self._parts, request, event)
+                await remember(self._settings, self._parts, request, event, history)
                 yield self._with_refusal(await self._with_empty_index(event, request, names), request, names)
 
     async def _describe(self, request: Describe) -> Described:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from bots.access import Audience, readable
@@ -28,8 +29,11 @@ def audience_key(settings: Settings, audience: Audience, private_to: str) -> str
     return hashlib.sha256(json.dumps([private_to, kept]).encode()).hexdigest()
 
 
-async def recall_history(settings: Settings, parts: Parts, request: Ask) -> tuple[Message, ...]:
-    """Return what was said in the conversation, bounded so that a long one leaves the documents their room."""
+async def recall_history(settings: Settings, parts: Parts, request: Ask, bases: Sequence[str]) -> tuple[Message, ...]:
+    """Return what was said in the conversation, bounded so that a long one leaves the documents their room.
+
+    What may repeat a document that the question is not answered from, in these knowledge bases, is left out.
+    """
     if request.conversation is None:
         return ()
     tokens, model = RECALLED_TOKENS, parts.chat_model
@@ -37,11 +41,21 @@ async def recall_history(settings: Settings, parts: Parts, request: Ask) -> tupl
         room = default_budget(model.context_window) - model.max_tokens
         tokens = min(RECALLED_TOKENS, max(0, int(room * HISTORY_SHARE)))
     key = audience_key(settings, request.audience, request.private_to)
-    return await parts.history.recall(request.conversation, tokens=tokens, audience=key, but=request.reference)
+
+    async def open_to(documents: Collection[str]) -> frozenset[str]:
+        return await _open(parts, documents, bases)
+
+    return await parts.history.recall(
+        request.conversation,
+        tokens=tokens,
+        audience=key,
+        but=request.reference,
+        open_to=None if request.audience is None else open_to,
+    )
 
 
-async def remember(settings: Settings, parts: Parts, request: Ask, answer: Answer) -> None:
-    """Write the turn down, where it belongs to a conversation."""
+async def remember(settings: Settings, parts: Parts, request: Ask, answer: Answer, history: Sequence[Message]) -> None:
+    """Write the turn down, where it belongs to a conversation; ``history`` is what was recalled into it."""
     if request.conversation is None:
         return
     await parts.history.append(
@@ -50,6 +64,7 @@ async def remember(settings: Settings, parts: Parts, request: Ask, answer: Answe
         author=request.author,
         audience=audience_key(settings, request.audience, request.private_to),
         reference=request.reference,
+        rests_on=frozenset[str]().union(*(message.rests_on for message in history)),
     )
 
 
@@ -59,9 +74,10 @@ async def recall_one(settings: Settings, parts: Parts, request: Recall) -> Recal
     if turn is None:
         return None
     bases = readable({name: base.readers for name, base in settings.all_knowledge_bases.items()}, request.audience)
+    bases = tuple(name for name in bases if not request.knowledge_bases or name in request.knowledge_bases)
     cited = {citation.document_id for citation in turn.citations}
-    documents = await parts.library.registry.documents(tuple(cited | set(request.documents)))
-    open_to = {name for name, one in documents.items() if not one.deleted and one.knowledge_base in bases}
+    rests_on = cited | (turn.rests_on or frozenset())
+    open_to = await _open(parts, rests_on, bases)
     used = await parts.library.registry.live_chunks((*(one.chunk_id for one in turn.citations), *request.chunks))
     chunks = {name: chunk for name, chunk in used.items() if chunk.document_id in open_to}
     return Recalled(
@@ -73,6 +89,13 @@ async def recall_one(settings: Settings, parts: Parts, request: Recall) -> Recal
             for one in turn.citations
             if one.document_id in open_to
         ),
-        withheld=len((cited | set(request.documents)) - open_to),
+        # Of what an older version wrote nobody knows what it rests on.
+        withheld=len(rests_on - open_to) + (turn.rests_on is None),
         allowed_urls=allowed_urls(chunks.values(), link_hosts(settings)),
     )
+
+
+async def _open(parts: Parts, documents: Collection[str], bases: Collection[str]) -> frozenset[str]:
+    """Return those of the documents that stand in one of these knowledge bases now."""
+    known = await parts.library.registry.documents(tuple(documents))
+    return frozenset(name for name, one in known.items() if not one.deleted and one.knowledge_base in bases)

@@ -195,7 +195,8 @@ class Writer(Generic[R]):
         """
         if job.claim.attempts < 2:
             return None
-        request = Recall(reference=job.claim.reference, audience=audience)
+        bases = self._options.readable_in(job.incoming, audience)
+        request = Recall(reference=job.claim.reference, audience=audience, knowledge_bases=bases)
         found = [event async for event in self._backend.run(request) if isinstance(event, Recalled)]
         if not found or found[0].withheld or not found[0].citations or found[0].question != job.question:
             return None

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from bots.platform import Button, View
 from bots.rendering.clean import clean, clean_line, clean_url
@@ -17,30 +18,25 @@ from ragcore.types import Answer, Citation, Support
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 
 
-async def quotes_view(backend: Backend, reference: str, readers: frozenset[str], language: str) -> View | None:
-    """Return the cited passages that these readers may read, with the words that support each sentence marked."""
-    recalled = await _recall(backend, Recall(reference=reference, audience=readers))
+async def quotes_view(backend: Backend, request: Recall, language: str) -> View | None:
+    """Return the cited passages that may be read, with the words that support each sentence marked."""
+    recalled = await _recall(backend, request)
     if recalled is None or not recalled.citations:
         return None
     blocks: list[Block] = []
     for citation in sorted(recalled.citations, key=lambda one: one.number):
         blocks += _passage(citation, _supported_by(recalled.answer, citation.id))
-    return View(document=Document(blocks=tuple(blocks)), reference=reference, language=language)
+    return View(document=Document(blocks=tuple(blocks)), reference=request.reference, language=language)
 
 
-async def shared_view(
-    backend: Backend, reference: str, readers: frozenset[str], prompt: Sequence[ReadChunk], language: str
-) -> View | None:
-    """Return the answer for these readers, None when they may not read all of the prompt that it was written from."""
-    documents = tuple(dict.fromkeys(chunk.document_id for chunk in prompt))
-    chunks = tuple(chunk.chunk_id for chunk in prompt)
-    request = Recall(reference=reference, audience=readers, documents=documents, chunks=chunks)
-    recalled = await _recall(backend, request)
+async def shared_view(backend: Backend, request: Recall, prompt: Sequence[ReadChunk], language: str) -> View | None:
+    """Return the answer, None unless all that it was written from may be read; ``prompt`` tells what may be linked."""
+    recalled = await _recall(backend, replace(request, chunks=tuple(chunk.chunk_id for chunk in prompt)))
     if recalled is None or recalled.withheld:
         return None
     buttons = (Button.FEEDBACK, Button.QUOTES) if recalled.citations else (Button.FEEDBACK,)
     document = parse_answer(answer_of(recalled))
-    return View(document=document, reference=reference, buttons=buttons, language=language)
+    return View(document=document, reference=request.reference, buttons=buttons, language=language)
 
 
 def answer_of(recalled: Recalled) -> Answer:

@@ -10,6 +10,7 @@ from typing import Generic
 
 from bots.access import readable
 from bots.platform import Incoming, Platform, R, Reach, View, Vote
+from bots.requests import Recall
 from bots.service import Backend
 from bots.turn.answering import Writer
 from bots.turn.arriving import Arrivals
@@ -161,7 +162,7 @@ class Turns(Generic[R]):
         first = job.incoming
         return (
             first.asker.id == incoming.asker.id
-            and first.private == incoming.private
+            and (first.private, first.seen_by) == (incoming.private, incoming.seen_by)
             and Reach.COMMAND not in (first.reach, incoming.reach)
             and now - job.touched < self._options.merge_within
             and not (job.spoken.is_set() or job.sending or job.stopped or job.withdrawn or job.lost)
@@ -213,17 +214,24 @@ class Turns(Generic[R]):
     async def quotes(self, reference: str, readers: frozenset[str]) -> View | None:
         """Return the cited passages, as far as these readers may read them."""
         claim = await self._claims.by_reference(reference)
-        if claim is None:
+        request = self._recall(claim, readers) if claim is not None else None
+        if claim is None or request is None:
             return None
-        return await quotes_view(self._backend, claim.reference, readers, self._language(claim))
+        return await quotes_view(self._backend, request, self._language(claim))
 
     async def share(self, reference: str, by: str, readers: frozenset[str]) -> View | None:
         """Return the answer for these readers, None unless its asker shares it and they may read all of it."""
         claim = await self._claims.by_reference(reference)
-        if claim is None or claim.incoming.asker.id != by:
+        request = self._recall(claim, readers) if claim is not None and claim.incoming.asker.id == by else None
+        if claim is None or request is None:
             return None
         prompt = await self._claims.prompt_of(claim.reference)
-        return await shared_view(self._backend, claim.reference, readers, prompt, self._language(claim))
+        return await shared_view(self._backend, request, prompt, self._language(claim))
+
+    def _recall(self, claim: Claim, readers: frozenset[str]) -> Recall | None:
+        """Return what tells an answer again to these readers, where it was given; None when they may read nothing."""
+        bases = self._options.readable_in(claim.incoming, readers)
+        return Recall(reference=claim.reference, audience=readers, knowledge_bases=bases) if bases else None
 
     async def knowledge_bases(self, readers: frozenset[str]) -> tuple[str, ...]:
         """Return what these readers may ask."""

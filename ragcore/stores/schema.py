@@ -190,6 +190,8 @@ turns = Table(
     # To whom it was said (a hash of the readers; empty: to the operator), and the name that chat platforms know it by.
     Column("audience", String(64), nullable=False, default="", server_default=""),
     Column("reference", String(8), nullable=False, default="", server_default=""),
+    # The documents that the answer may repeat: of its prompt, and of what was recalled into it. Empty: nobody knows.
+    Column("rests_on", Text, nullable=False, default="", server_default=""),  # JSON list of ids
     Index("turns_by_conversation", "platform", "workspace", "channel", "thread", "id"),
     Index("turns_by_reference", "reference"),
     Index("turns_by_time", "asked_at"),

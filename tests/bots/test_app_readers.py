@@ -109,7 +109,7 @@ async def test_a_turn_is_told_again_to_those_who_may_read_it(home: pathlib.Path)
         assert recalled.allowed_urls
         (recalled,) = await told(operations, replace(again, audience=stranger))
         assert recalled == replace(whole, citations=(), withheld=1, allowed_urls=frozenset())
-        (recalled,) = await told(operations, replace(again, documents=("secret:merger.txt",)))
-        assert recalled == replace(whole, withheld=1)
+        (recalled,) = await told(operations, replace(again, knowledge_bases=("secret",)))
+        assert recalled == replace(whole, citations=(), withheld=1, allowed_urls=frozenset())
         assert await told(operations, Recall(reference="ffffffff")) == []
         assert await told(operations, Forget(conversation=here, reference="0123abcd")) == [Forgotten(turns=1)]

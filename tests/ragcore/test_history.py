@@ -3,12 +3,13 @@
 import asyncio
 import pathlib
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from types import SimpleNamespace
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 
 from ragcore import history as history_module
 from ragcore.history import History
@@ -244,3 +245,25 @@ async def test_a_turn_is_replaced_found_and_forgotten_by_its_reference(history: 
     assert await history.by_reference("") is None
     assert await history.forget(HERE, reference="bbbbbbbb") == 1
     assert await rows(database) == (2, 2)
+
+
+async def test_what_may_repeat_a_closed_document_or_rests_on_nobody_knows_what_is_left_out(
+    database: Database, history: History
+) -> None:
+    await history.append(HERE, answer("first"), rests_on=["s:other"])
+    await history.append(HERE, replace(answer("second"), chunks=()))
+    await history.append(HERE, answer("third"))
+    asked: list[list[str]] = []
+
+    async def but_other(documents: Collection[str]) -> Collection[str]:
+        asked.append(sorted(documents))
+        return {"s:d"}
+
+    recalled = await history.recall(HERE, open_to=but_other)
+    assert texts(recalled)[::2] == ["second", "third"]
+    assert recalled[-1].rests_on == {"s:d"}
+    assert asked == [["s:d", "s:other"]]
+    async with database.begin() as connection:
+        await connection.execute(update(turns).where(turns.c.question == "third").values(rests_on=""))
+    assert texts(await history.recall(HERE, open_to=but_other))[::2] == ["second"]
+    assert texts(await history.recall(HERE))[::2] == ["first", "second", "third"]

@@ -55,6 +55,7 @@ async def test_a_database_of_the_first_schema_is_brought_up_to_date(tmp_path: pa
             "ALTER TABLE sources DROP COLUMN lease_until",
             "ALTER TABLE turns DROP COLUMN audience",
             "ALTER TABLE turns DROP COLUMN reference",
+            "ALTER TABLE turns DROP COLUMN rests_on",
             "ALTER TABLE turn_citations DROP COLUMN marker",
             "DROP INDEX chunks_by_generation",
             "DROP INDEX chunks_by_vector",

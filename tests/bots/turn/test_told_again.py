@@ -1,0 +1,47 @@
+"""Who is told an answer again, or hears what several messages ask: those whom the settings let read it there, now."""
+
+from dataclasses import replace
+
+from bots.platform import Reach
+from bots.requests import Ask, Recall
+from bots.turn.options import ChannelRule
+from tests.bots.turn.flows import OPTIONS, flowing
+from tests.fakes.platform import asked
+from tests.fakes.virtual import run
+
+HERE = "discord:G1/C1"
+READERS = {"handbook": ("*",), "secret": ("discord:@U1",), "elsewhere": ("*",)}
+ALONE = frozenset({"*", "discord:@U1"})
+
+
+def test_passages_and_shared_answers_are_narrowed_as_their_channel_is() -> None:
+    async def talk() -> None:
+        narrowed = {HERE: ChannelRule(knowledge_bases=("handbook", "secret"))}
+        options = replace(OPTIONS, readers_of=READERS, channels=narrowed)
+        async with flowing(options=options) as flow:
+            await flow.turns.receive(asked("Why?", private=True, reach=Reach.COMMAND, command="ask", seen_by=ALONE))
+            await flow.idle()
+            (reference,) = [one.reference for one in flow.model.asked if isinstance(one, Ask)]
+            assert await flow.turns.quotes(reference, ALONE)
+            assert await flow.turns.share(reference, "U1", frozenset({"*", HERE}))
+            told = [one.knowledge_bases for one in flow.model.asked if isinstance(one, Recall)]
+            assert told == [("handbook", "secret"), ("handbook",)]
+            assert await flow.turns.quotes(reference, frozenset()) is None
+            assert await flow.turns.share(reference, "U1", frozenset()) is None
+            assert await flow.turns.share(reference, "U2", ALONE) is None
+            assert len([one for one in flow.model.asked if isinstance(one, Recall)]) == 2
+
+    run(talk())
+
+
+def test_messages_that_others_see_are_not_joined_with_those_that_fewer_do() -> None:
+    async def talk() -> None:
+        async with flowing() as flow:
+            inside, outside = frozenset({"*", HERE, "discord:G1"}), frozenset({"*", HERE})
+            await flow.turns.receive(asked("Who is the new head?", seen_by=inside))
+            await flow.turns.receive(asked("And since when?", message="q2", seen_by=outside))
+            await flow.idle()
+            heard = {one.question: one.audience for one in flow.model.asked if isinstance(one, Ask)}
+            assert heard == {"Who is the new head?": inside, "And since when?": outside}
+
+    run(talk())
