@@ -1,6 +1,5 @@
 """``ask``, ``chat`` and ``search``."""
 
-import re
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -17,6 +16,7 @@ from bots.cli.output import opening, print_json, results, say
 from bots.cli.reach import reach, read_settings
 from bots.console import Chat, chatting, input_lines, show_answer
 from bots.rendering.clean import clean, clean_line
+from bots.rendering.passages import word_spans
 from bots.rendering.terminal import Indented, terminal_url
 from bots.requests import Ask, Found, ListSources, Search, SourceState
 from bots.service import Gateway
@@ -119,20 +119,12 @@ def show_chunks(chunks: Sequence[ScoredChunk], console: Console) -> None:
 
 def marked(text: str, matched: Sequence[str], *, plain: bool) -> Text:
     """Return the text with the matched words marked: by style, or by ``**`` where there is none."""
-    words = sorted({word for word in matched if word.strip()}, key=len, reverse=True)
-    if not words:
-        return Text(text)
-    # A word is matched whole where its script sets spaces around words.
-    pattern = re.compile(
-        "|".join(
-            (r"(?<!\w)" if w[0].isascii() else "") + re.escape(w) + (r"(?!\w)" if w[-1].isascii() else "")
-            for w in words
-        ),
-        re.IGNORECASE,
-    )
+    spans = word_spans(text, matched)
     if plain:
-        return Text(pattern.sub(lambda found: f"**{found.group()}**", text))
+        for start, end in reversed(spans):
+            text = f"{text[:start]}**{text[start:end]}**{text[end:]}"
+        return Text(text)
     shown = Text(text)
-    for found in pattern.finditer(text):
-        shown.stylize(_MATCHED, *found.span())
+    for span in spans:
+        shown.stylize(_MATCHED, *span)
     return shown

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from bots.platform import CommandName, Incoming, Reach
 from bots.rendering.clean import clean, clean_line, clean_url
 from bots.rendering.parse import parse_markdown
+from bots.rendering.passages import snippet, strong, word_spans
 from bots.rendering.tree import Block, Code, Document, Inline, ItemList, Link, ListItem, Paragraph, Quote, Styled, Text
 from bots.requests import Event, Found, ListSources, Search, SourceState
 from bots.service import Backend
@@ -95,30 +96,9 @@ def _result(scored: ScoredChunk) -> ListItem:
     head: Inline = Text(text=label)
     if url and not url.startswith("file:"):
         head = Link(url=url, children=(head,))
-    snippet = clean_line(chunk.text)
-    if len(snippet) > SNIPPET:
-        snippet = f"{snippet[:SNIPPET].rsplit(' ', 1)[0]} …"
-    return ListItem(
-        blocks=(Paragraph(children=(head,)), Quote(blocks=(Paragraph(children=marked(snippet, scored.matched)),)))
-    )
-
-
-def marked(text: str, matched: Sequence[str]) -> tuple[Inline, ...]:
-    """Return the text with these words in strong type."""
-    words = sorted({one for one in matched if one.strip()}, key=len, reverse=True)
-    if not words:
-        return (Text(text=text),)
-    pattern = re.compile("|".join((r"(?<!\w)" if one[0].isascii() else "") + re.escape(one) for one in words), re.I)
-    pieces: list[Inline] = []
-    at = 0
-    for found in pattern.finditer(text):
-        if found.start() > at:
-            pieces.append(Text(text=text[at : found.start()]))
-        pieces.append(Styled(style="strong", children=(Text(text=found.group()),)))
-        at = found.end()
-    if at < len(text):
-        pieces.append(Text(text=text[at:]))
-    return tuple(pieces)
+    said = snippet(chunk.text, scored.matched, SNIPPET, label=label)
+    words = strong(said, word_spans(said, scored.matched))
+    return ListItem(blocks=(Paragraph(children=(head,)), Quote(blocks=(Paragraph(children=words),))))
 
 
 def sentence(*sentences: str, code: str = "") -> Document:

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bots.platform import Button, View
-from bots.rendering.clean import clean, clean_line, clean_url
+from bots.rendering.clean import clean_line, clean_url
 from bots.rendering.parse import parse_answer
+from bots.rendering.passages import joined, passage_lines, strong
 from bots.rendering.tree import Block, Document, Inline, Link, Paragraph, Quote, Text
 from bots.requests import ReadChunk, Recall, Recalled
 from bots.service import Backend
-from bots.turn.commands import marked
 from ragcore.citations.markers import find
 from ragcore.terms import is_stop_word, spotted, terms
 from ragcore.types import Answer, Citation, Support
@@ -69,8 +69,9 @@ def _passage(citation: Citation, sentences: str) -> list[Block]:
     url = clean_url(citation.url)
     if url and not url.startswith("file:"):
         name = Link(url=url, children=(name,))
-    quote = clean(citation.quote).strip()
     wanted = {term.text for term in terms(sentences) if not is_stop_word(term)}
-    words = {quote[term.start : term.end] for term in spotted(quote, wanted)}
-    lines = [Paragraph(children=marked(line, tuple(words))) for line in quote.split("\n") if line.strip()]
+    lines = [
+        Paragraph(children=strong(line, joined(line, [(term.start, term.end) for term in spotted(line, wanted)])))
+        for line in passage_lines(citation.quote)
+    ]
     return [Paragraph(children=(Text(text=f"[{citation.number}] "), name)), Quote(blocks=tuple(lines))]

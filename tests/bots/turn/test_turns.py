@@ -144,7 +144,7 @@ def test_votes_quotes_and_sharing() -> None:
             view = await flow.turns.quotes(claim.reference, frozenset({"*"}))
             assert view is not None
             shown = FakePlatform(Server()).render(view)[0].text
-            assert "Carry over **five** **days**" in shown
+            assert "Carry over **five days**" in shown
             assert await flow.turns.share(claim.reference, "U2", frozenset({"*"})) is None
             shared = await flow.turns.share(claim.reference, "U1", frozenset({"*"}))
             assert shared is not None
