@@ -10,7 +10,7 @@ import numpy as np
 from ragcore.citations import markers
 from ragcore.citations.attribution import Judge, Statement, breaks_off, insert, verify
 from ragcore.citations.evidence import Claim, Source
-from ragcore.citations.quotes import best_quote
+from ragcore.citations.quotes import best_quote, joint_quote, stretch
 from ragcore.citations.scoring import CitationPolicy
 from ragcore.errors import CitebotError
 from ragcore.links import deep_link
@@ -133,25 +133,19 @@ def _citation(
     source = judge.sources[index]
     citing = [one.claim for one in statements if any(marker.id == index for marker in one.cited)]
     quotes = [best_quote(claim, source, judge.weights) for claim in citing or [Claim("")]]
-    # The first of the sentences that cite it: there the reader meets the number, and follows the link.
-    quote, chunk = quotes[0], source.chunk
+    chunk = source.chunk
     return Citation(
         number=number,
         id=index,
         chunk_id=chunk.id,
         document_id=chunk.document_id,
         title=chunk.title,
-        url=link(chunk, quote),
-        location=place(chunk, _stretch(chunk.text, quotes)),
-        quote=quote,
+        # The first of the sentences that cite it: there the reader meets the number, and follows the link.
+        url=link(chunk, quotes[0]),
+        location=place(chunk, stretch(chunk.text, quotes)),
+        quote=joint_quote(chunk.text, quotes),
         updated_at=chunk.updated_at,
     )
-
-
-def _stretch(text: str, quotes: Sequence[str]) -> str:
-    """Return the part of the text from the first of the quotes to the last: all sentences stand in it."""
-    starts = [text.find(quote) for quote in quotes]
-    return text[min(starts) : max(start + len(quote) for start, quote in zip(starts, quotes, strict=True))]
 
 
 def _support(statements: Sequence[Statement], judge: Judge, *, cited: bool) -> Support:

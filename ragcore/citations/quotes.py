@@ -1,6 +1,7 @@
 """The words of a chunk that support a sentence best, as they stand there."""
 
 import re
+from collections.abc import Sequence
 
 from ragcore.citations.evidence import Claim, Source, Weights, content_terms
 
@@ -30,6 +31,21 @@ def best_quote(claim: Claim, source: Source, weights: Weights) -> str:
     if end - start > MAX_QUOTE:
         start, end = _densest(text, start, end, worth, source)
     return text[start:end]
+
+
+def stretch(text: str, quotes: Sequence[str]) -> str:
+    """Return the part of the text from the first of the quotes, which stand in it, to the last."""
+    starts = [text.find(quote) for quote in quotes]
+    return text[min(starts) : max(start + len(quote) for start, quote in zip(starts, quotes, strict=True))]
+
+
+def joint_quote(text: str, quotes: Sequence[str]) -> str:
+    """Return the part of the text that holds the first of the quotes and as many others as keep it to ``MAX_QUOTE``."""
+    held = list(quotes[:1])
+    for quote in quotes[1:]:
+        if len(stretch(text, [*held, quote])) <= MAX_QUOTE:
+            held.append(quote)
+    return stretch(text, held)
 
 
 def _first_new(source: Source) -> int:

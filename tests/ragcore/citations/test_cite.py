@@ -199,7 +199,8 @@ async def test_the_place_covers_every_sentence_that_cites_it_and_the_link_leads_
         "The Pro plan costs $25 [ID:0]. The Basic plan costs $10 [ID:0].", (rows,), link=lambda c, quote: quote
     )
     (citation,) = cited.citations
-    assert citation.url == citation.quote == "| Pro | $25 | 50 GB |"
+    assert citation.url == "| Pro | $25 | 50 GB |"
+    assert citation.quote == "| Basic | $10 | 5 GB |\n| Pro | $25 | 50 GB |", "what both sentences rest on"
     assert citation.location == "rows 2-3"
 
 

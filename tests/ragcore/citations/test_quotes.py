@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragcore.citations.evidence import Claim, Source, Weights
-from ragcore.citations.quotes import MAX_QUOTE, best_quote
+from ragcore.citations.quotes import MAX_QUOTE, best_quote, joint_quote
 from ragcore.types import Chunk
 
 
@@ -49,3 +49,10 @@ def test_a_quote_is_always_part_of_the_chunk(sentence: str, text: str, overlap: 
     found = quote(sentence, text, overlap)
     assert found in text
     assert len(found) <= MAX_QUOTE
+
+
+def test_quotes_of_several_sentences_are_one_as_long_as_that_is_short() -> None:
+    first, near, far = "The pump stops.", "Its tank is empty.", "Call the office."
+    text = f"{near} {first} " + "x" * MAX_QUOTE + f" {far}"
+    assert joint_quote(text, [first, far, near]) == f"{near} {first}"
+    assert joint_quote(text, [far, first]) == far
