@@ -128,10 +128,8 @@ class Taker(Generic[R]):
     async def _begin(self, job: Job, reply: Reply[R]) -> None:
         if job.refusal is None:
             reply.say(self._writer.searching(job))
-        if job.claim.attempts > 1:
-            await reply.find_begun()
+        await reply.recover(job.replaces)
         if job.replaces is not None:
-            await reply.adopt(job.replaces)
             conversation = job.incoming.conversation
             async for _ in self._backend.run(Forget(conversation=conversation, reference=job.replaces.reference)):
                 pass

@@ -1,0 +1,251 @@
+"""What stands of one reply on the platform: its messages, sent for good or taken back, each recorded with the claim.
+
+Each part is recorded as intended before it is sent and as done afterwards, so that whoever takes over after a crash
+finds what stands and goes on in it.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Generic, TypeVar
+
+from bots.patience import until_kept
+from bots.platform import Call, Limit, Platform, R, Sent
+from bots.turn.claim import Claim, Send
+from bots.turn.claims import Claims
+from bots.turn.meter import Meter
+from bots.turn.pacing import Going, Pacer
+from bots.turn.withdrawing import CALL_SECONDS, take_back
+from ragcore.errors import (
+    ClaimLost,
+    MessageGone,
+    PlatformError,
+    PlatformRateLimited,
+    PlatformUnreachable,
+    StoreError,
+    StreamEnded,
+)
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+SENDS = 10
+"""How often one final part is tried, waits that the platform asks for aside."""
+WAITS = 30
+"""How often the platform may ask to wait with one final part."""
+LONGEST_BACKOFF = 20.0
+
+
+class Standing(Generic[R]):
+    """The messages of one reply; for one task at a time."""
+
+    def __init__(
+        self,
+        platform: Platform[R],
+        claim: Claim,
+        *,
+        claims: Claims,
+        pacer: Pacer,
+        meter: Meter,
+        sign: Callable[[], None],
+    ) -> None:
+        """Go on with what the claim, which must be held, says was begun and sent; ``sign`` is called at each part."""
+        self._platform = platform
+        self._incoming = claim.incoming
+        self._claim = claim
+        self._claims = claims
+        self._pacer = pacer
+        self._meter = meter
+        self._sign = sign
+        self._finds_sent = platform.manner(claim.incoming).finds_sent
+        self._parts: dict[int, Send] = {part.number: part for part in claim.sends}
+        # A part that was sent whole is newer than the message that it began as.
+        self._begun: Sent | None = None if 0 in self._parts and self._parts[0].sent else claim.begun
+        self._sends = 0
+
+    @property
+    def messages(self) -> tuple[Sent, ...]:
+        """Return the messages that are known to stand, in order."""
+        parts = {number: part.sent for number, part in self._parts.items()}
+        if self._begun is not None and parts.get(0) is None and not self._begun.draft:
+            parts[0] = self._begun
+        return tuple(sent for _, sent in sorted(parts.items()) if sent is not None)
+
+    async def find_begun(self) -> None:
+        """After a crash: look for what was sent and not recorded."""
+        for part in list(self._parts.values()):
+            if part.done or part.sent is not None or not self._finds_sent:
+                continue
+            if part.number == 0 and self._begun is not None:
+                continue
+            try:
+                found = await self.call(self._platform.find(self._incoming, part.key))
+            except PlatformError as error:
+                log.warning("turn %s: what was sent could not be looked for: %s", self._claim.reference, error)
+                continue
+            if found is not None:
+                self._parts[part.number] = Send(number=part.number, key=part.key, done=False, sent=found)
+
+    async def adopt(self, earlier: Claim) -> None:
+        """Answer over the messages of an earlier answer to the same question, also after a crash."""
+        found = [part for part in earlier.sends if part.sent is not None and part.number not in self._parts]
+        parts = [replace(part, key=self.key(part.number), done=True) for part in found]
+        if parts:
+            await until_kept(lambda: self._claims.adopt(self._claim, parts), StoreError)
+            self._parts.update((part.number, part) for part in parts)
+
+    def over(self, number: int) -> Sent | None:
+        """Return what a part takes the place of."""
+        if number == 0 and self._begun is not None:
+            return self._begun
+        part = self._parts.get(number)
+        return part.sent if part else None
+
+    def key(self, number: int) -> str:
+        """Return the key of a part: that of a try whose end nobody knows, else a new one."""
+        known = self._parts.get(number)
+        if known is not None and not known.done and known.key:
+            return known.key
+        self._sends += 1
+        return f"{self._claim.reference}a{self._claim.attempts}s{self._sends}p{number}"
+
+    async def intend(self, number: int, key: str) -> None:
+        """Record that a part is about to be sent; ClaimLost: don't send."""
+        known = self._parts.get(number)
+        if known is not None and not known.done and known.key == key:
+            return
+        await until_kept(lambda: self._claims.intend(self._claim, number, key), StoreError)
+        self._parts[number] = Send(number=number, key=key, done=False, sent=known.sent if known else None)
+
+    async def begin(self, sent: Sent) -> None:
+        """Record the message in which the answer grows; ClaimLost, and taken back, when somebody else answers."""
+        if sent == self._begun:
+            return
+        self._begun = sent
+        if not sent.draft:
+            try:
+                await until_kept(lambda: self._claims.begun(self._claim, sent), StoreError)
+            except ClaimLost:
+                # Whoever has the claim now cannot know of it.
+                self._begun = None
+                await take_back(self._platform, self._incoming, sent)
+                raise
+
+    def end_stream(self, begun: Sent) -> None:
+        """Note that what was begun takes no more text, but can be changed."""
+        self._begun = replace(begun, ended=True)
+
+    def forget(self, number: int) -> None:
+        """Note that a part is gone."""
+        if number == 0:
+            self._begun = None
+        self._parts.pop(number, None)
+
+    async def look(self, number: int, key: str) -> None:
+        """Look whether a part that seemed not to go did arrive: it is written over then, not sent again."""
+        if not self._finds_sent:
+            return
+        try:
+            found = await self.call(self._platform.find(self._incoming, key))
+        except PlatformError:
+            return
+        if found is not None:
+            self._parts[number] = Send(number=number, key=key, done=False, sent=found)
+            if self._is_draft(number):
+                self._begun = None
+
+    async def send_all(self, parts: tuple[R, ...]) -> None:
+        """Send the parts in place of whatever stands; what is left of that is taken back."""
+        for number, part in enumerate(parts):
+            key = self.key(number)
+            await self.intend(number, key)
+            await self._done(number, key, await self._deliver(number, part, key))
+        await self._drop_from(len(parts))
+
+    async def withdraw(self) -> None:
+        """Take back whatever stands; what cannot be taken back is only logged."""
+        for sent in self.messages:
+            await take_back(self._platform, self._incoming, sent)
+        self._begun = None
+        self._parts.clear()
+
+    async def call(self, call: Awaitable[T]) -> T:
+        """Return what a call of the platform gives; PlatformUnreachable when it takes too long."""
+        try:
+            async with asyncio.timeout(CALL_SECONDS):
+                return await call
+        except TimeoutError as error:
+            raise PlatformUnreachable(f"no answer within {CALL_SECONDS:.0f} seconds") from error
+
+    async def _drop_from(self, count: int) -> None:
+        for number in sorted(self._parts):
+            if number >= count and (extra := self._parts.pop(number).sent) is not None:
+                await take_back(self._platform, self._incoming, extra)
+
+    async def _deliver(self, number: int, part: R, key: str) -> Sent:
+        """Send one part until it is taken, or is refused for good."""
+        tries = waits = 0
+        backoff = 0.5
+        while True:
+            going = await self._pacer.take(self._limits(number))
+            try:
+                if (sent := await self._try(number, part, key, going)) is not None:
+                    return sent
+            except PlatformRateLimited:
+                waits += 1
+                if waits > WAITS:
+                    raise
+                continue
+            except PlatformUnreachable:
+                if tries + 1 >= SENDS:
+                    raise
+                await asyncio.sleep(backoff)
+                backoff = min(LONGEST_BACKOFF, 2 * backoff)
+                if self._call_for(number) is Call.SEND:
+                    await self.look(number, key)
+            tries += 1
+            if tries >= SENDS:
+                raise PlatformUnreachable("it was tried too often")
+
+    async def _try(self, number: int, part: R, key: str, going: Going) -> Sent | None:
+        """Send one part once; None when another try may take it. Raises as the platform does."""
+        over, limits, call = self.over(number), self._limits(number), self._call_for(number)
+        self._meter.sends[call] += 1
+        try:
+            with going:
+                return await self.call(self._platform.send(self._incoming, part, begun=over, key=key, number=number))
+        except PlatformRateLimited as error:
+            self._meter.refused[type(error).__name__] += 1
+            self._pacer.pause(limits, error.retry_after)
+            raise
+        except StreamEnded:
+            if over is None or over.ended:
+                raise
+            self.end_stream(over)
+        except MessageGone:
+            if over is None:
+                raise
+            self.forget(number)
+        except PlatformUnreachable as error:
+            log.info("turn %s: part %d did not go: %s", self._claim.reference, number, error)
+            self._meter.refused[type(error).__name__] += 1
+            raise
+        return None
+
+    def _call_for(self, number: int) -> Call:
+        return Call.END if self.over(number) is not None and not self._is_draft(number) else Call.SEND
+
+    def _limits(self, number: int) -> tuple[Limit, ...]:
+        return self._platform.limits(self._incoming, self._call_for(number), self.over(number))
+
+    def _is_draft(self, number: int) -> bool:
+        """Return whether what was begun is only a draft, which a message takes the place of."""
+        return number == 0 and self._begun is not None and self._begun.draft
+
+    async def _done(self, number: int, key: str, sent: Sent) -> None:
+        self._sign()
+        if number == 0:
+            self._begun = None
+        self._parts[number] = Send(number=number, key=key, done=True, sent=sent)
+        await until_kept(lambda: self._claims.done(self._claim, number, sent), StoreError)
