@@ -12,11 +12,22 @@ from bots.cli.forms import judgement_form, unanswered_form
 from bots.cli.output import print_json, results
 from bots.cli.reach import reach, read_settings
 from bots.counting import counted
+from bots.rendering.captions import REASONS, caption
 from bots.rendering.clean import clean, clean_line
 from bots.requests import Judgement, ListFeedback, ReadChunk, Unanswered
+from bots.turn.claim import Outcome
 from ragcore.citations.markers import find, remove
 
 _SIGNS = {"up": "👍", "down": "👎"}
+_WHY: dict[str, str] = {
+    Outcome.UNSUPPORTED: "no document supports the answer",
+    Outcome.ABSTAINED: "nothing found",
+    Outcome.NO_DOCUMENTS: "no documents read",
+    Outcome.NOT_ALLOWED: "not allowed to read",
+    Outcome.FAILED: "failed",
+    Outcome.UNSENT: "could not be sent",
+    Outcome.LATE: "came too late",
+}
 
 
 async def run_feedback(config: Path | None, *, as_json: bool) -> int:
@@ -49,7 +60,8 @@ def show_feedback(votes: Sequence[Judgement], unanswered: Sequence[Unanswered], 
         console.print(Text(f"\n{head}" if votes else head, style="bold"))
     for question in unanswered:
         told = _head(question.asked_at, question.platform, question.asker, question.reference)
-        console.print(Text(clean_line(question.outcome.replace("_", " ")), style="yellow").append(told, "dim"))
+        why = _WHY.get(question.outcome, question.outcome)
+        console.print(Text(clean_line(why), style="yellow").append(told, "dim"))
         _indented(Text(clean(question.question)), console, 2)
 
 
@@ -64,7 +76,7 @@ def numbered(answer: str, chunks: Sequence[ReadChunk]) -> str:
 
 def _show_vote(vote: Judgement, console: Console) -> None:
     head = Text(f"\n{_SIGNS[vote.side]} ")
-    head.append(clean_line(vote.reason), "yellow")
+    head.append(_reason(vote.reason), "yellow")
     console.print(head.append(_head(vote.voted_at, vote.platform, vote.voter, vote.reference), "dim"))
     if not vote.question and not vote.answer:
         _indented(Text("What was asked was forgotten before the vote."), console, 2)
@@ -77,9 +89,16 @@ def _show_vote(vote: Judgement, console: Console) -> None:
         _indented(Text(line, style="dim"), console, 4)
 
 
+def _reason(given: str) -> str:
+    """Return what the button says that was pressed."""
+    return next((caption(reason) for reason in REASONS if reason == given), clean_line(given))
+
+
 def _head(moment: datetime, platform: str, person: str, reference: str) -> str:
     when = moment.astimezone().strftime("%Y-%m-%d %H:%M")
-    return f"  {when}  {clean_line(platform)} {clean_line(person)}  {clean_line(reference)}"
+    # A voter's name tells the platform (``slack:T0123/@U1``), an asker's id does not.
+    who = person if person.startswith(f"{platform}:") else f"{platform} {person}"
+    return f"  {when}  {clean_line(who)}  {clean_line(reference)}"
 
 
 def _indented(text: Text, console: Console, by: int) -> None:

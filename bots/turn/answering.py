@@ -265,7 +265,8 @@ class Writer(Generic[R]):
                 request = Search(query=command.query, knowledge_bases=bases, limit=SEARCH_LIMIT, audience=audience)
                 document = await search_document(self._backend, request, language)
             case _:
-                return Written(document=help_document(language), outcome=Outcome.SERVED, prompts=self.prompts(language))
+                others = tuple(one for one in self.prompts(language) if one != word("help_prompt", language))
+                return Written(document=help_document(language), outcome=Outcome.SERVED, prompts=others)
         return Written(document=document, outcome=Outcome.SERVED)
 
     def prompts(self, language: str) -> tuple[str, ...]:

@@ -70,13 +70,13 @@ async def sources_document(
 
 
 def _source_item(state: SourceState, now: datetime, language: str) -> ListItem:
-    read = word("never_read", language)
+    documents = word("document" if state.documents == 1 else "documents", language, count=state.documents)
+    told = word("never_read", language, documents=documents)
     if state.last_success is not None:
         seconds = max(0.0, (now - state.last_success).total_seconds())
-        read = word("read_ago", language, age=age(seconds, language))
-    count = word("documents", language, count=state.documents)
+        told = word("read_ago", language, documents=documents, age=age(seconds, language))
     name = Styled(style="strong", children=(Text(text=clean_line(state.name)),))
-    return ListItem(blocks=(Paragraph(children=(name, Text(text=f": {count}, {read}"))),))
+    return ListItem(blocks=(Paragraph(children=(name, Text(text=told))),))
 
 
 async def search_document(backend: Backend, request: Search, language: str) -> Document:

@@ -25,7 +25,7 @@ class Rates:
         self._until_sweep = _SWEEP
 
     def take(self, key: str, now: float) -> int:
-        """Count a question and return 0, or return the whole seconds to wait until the next one counts.
+        """Count a question and return 0, or return the whole seconds to wait until the next one counts, two at least.
 
         Args:
             key: Who asked, or where.
@@ -38,7 +38,7 @@ class Rates:
         if self._until_sweep <= 0:
             self._sweep(now)
         if len(asked) >= self._rate.questions:
-            return max(1, math.ceil(asked[0] + self._rate.seconds - now))
+            return max(2, math.ceil(asked[0] + self._rate.seconds - now))
         self._asked.setdefault(key, asked).append(now)
         return 0
 
