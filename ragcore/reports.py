@@ -24,11 +24,15 @@ class SyncProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedDocument:
-    """A document that could not be read, why, and what its owner can do. Its old version, if any, stays live."""
+    """A document that could not be read, why, and what its owner can do. Its old version, if any, stays live.
+
+    ``is_empty``: there is nothing in it to read, as this run has found.
+    """
 
     id: str
     reason: str
     mend: str
+    is_empty: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

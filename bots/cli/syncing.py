@@ -24,7 +24,7 @@ from ragcore.reports import SyncProgress, SyncReport
 
 
 async def run_sync(config: Path | None, request: Sync, *, as_json: bool) -> int:
-    """Run sources and report; 1 when a source or a document failed."""
+    """Run sources and report; 1 when a source or a document failed: an empty one is told, and is no failure."""
     settings = read_settings(config)
     _check_sources(settings, request)
     async with reach(settings, command="sync", serving=True) as gateway:
@@ -34,7 +34,7 @@ async def run_sync(config: Path | None, request: Sync, *, as_json: bool) -> int:
     else:
         for report in reports:
             _show_report(report)
-    return int(any(report.error or report.failed for report in reports))
+    return int(any(report.error or any(not one.is_empty for one in report.failed) for report in reports))
 
 
 def _check_sources(settings: Settings, request: Sync) -> None:
@@ -120,6 +120,7 @@ def _doing(event: SyncProgress) -> str:
 
 def _show_report(report: SyncReport) -> None:
     console = results()
+    empty = sum(failed.is_empty for failed in report.failed)
     counts = [
         f"{count} {what}"
         for count, what in (
@@ -127,13 +128,14 @@ def _show_report(report: SyncReport) -> None:
             (report.changed, "changed"),
             (report.deleted, "deleted"),
             (report.unchanged, "unchanged"),
-            (len(report.failed), "failed"),
+            (len(report.failed) - empty, "failed"),
+            (empty, "empty"),
         )
-        if count or what == "unchanged"
+        if count
     ]
     tense = " (dry run: nothing was changed)" if report.dry_run else ""
     # A run that broke off at its start has counted nothing.
-    done = ", ".join(counts) if _any(report) or not report.error else "failed"
+    done = ", ".join(counts) or ("failed" if report.error else "no documents")
     head = Text(clean_line(report.source), style="bold")
     head.append(f": {done} in {report.seconds:.1f} s{tense}", "not bold")
     console.print(head)
@@ -141,7 +143,7 @@ def _show_report(report: SyncReport) -> None:
         for document_id in ids:
             console.print(Text(f"  {sign} {clean_line(document_id)}"))
     for failed in report.failed:
-        line = Text("  ✗ ", style="red")
+        line = Text("  ! ", style="yellow") if failed.is_empty else Text("  ✗ ", style="red")
         line.append(f"{clean_line(failed.id)}: {clean_line(failed.reason)}", "default")
         if failed.mend:
             line.append(f" → {clean_line(failed.mend)}", "default")
@@ -150,7 +152,3 @@ def _show_report(report: SyncReport) -> None:
         console.print(Text(f"  ! {clean_line(warning)}", style="yellow"))
     if report.error:
         console.print(Text(f"  ✗ {clean_line(report.error)}", style="red"))
-
-
-def _any(report: SyncReport) -> bool:
-    return bool(report.added or report.changed or report.deleted or report.unchanged or report.failed)

@@ -14,12 +14,12 @@ from datetime import UTC, datetime
 from connectors import base
 from connectors.base import Connector
 from connectors.sync.feed import Feed
+from connectors.sync.foresight import foresee
 from connectors.sync.guard import AT_LEAST, WAIT, Verdict, is_doubtful, judge
 from ragcore.errors import CitebotError
 from ragcore.ingest import (
     Change,
     Failed,
-    Indexed,
     IngestEvent,
     IngestOptions,
     Outcome,
@@ -29,11 +29,10 @@ from ragcore.ingest import (
     pipeline_of,
     remove,
 )
-from ragcore.ingest.prepare import document_hash
 from ragcore.library import Library
 from ragcore.reports import FailedDocument, SyncProgress, SyncReport
 from ragcore.stores.failures import Failure
-from ragcore.stores.rows import Document, digest
+from ragcore.stores.rows import digest
 from ragcore.stores.sources import SourceState, SourceStates
 from ragcore.tokens import offline_tokenizer
 from ragcore.types import SourceDocument
@@ -211,16 +210,26 @@ class _Run:
     async def _foreseen(
         self, documents: AsyncGenerator[SourceDocument, None], pipeline: str
     ) -> AsyncGenerator[IngestEvent, None]:
-        """Tell what storing each document would come to; a parser's refusal can't be foreseen."""
+        """Tell what storing each document would come to."""
         async with aclosing(documents):
             async for document in documents:
                 old = await self.library.registry.document(document.id)
-                yield await _foresee(document, old, knowledge_base=self.job.knowledge_base, pipeline=pipeline)
+                failure = self._stored_failures.get(document.id)
+                yield await foresee(
+                    document,
+                    old,
+                    failure,
+                    knowledge_base=self.job.knowledge_base,
+                    pipeline=pipeline,
+                    options=self.job.options.parse,
+                )
 
     async def _note(self, event: Outcome) -> None:
         identity = event.document_id
         if isinstance(event, Failed):
-            self._unreadable[identity] = FailedDocument(id=identity, reason=event.reason, mend=event.mend)
+            self._unreadable[identity] = FailedDocument(
+                id=identity, reason=event.reason, mend=event.mend, is_empty=event.is_empty
+            )
             if event.is_empty:
                 self._emptied.add(identity)
             return
@@ -352,16 +361,6 @@ class _Run:
         self._state = replace(self._state, **changes)  # type: ignore[arg-type]
         if not self.dry_run:
             await self._states.put(self._state)
-
-
-async def _foresee(
-    document: SourceDocument, old: Document | None, *, knowledge_base: str, pipeline: str
-) -> IngestEvent:
-    """Return what storing a document would come to, were it read without a fault."""
-    if old is None or old.deleted:
-        return Indexed(document_id=document.id, change=Change.ADDED)
-    is_same = old.knowledge_base == knowledge_base and old.hash == await document_hash(document, pipeline=pipeline)
-    return Indexed(document_id=document.id, change=Change.UNCHANGED if is_same else Change.CHANGED)
 
 
 def _shortened(remarks: Sequence[str]) -> Sequence[str]:

@@ -79,12 +79,21 @@ def parse(
     )
 
 
+def recognise(content: bytes, *, name: str, media_type: str, options: ParseOptions = DEFAULT_OPTIONS) -> Media:
+    """Return what a document is, without reading it; blocks for a moment.
+
+    Raises:
+        ParseError: It is beyond a limit, or of a kind that is not read; EmptyDocument if there is nothing in it.
+    """
+    if len(content) > options.max_bytes:
+        size, limit = len(content) / 1e6, options.max_bytes / 1e6
+        raise ParseError(f"it has {size:,.0f} MB, over the limit of {limit:,.0f}", mend="split it into smaller files")
+    return detect(content, name=name, media_type=media_type, options=options)
+
+
 def parse_job(job: Job) -> ParsedDocument:
     """Parse a job whose ``media_type`` is still the claimed one."""
-    if len(job.content) > job.options.max_bytes:
-        size, limit = len(job.content) / 1e6, job.options.max_bytes / 1e6
-        raise ParseError(f"it has {size:,.0f} MB, over the limit of {limit:,.0f}", mend="split it into smaller files")
-    media = detect(job.content, name=job.name, media_type=job.media_type, options=job.options)
+    media = recognise(job.content, name=job.name, media_type=job.media_type, options=job.options)
     parsed = PARSERS[media](
         replace(job, media_type=media, declared_encoding=_charset(job.media_type), parse_inner=parse_job)
     )

@@ -117,9 +117,9 @@ def folder(tmp_path: pathlib.Path) -> pathlib.Path:
     return tmp_path
 
 
-def sync(folder: pathlib.Path) -> "subprocess.CompletedProcess[str]":
+def sync(folder: pathlib.Path, *options: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        [sys.executable, "-m", "bots", "sync"],
+        [sys.executable, "-m", "bots", "sync", *options],
         check=False,
         cwd=folder,
         env=environment(COLUMNS="400"),
@@ -174,7 +174,7 @@ def test_each_bad_file_is_one_line_of_the_report_and_the_rest_goes_on(folder: pa
     expected = {name: reason for name, (_, reason) in BAD.items()}
     expected["huge.pdf"] = "it has 500 MB, more than the limit of 200 MB"
     expected["scan.pdf"] = "its pages are images without text"
-    assert head.startswith(f"docs: 2 added, 0 unchanged, {len(expected)} failed in ")
+    assert head.startswith(f"docs: 2 added, {len(expected) - 1} failed, 1 empty in ")
     assert len(told) == len(expected)
     for name, reason in expected.items():
         (line,) = [one for one in told if f"docs:{name}: " in one]
@@ -183,3 +183,33 @@ def test_each_bad_file_is_one_line_of_the_report_and_the_rest_goes_on(folder: pa
     texts = indexed(folder)
     assert "It is a web page." in texts["good.pdf"]
     assert "It is read, too." in texts["zuletzt.md"]
+
+
+def test_an_empty_file_is_told_and_no_failure(folder: pathlib.Path) -> None:
+    (folder / "docs" / "__init__.py").write_bytes(b"")
+    (folder / "docs" / "leave.md").write_text("# Leave\n\nFive days.\n")
+    for counts in ("1 added", "1 unchanged"):
+        ran = sync(folder)
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+        head, told = ran.stdout.splitlines()
+        assert head.startswith(f"docs: {counts}, 1 empty in ")
+        assert told == "  ! docs:__init__.py: it is empty → nothing to do, or restore it"
+    (failed,) = json.loads(sync(folder, "--json").stdout)[0]["failed"]
+    assert set(failed) == {"id", "reason", "mend"}
+
+
+def test_a_dry_run_tells_which_files_cannot_be_read(folder: pathlib.Path) -> None:
+    docs = folder / "docs"
+    (docs / "empty.md").write_bytes(b"")
+    (docs / "old.rtf").write_bytes(b"{\\rtf1 It is old.}")
+    (docs / "scan.pdf").write_bytes(pdf([[], []], image=True))
+    (docs / "leave.md").write_text("# Leave\n\nFive days.\n")
+    before = sync(folder, "--dry-run").stdout
+    assert before.startswith("docs: 2 added, 1 failed, 1 empty in ")
+    assert "  ✗ docs:old.rtf: it is a rich text file (.rtf) → save it as docx\n" in before
+    assert sync(folder).stdout.startswith("docs: 1 added, 2 failed, 1 empty in ")
+    after = sync(folder, "--dry-run").stdout
+    assert after.startswith("docs: 1 unchanged, 2 failed, 1 empty in "), (
+        "what failed before and is the same is not added"
+    )
+    assert "  ✗ docs:scan.pdf: its pages are images without text" in after
