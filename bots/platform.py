@@ -71,6 +71,7 @@ class Incoming:
     reply. ``seen_by`` are the readers (settings, ``knowledge_bases.*.readers``) that see the reply, as far as the event
     tells; for a private one the platform adds more (``Platform.readers``).
     ``goes_on`` is the reference of the turn to whose answer it replies: it belongs to that one's conversation.
+    ``replied_to`` is the id of the message that it replies to, where the platform reads no threads (``Manner``).
     ``token`` lets the platform answer this event (an interaction's token, a response URL): never shown or logged.
     """
 
@@ -88,6 +89,7 @@ class Incoming:
     seen_by: frozenset[str] = frozenset()
     attachments: tuple[Attachment, ...] = ()
     goes_on: str = ""
+    replied_to: str = ""
     token: str = field(default="", repr=False)
     extra: Mapping[str, str] = field(default_factory=dict)
     """What else the platform needs to answer, in its own words."""
@@ -155,9 +157,9 @@ class Manner:
     least number of seconds between two changes of one reply, ``finds_sent`` whether ``Platform.find`` can tell what
     was taken (if not, an answer in doubt is repeated rather than lost). A status stays ``status_lasts`` seconds (0:
     until the reply); ``status_has_words``: it shows what is done, not only that something is. ``suggests``: no event
-    tells that somebody opens this conversation, so its first answer carries the questions to begin with. ``notice`` is
-    what this conversation is told once, under an answer: a sentence that tells what the platform hides
-    (``bots.turn.words``).
+    tells that somebody opens this conversation, so its first answer carries the questions to begin with.
+    ``reads_threads``: ``Platform.thread`` can read what was said; if not, it is kept as it is heard. ``notice`` is what
+    this conversation is told once, under an answer: what the platform hides (``bots.turn.words``).
     """
 
     streaming: Streaming
@@ -166,6 +168,7 @@ class Manner:
     status_lasts: float = 0.0
     status_has_words: bool = False
     suggests: bool = False
+    reads_threads: bool = True
     notice: Literal["", "mention_needed"] = ""
 
 

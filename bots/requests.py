@@ -24,8 +24,8 @@ class Ask:
 
     With a ``conversation`` its history is recalled, as far as it was said to the same audience, and the turn is
     remembered under its ``reference``, in place of what that reference had. ``private_to`` is who alone sees the
-    answer, where it is one person. ``thread`` is what was said before, where the platform could be asked: it takes the
-    place of the history. ``attached`` are the texts of files beside the question, and ``author`` is who asked.
+    answer, where it is one person. ``thread`` is what else was said there before: it follows the history. ``attached``
+    are the texts of files beside the question, and ``author`` is who asked.
     """
 
     question: str

@@ -174,11 +174,11 @@ class Operations:
     async def _ask(self, request: Ask) -> AsyncGenerator[AnswerEvent]:
         names = self._readable(request.knowledge_bases, request.audience)
         await self._check_documents(request.document_ids)
-        history = request.thread or await recall_history(self._settings, self._parts, request, names)
+        history = await recall_history(self._settings, self._parts, request, names)
         question = Question(
             text=request.question,
             knowledge_bases=names,
-            history=(*history, *request.attached),
+            history=(*history, *request.thread, *request.attached),
             document_ids=request.document_ids,
             beside="\n".join(message.text for message in request.attached),
         )

@@ -224,6 +224,7 @@ class TelegramPlatform:
             every=4.0,
             finds_sent=False,
             status_lasts=_TYPING_SECONDS,
+            reads_threads=False,
             notice="mention_needed" if hidden else "",
         )
 
@@ -294,7 +295,7 @@ class TelegramPlatform:
             await self._calls.delete(sent)
 
     async def thread(self, incoming: Incoming, *, limit: int) -> tuple[Message, ...]:
-        """Return the message that was replied to: Telegram lets a bot read no more."""
+        """Return the message that was replied to: Telegram lets a bot read no more than it was told."""
         words = incoming.extra.get("replied", "")
         if not words or limit < 1:
             return ()

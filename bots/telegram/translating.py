@@ -73,6 +73,7 @@ def incoming_of(message: Message, bot: Self) -> Incoming | None:
         seen_by=seen_by(message.chat, message.from_user.id if message.from_user else None),
         attachments=files,
         goes_on=turn_replied_to(message, bot),
+        replied_to=str(message.reply_to_message.message_id) if message.reply_to_message else "",
         extra=_extra(message, bot),
     )
 

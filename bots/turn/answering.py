@@ -16,7 +16,7 @@ from bots.requests import Ask, Event, Forget, Recall, Recalled, Search
 from bots.service import Backend
 from bots.turn.attachments import Attached, FileReader
 from bots.turn.budget import TooSlow, within
-from bots.turn.claim import Claim, Outcome
+from bots.turn.claim import Outcome
 from bots.turn.claims import Claims
 from bots.turn.commands import (
     SEARCH_LIMIT,
@@ -33,6 +33,7 @@ from bots.turn.options import TurnOptions, person
 from bots.turn.order import Job
 from bots.turn.quotes import answer_of
 from bots.turn.replying import Reply
+from bots.turn.threads import Threads
 from bots.turn.words import Word, language_for, word
 from bots.turn.written import Written
 from ragcore.citations.markers import strip
@@ -49,7 +50,7 @@ from ragcore.errors import (
     StoreError,
 )
 from ragcore.phrases import LANGUAGES, Phrase, phrase
-from ragcore.types import Answer, Delta, Message, Status, Support
+from ragcore.types import Answer, Delta, Status, Support
 
 log = logging.getLogger(__name__)
 
@@ -82,7 +83,7 @@ class Writer(Generic[R]):
         """Ask ``backend``, and ``platform`` for who reads, what a thread said, and attachments."""
         self._platform = platform
         self._backend = backend
-        self._claims = claims
+        self._threads = Threads(platform, claims, options)
         self._options = options
         self._notices = Notices()
         self._files = FileReader(platform, backend, options.files)
@@ -169,7 +170,7 @@ class Writer(Generic[R]):
             conversation=incoming.conversation,
             reference=job.claim.reference,
             author=incoming.asker.name or incoming.asker.id,
-            thread=await self._thread(job.claim),
+            thread=await self._threads.before(job.claim),
             attached=attached.messages if job.question else (),
         )
         async for event in self._backend.run(ask):
@@ -202,23 +203,6 @@ class Writer(Generic[R]):
             return None
         known = self._answered(job, answer_of(found[0]), _Progress(), self.language(job))
         return replace(known, buttons=tuple(button for button in known.buttons if button is not Button.SHARE))
-
-    async def _thread(self, claim: Claim) -> tuple[Message, ...]:
-        """Return what a thread said before a mention in its middle, unless the bot was in it before.
-
-        Then it has its history, and in a thread that it takes part in it answers whatever is said, so nothing is
-        missing there; or it was told to forget, and what it forgot must not come back by another way.
-        """
-        incoming = claim.incoming
-        if incoming.reach is not Reach.MENTION or not incoming.conversation.thread:
-            return ()
-        if await self._claims.past.has_history(await self._claims.line_of(claim)):
-            return ()
-        try:
-            return await self._platform.thread(incoming, limit=self._options.thread_messages)
-        except PlatformError as error:
-            log.info("a thread could not be read: %s: %s", type(error).__name__, error)
-            return ()
 
     def _refusal(self, job: Job, audience: frozenset[str], language: str) -> Written | None:
         """Return why nothing may be read here, None when something may."""

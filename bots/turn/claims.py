@@ -18,13 +18,14 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from bots.platform import Incoming, Sent
 from bots.turn.claim import Claim, Outcome, Send, State
 from bots.turn.claim_rows import chunks_to_json, inserting, matches, new_row, place
+from bots.turn.heard import Heard, heard_as, said_in
 from bots.turn.known_claims import KnownClaims
 from bots.turn.past import Past, stays
 from bots.turn.record import incoming_from_json, incoming_to_json, sent_to_json, without_words
 from ragcore.errors import ClaimLost
 from ragcore.history import REMEMBERED_DAYS, Transactions
 from ragcore.stores.rows import database_clock, storable
-from ragcore.stores.schema import claim_keys, claims, sends
+from ragcore.stores.schema import claim_keys, claims, heard, sends
 from ragcore.types import Answer, ConversationKey
 
 LEASE_SECONDS = 30.0
@@ -66,6 +67,7 @@ class Claims(KnownClaims):
         self._clock = clock
         self._owner = secrets.token_hex(16)
         self.past = Past(database)
+        self.heard = Heard(database, days=days)
 
     async def claim(self, incoming: Incoming, *, replaces: str = "") -> Claim | None:
         """Claim a message, committed on return; None when one of its keys was claimed before.
@@ -245,6 +247,8 @@ class Claims(KnownClaims):
             values = {"state": State.DONE.value, "outcome": Outcome.WITHDRAWN.value, "finished_at": datetime.now(UTC)}
             ended = update(claims).where(claims.c.reference == reference)
             await connection.execute(ended.values(values | _without_words(claim.incoming)))
+            words = or_(*(heard_as(one) for one in (claim.incoming, *claim.also)))
+            await connection.execute(delete(heard).where(words))
         return claim
 
     async def forget(self, conversation: ConversationKey) -> int:
@@ -262,6 +266,7 @@ class Claims(KnownClaims):
             if bare:
                 forgotten = update(claims).where(claims.c.reference == bindparam("which"))
                 await connection.execute(forgotten, bare)
+            await connection.execute(delete(heard).where(said_in(conversation)))
         return len(bare)
 
     async def sweep(self, *, now: datetime | None = None) -> int:
@@ -270,9 +275,11 @@ class Claims(KnownClaims):
         A reset stays as long as its thread may: what was said before it could be read there again.
         """
         total = 0
+        now = (now or datetime.now(UTC)).astimezone(UTC)
+        await self.heard.sweep(now)
         while True:
             async with self._database.begin() as connection:
-                swept = await self._sweep(connection, (now or datetime.now(UTC)).astimezone(UTC))
+                swept = await self._sweep(connection, now)
             total += swept
             if swept < SWEPT_AT_ONCE:
                 return total

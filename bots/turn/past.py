@@ -10,7 +10,7 @@ from bots.turn.claim_rows import matches, place
 from ragcore.history import Transactions
 from ragcore.stores.schema import claims
 
-_HEARD = (Outcome.ANSWERED, Outcome.UNSUPPORTED, Outcome.ABSTAINED, Outcome.RESET)
+LEAVES_HISTORY = (Outcome.ANSWERED, Outcome.UNSUPPORTED, Outcome.ABSTAINED, Outcome.RESET)
 """After these there is a history, be it an empty one."""
 
 
@@ -27,8 +27,8 @@ class Past:
         Then all that the bot is to know of the conversation is in its history.
         """
         own = [claim.reference for claim in line]
-        heard = claims.c.outcome.in_([outcome.value for outcome in _HEARD])
-        return await self._has_turn(line[-1], heard, claims.c.reference.not_in(own))
+        answered = claims.c.outcome.in_([outcome.value for outcome in LEAVES_HISTORY])
+        return await self._has_turn(line[-1], answered, claims.c.reference.not_in(own))
 
     async def was_reset_since(self, claim: Claim) -> bool:
         """Return whether the conversation was reset after the claim was made."""

@@ -26,6 +26,7 @@ from bots.turn.options import TurnOptions
 from bots.turn.order import Doors, Job, Lanes
 from bots.turn.quotes import quotes_view, shared_view
 from bots.turn.taking import Taker, Tell
+from bots.turn.threads import Threads
 from bots.turn.words import language_for, word
 from ragcore.errors import BusyError, CitebotError
 from ragcore.types import ConversationKey
@@ -78,6 +79,7 @@ class Turns(Generic[R]):
         self._writer = Writer(platform, backend, claims, options)
         taker = Taker(platform, self._writer, claims, backend, options, self.meter, self._doors.of, tell_elsewhere)
         self._lanes = Lanes(taker.take)
+        self._threads = Threads(platform, claims, options)
         self._arrivals = Arrivals(claims, options, self.meter)
         self._changes = Changes(claims, self._arrivals, self._lanes, backend, options, take_back=taker.take_back)
         self._catching_up = CatchingUp(
@@ -124,7 +126,8 @@ class Turns(Generic[R]):
         """Claim the message and begin its turn; False when it is not ours to answer, or was claimed before."""
         rule = self._options.rule(incoming.conversation)
         options = self._options
-        incoming = await self._arrivals.placed(incoming)
+        incoming = await self._arrivals.placed(await self._threads.placed(incoming))
+        await self._threads.hear(incoming)
         verdict = judge(
             incoming,
             respond=rule.respond,

@@ -269,6 +269,25 @@ sends = Table(
     Column("done_at", DateTime(timezone=True)),  # null: intended, and perhaps taken
 )
 
+# What was said in groups where a platform lets a bot read nothing back, for a while (bots.turn.heard). Ids grow in the
+# order of hearing.
+heard = Table(
+    "heard",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("platform", String(50), nullable=False),
+    Column("workspace", String(200), nullable=False),
+    Column("channel", String(200), nullable=False),
+    Column("thread", String(200), nullable=False),
+    Column("message", Text, nullable=False),
+    Column("author", String(200), nullable=False),
+    Column("text", Text, nullable=False),
+    Column("said_at", DateTime(timezone=True), nullable=False),
+    Index("heard_by_message", "platform", "workspace", "channel", "message", unique=True),
+    Index("heard_by_thread", "platform", "workspace", "channel", "thread", "said_at"),
+    Index("heard_by_time", "said_at"),
+)
+
 # A vote keeps a copy of what was voted on: it outlives the turn.
 feedback = Table(
     "feedback",

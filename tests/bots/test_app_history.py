@@ -7,7 +7,7 @@ from bots.requests import Ask, Forget, Sync
 from bots.settings import load_settings
 from ragcore.context import HISTORY_SHARE, default_budget
 from ragcore.tokens import offline_tokenizer
-from ragcore.types import ConversationKey
+from ragcore.types import ConversationKey, Message
 from tests.fakes.openai_server import OpenAIServer, Reply
 
 WINDOW, LONGEST = 8_192, 1_024
@@ -15,11 +15,16 @@ HERE = ConversationKey(platform="terminal", thread="1")
 SAID = "Up to five unused leave days may be carried into the next year [ID:0]. " * 20
 
 
-async def prompt_after(folder: pathlib.Path, server: OpenAIServer, *questions: str, forget: bool = False) -> list[str]:
+async def prompt_after(
+    folder: pathlib.Path, server: OpenAIServer, *questions: str, forget: bool = False, thread: tuple[Message, ...] = ()
+) -> list[str]:
     """Ask the questions in one conversation, in a process of its own as far as the data go; return the last prompt."""
     async with open_operations(load_settings(folder / "citebot.toml")) as operations:
         requests = [Sync(), *([Forget(conversation=HERE)] if forget else [])]
-        for request in [*requests, *(Ask(question=question, conversation=HERE) for question in questions)]:
+        for request in [
+            *requests,
+            *(Ask(question=question, conversation=HERE, thread=thread) for question in questions),
+        ]:
             async for _ in operations.run(request):
                 pass
     return server.requests[-1].texts
@@ -47,6 +52,11 @@ async def test_the_newest_rounds_are_recalled_within_their_share_until_they_are_
         counts = [tokenizer.count(text) for text in past]
         share = HISTORY_SHARE * (default_budget(WINDOW) - LONGEST)
         assert sum(counts) <= share < sum(counts) + counts[0] + counts[1]
+
+        thread = (Message(role="user", text="I doubt it."), Message(role="user", text="So do I."))
+        _, *past = await prompt_after(tmp_path, server, asked[0], thread=thread)
+        assert past[-3:] == ["I doubt it.", "So do I.", asked[0]]
+        assert past[-5] == asked[-1], "what else was said follows the history"
 
         assert await prompt_after(tmp_path, server, "How many unused leave days?", forget=True) == [
             server.requests[-1].texts[0],

@@ -61,11 +61,11 @@ def texts(server: TelegramServer, chat: int) -> list[str]:
 
 @asynccontextmanager
 async def running(
-    server: TelegramServer, folder: pathlib.Path, pause: float = 0.4, tail: str = ""
+    server: TelegramServer, folder: pathlib.Path, pause: float = 0.4, tail: str = "", options: TurnOptions = OPTIONS
 ) -> AsyncIterator[Bot[TelegramPlatform]]:
     platform = TelegramPlatform(token=server.token, api_url=server.url, chats=[str(GROUP)])
     script = functools.partial(answering, pause=pause, tail=tail)
-    async with answering_on(platform, folder, script=script, options=OPTIONS) as bot:
+    async with answering_on(platform, folder, script=script, options=options) as bot:
         yield bot
 
 

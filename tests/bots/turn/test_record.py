@@ -37,6 +37,7 @@ INCOMING = st.builds(
     seen_by=st.frozensets(WORDS, max_size=3),
     attachments=st.lists(FILES, max_size=2).map(tuple),
     goes_on=WORDS,
+    replied_to=WORDS,
     token=WORDS,
     extra=MAPS,
 )
@@ -66,7 +67,8 @@ def test_every_field_is_drawn_and_written(incoming: Incoming) -> None:
     """A field that is added to Incoming fails here until it is written too."""
     assert set(Incoming.__dataclass_fields__) == {
         "keys", "conversation", "message", "asker", "text", "reach", "sent_at", "command", "knowledge_bases",
-        "edited_at", "private", "seen_by", "attachments", "goes_on", "token", "extra",
+        "edited_at", "private", "seen_by", "attachments", "goes_on", "replied_to", "token",
+        "extra",
     }  # fmt: skip
 
 

@@ -50,7 +50,7 @@ async def test_a_database_of_the_first_schema_is_brought_up_to_date(tmp_path: pa
         await library.vectors._chroma.drop(base.collection)
     with contextlib.closing(sqlite3.connect(tmp_path / DATABASE)) as connection:
         for statement in (
-            *(f"DROP TABLE {name}" for name in ("sends", "claim_keys", "claims", "feedback")),
+            *(f"DROP TABLE {name}" for name in ("sends", "claim_keys", "claims", "feedback", "heard")),
             "DROP INDEX turns_by_reference",
             "ALTER TABLE sources DROP COLUMN lease_until",
             "ALTER TABLE turns DROP COLUMN audience",
