@@ -1,6 +1,5 @@
 """What a turn has to say: an answer, what a command shows, or a plain reason; never exception text."""
 
-import asyncio
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -54,8 +53,6 @@ from ragcore.types import Answer, Delta, Status, Support
 
 log = logging.getLogger(__name__)
 
-SENDING_SECONDS = 5.0
-"""What of the patience is left to sending; at most an eighth of it."""
 _NAMED = 3
 """So many knowledge bases are named in a status."""
 _STAGES: dict[str, Word] = {
@@ -109,12 +106,11 @@ class Writer(Generic[R]):
 
     async def write(self, job: Job, reply: Reply[R]) -> Written:
         """Return what is to be sent; a reason rather than an error, whatever the model or an index does."""
-        language, started = self.language(job), asyncio.get_running_loop().time()
-        patience = self._options.patience - min(SENDING_SECONDS, self._options.patience / 8)
+        language, budget = self.language(job), self._options.budget
         progress = _Progress(is_first=not self._notices.has_spoken(job.incoming.conversation))
 
         def until() -> float:
-            return started + (self._options.longest if job.spoken.is_set() else patience)
+            return budget.ends(job.asked, job.began, has_words=reply.has_words)
 
         try:
             command = command_of(job.incoming, job.question) if len(job.messages) == 1 else None
@@ -140,6 +136,7 @@ class Writer(Generic[R]):
 
     async def _events(self, job: Job, command: Command | None) -> AsyncGenerator[Event | Attached | Written]:
         incoming, language = job.incoming, self.language(job)
+        await self.forget_replaced(job)
         audience = await self._audience(incoming)
         if command is not None:
             yield await self._command(job, command, audience, language)
@@ -176,6 +173,13 @@ class Writer(Generic[R]):
         async for event in self._backend.run(ask):
             yield event
         self._notices.spoke(incoming.conversation)
+
+    async def forget_replaced(self, job: Job) -> None:
+        """Forget the answer in whose place the job's stands."""
+        if job.replaces is not None:
+            forget = Forget(conversation=job.incoming.conversation, reference=job.replaces.reference)
+            async for _ in self._backend.run(forget):
+                pass
 
     async def _audience(self, incoming: Incoming) -> frozenset[str]:
         """Return who sees the reply; what the platform does not confirm counts as not so."""
@@ -303,10 +307,13 @@ class Writer(Generic[R]):
         return self.plain_reason(job, "went_wrong", Outcome.FAILED)
 
     def plain_reason(self, job: Job, key: Word, outcome: Outcome, **values: str | int) -> Written:
+        """Return one of our own sentences as the end of a turn, with the reference under which the log has more."""
+        return Written(document=self.reason(job, key, **values), outcome=outcome)
+
+    def reason(self, job: Job, key: Word, **values: str | int) -> Document:
         """Return one of our own sentences, with the reference under which the log has more."""
         language = self.language(job)
-        document = sentence(word(key, language, **values))
-        return Written(document=self._referred(document, job, language), outcome=outcome)
+        return self._referred(sentence(word(key, language, **values)), job, language)
 
     def cut_short(self, job: Job, text: str, why: str, outcome: Outcome) -> Written:
         """Return what was written until now: its markers were not verified, so none is shown."""

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from dataclasses import dataclass
 from typing import TypeVar
 
 from ragcore.errors import CitebotError
@@ -11,6 +12,38 @@ T = TypeVar("T")
 
 CLEANUP_SECONDS = 2.0
 """How long work that was cancelled may take to clean up; it is left to itself then."""
+
+RESERVED_SECONDS = 5.0
+"""What of the patience is left to sending; at most an eighth of it."""
+_USED_UP = 0.25
+"""Who waited for less than this share of the patience before their turn gets along with the rest of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """How long somebody waits. In seconds; moments are by the running loop.
+
+    Within ``patience`` of the question an answer or a plain reason stands, unless words are being shown; these end
+    after ``longest``. Whoever had to wait for another question until then is told so at that moment, and their question
+    has a patience of its own from when its turn began.
+    """
+
+    patience: float
+    longest: float
+
+    def reason_at(self, asked: float) -> float:
+        """Return when a reason must be on its way to somebody who asked at that moment."""
+        return asked + self.patience - min(RESERVED_SECONDS, self.patience / 8)
+
+    def is_late(self, asked: float, began: float) -> bool:
+        """Return whether a turn began so late that it is measured from then."""
+        return began - asked > _USED_UP * self.patience
+
+    def ends(self, asked: float, began: float, *, has_words: bool) -> float:
+        """Return when a turn that began at that moment gives up waiting for the model."""
+        if has_words:
+            return began + self.longest
+        return self.reason_at(began if self.is_late(asked, began) else asked)
 
 
 class TooSlow(CitebotError):

@@ -7,6 +7,7 @@ from datetime import timedelta
 from bots.access import Audience, readable
 from bots.platform import Incoming
 from bots.settings import Settings
+from bots.turn.budget import Budget
 from bots.turn.gate import Respond
 from bots.turn.rates import Rate
 from ragcore.types import ConversationKey
@@ -67,6 +68,11 @@ class TurnOptions:
     admins: tuple[str, ...] = ()
     readers_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
     channels: Mapping[str, ChannelRule] = field(default_factory=dict)
+
+    @property
+    def budget(self) -> Budget:
+        """Return how long somebody waits for an answer."""
+        return Budget(patience=self.patience, longest=self.longest)
 
     def rule(self, conversation: ConversationKey) -> ChannelRule:
         """Return what the conversation's channel is answered."""

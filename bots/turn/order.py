@@ -18,7 +18,8 @@ class Job:
     """One turn that is under way or waits: the messages that it answers, and what became of it.
 
     ``messages`` are by their id, in the order in which they came, each as it was last edited. ``version`` grows
-    whenever they change: what was being written then is begun anew. ``touched`` is the loop's time of the last one.
+    whenever they change: what was being written then is begun anew. By the loop's time ``asked`` is when the first one
+    came, ``touched`` the last one, and ``began`` when the turn began, or what is asked was last edited.
     """
 
     claim: Claim
@@ -39,6 +40,11 @@ class Job:
     """Set once words of the answer are on the platform, or may be."""
     asking: "asyncio.Task[Written] | None" = None
     ended: asyncio.Event = field(default_factory=asyncio.Event)
+    asked: float = field(init=False)
+    began: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.asked = self.began = self.touched
 
     @property
     def incoming(self) -> Incoming:
@@ -52,6 +58,8 @@ class Job:
 
     def change(self, message: Incoming, now: float) -> None:
         """Take a further message, or one in its place that was edited, and begin anew what is being written."""
+        if message.message in self.messages:
+            self.began = now
         self.messages[message.message] = message
         self.touched = now
         self.begin_anew()
@@ -70,9 +78,17 @@ class Job:
 class Lanes:
     """The turns of all conversations, each conversation a lane of its own."""
 
-    def __init__(self, work: Callable[[Job], Awaitable[None]]) -> None:
-        """``work`` does one turn; it raises nothing but being cancelled."""
+    def __init__(
+        self, work: Callable[[Job], Awaitable[None]], queued: Callable[[Job, Callable[[], int]], None]
+    ) -> None:
+        """Compose.
+
+        Args:
+            work: Does one turn; it raises nothing but being cancelled.
+            queued: Is told of each turn at once, and how to count those that are ahead of it.
+        """
         self._work = work
+        self._queued = queued
         self._lanes: dict[ConversationKey, deque[Job]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -81,11 +97,18 @@ class Lanes:
         lane = self._lanes.get(job.incoming.conversation)
         if lane is not None:
             lane.append(job)
+        else:
+            self._lanes[job.incoming.conversation] = deque([job])
+        self._queued(job, lambda: self._ahead(job))
+        if lane is not None:
             return
-        self._lanes[job.incoming.conversation] = deque([job])
         task = asyncio.create_task(self._drain(job.incoming.conversation))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+    def _ahead(self, job: Job) -> int:
+        lane = self._lanes.get(job.incoming.conversation, ())
+        return next((at for at, one in enumerate(lane) if one is job), 0)
 
     def newest(self, conversation: ConversationKey) -> Job | None:
         """Return the turn that was asked for last and is not done yet."""

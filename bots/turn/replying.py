@@ -14,7 +14,7 @@ from bots.turn.claim import Claim
 from bots.turn.claims import Claims
 from bots.turn.forms import forms
 from bots.turn.meter import Meter
-from bots.turn.pacing import Pacer
+from bots.turn.pacing import Going, Pacer
 from bots.turn.saying import Saying
 from bots.turn.standing import Standing
 from ragcore.errors import (
@@ -30,6 +30,8 @@ log = logging.getLogger(__name__)
 
 SHOWS_REFUSED = 3
 """After so many refusals in a row a reply grows no more: its end is what counts."""
+TOLD_AGAIN = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
+"""Seconds between two tries to tell a reason while the answer is not there; after the last it is left."""
 LONGEST_SHOWN = 20_000
 """Characters of what is being written that are looked at: no platform shows more of them in one message."""
 
@@ -47,6 +49,7 @@ class Reply(Generic[R]):
         meter: Meter,
         spoken: asyncio.Event,
         started: float,
+        earlier: Claim | None = None,
     ) -> None:
         """Go on with what the claim says was begun and sent.
 
@@ -58,6 +61,7 @@ class Reply(Generic[R]):
             meter: Counts.
             spoken: Set once words of the answer are on the platform, or may be.
             started: When the message came, by the running loop.
+            earlier: The turn in whose messages this one answers: its question was edited.
         """
         self._platform = platform
         self._incoming = incoming = claim.incoming
@@ -73,15 +77,27 @@ class Reply(Generic[R]):
         self._language = "en"
         self._spoken = spoken
         self._started = started
+        self._earlier = earlier
+        self._recovered = False
+        # Held by whatever changes what stands: words that are shown, and a reason that is told meanwhile.
+        self._calling = asyncio.Lock()
+        self._telling: asyncio.Task[None] | None = None
+        self._finishing = False
+        self.has_words = False
+        """Whether words of the answer are known to have been shown."""
         self._signed = False
         self._saying = Saying(platform, incoming, pacer=pacer, meter=meter, spoken=spoken, sign=self._sign)
 
-    async def recover(self, earlier: Claim | None) -> None:
-        """Find what a crash left, and take over the messages of an earlier answer to the same question."""
-        if self._claim.attempts > 1:
-            await self._standing.find_begun()
-        if earlier is not None:
-            await self._standing.adopt(earlier)
+    async def recover(self) -> None:
+        """Find what a crash left, and take over the messages of an earlier answer to the same question; once."""
+        async with self._calling:
+            if self._recovered:
+                return
+            if self._claim.attempts > 1:
+                await self._standing.find_begun()
+            if self._earlier is not None:
+                await self._standing.adopt(self._earlier)
+            self._recovered = True
 
     @property
     def shown(self) -> str:
@@ -104,13 +120,49 @@ class Reply(Generic[R]):
         if self._showing and self._shower is None and text.strip():
             self._shower = asyncio.create_task(self._show_all())
 
+    def tell(self, view: View) -> None:
+        """Let a plain reason stand until words of the answer, or all of it, take its place; the first one alone."""
+        if self._telling is None and not self._finishing:
+            self._telling = asyncio.create_task(self._tell(self._platform.render(view)[0]))
+
     async def settle(self) -> None:
         """Show no more; a call under way comes to its end."""
         await self._saying.end()
         shower, self._shower = self._shower, None
-        if shower is not None:
-            shower.cancel()
-            await asyncio.gather(shower, return_exceptions=True)
+        under_way = [task for task in (shower, self._telling) if task is not None]
+        for task in under_way:
+            task.cancel()
+        await asyncio.gather(*under_way, return_exceptions=True)
+
+    async def _tell(self, reason: R) -> None:
+        await self.recover()
+        for wait in TOLD_AGAIN:
+            going = await self._pacer.take(self._standing.limits(0))
+            # As with words: once begun a call is not cancelled.
+            step = asyncio.ensure_future(self._place(reason, going))
+            try:
+                is_over = await asyncio.shield(step)
+            except asyncio.CancelledError:
+                await asyncio.wait({step})
+                raise
+            if is_over:
+                self._saying.renew()
+                return
+            await asyncio.sleep(wait)
+
+    async def _place(self, reason: R, going: Going) -> bool:
+        """Try to send a reason; return whether that is over."""
+        async with self._calling:
+            with going:
+                stands = self._standing.over(0) is not None and self._earlier is None
+                if self._finishing or self.has_words or stands:
+                    return True
+                try:
+                    return await self._standing.place(reason)
+                except PlatformError as error:
+                    self._meter.refused[type(error).__name__] += 1
+                    log.warning("turn %s: a reason did not go: %s", self._claim.reference, error)
+                    return True
 
     async def _show_all(self) -> None:
         shown: R | None = None
@@ -155,6 +207,10 @@ class Reply(Generic[R]):
 
     async def _show(self, part: R) -> bool:
         """Show words once; return whether they went, and decide what an error means for the next ones."""
+        async with self._calling:
+            return await self._show_now(part)
+
+    async def _show_now(self, part: R) -> bool:
         begun, call, first = self._standing.over(0), self._next_call(), not self._spoken.is_set()
         limits = self._platform.limits(self._incoming, call, begun)
         going = self._pacer.take_now(limits)
@@ -174,6 +230,7 @@ class Reply(Generic[R]):
                 await self._standing.look(0, key)
             return False
         self._sign()
+        self.has_words = True
         if first:
             self._meter.first_words.add(asyncio.get_running_loop().time() - self._started)
         await self._standing.begin(sent)
@@ -204,6 +261,7 @@ class Reply(Generic[R]):
             PlatformError: the platform takes it in no form.
             ClaimLost: somebody else answers, or the question is gone.
         """
+        self._finishing = True
         await self.settle()
         refused: PlatformRefused | None = None
         for parts in forms(self._platform, view):

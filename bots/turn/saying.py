@@ -44,6 +44,7 @@ class Saying(Generic[R]):
         manner = platform.manner(incoming)
         self._lasts, self._has_words = manner.status_lasts, manner.status_has_words
         self._words = ""
+        self._stale = False
         self._changed = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
@@ -52,7 +53,14 @@ class Saying(Generic[R]):
         if words == self._words or self._spoken.is_set():
             return
         self._words = words
+        self.renew()
+
+    def renew(self) -> None:
+        """Show it again: a message of ours may have taken it away."""
+        if not self._words or self._spoken.is_set():
+            return
         self._changed.set()
+        self._stale = True
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._keep())
 
@@ -65,9 +73,9 @@ class Saying(Generic[R]):
 
     async def _keep(self) -> None:
         said = ""
-        while not self._spoken.is_set() and (said != self._words or self._lasts):
+        while not self._spoken.is_set() and (said != self._words or self._stale or self._lasts):
             limits = self._limits(is_first=not said)
-            said = self._words
+            said, self._stale = self._words, False
             self._changed.clear()
             if going := self._pacer.take_now(limits):
                 with going:

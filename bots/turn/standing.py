@@ -15,7 +15,7 @@ from bots.platform import Call, Limit, Platform, R, Sent
 from bots.turn.claim import Claim, Send
 from bots.turn.claims import Claims
 from bots.turn.meter import Meter
-from bots.turn.pacing import Going, Pacer
+from bots.turn.pacing import Pacer
 from bots.turn.withdrawing import CALL_SECONDS, take_back
 from ragcore.errors import (
     ClaimLost,
@@ -34,7 +34,7 @@ SENDS = 10
 """How often one final part is tried, waits that the platform asks for aside."""
 WAITS = 30
 """How often the platform may ask to wait with one final part."""
-LONGEST_BACKOFF = 20.0
+SHORTEST_BACKOFF, LONGEST_BACKOFF = 0.5, 20.0
 
 
 class Standing(Generic[R]):
@@ -163,6 +163,25 @@ class Standing(Generic[R]):
             await self._done(number, key, await self._deliver(number, part, key))
         await self._drop_from(len(parts))
 
+    async def place(self, part: R) -> bool:
+        """Let one message stand for the time being, in place of all that does; False when another try may do it."""
+        key = self.key(0)
+        await self.intend(0, key)
+        try:
+            sent = await self._try(0, part, key)
+        except PlatformRateLimited:
+            return False
+        except PlatformUnreachable:
+            await asyncio.sleep(SHORTEST_BACKOFF)
+            if self._call_for(0) is Call.SEND:
+                await self.look(0, key)
+            return False
+        if sent is None:
+            return False
+        await self._done(0, key, sent)
+        await self._drop_from(1)
+        return True
+
     async def withdraw(self) -> None:
         """Take back whatever stands; what cannot be taken back is only logged."""
         for sent in self.messages:
@@ -186,12 +205,13 @@ class Standing(Generic[R]):
     async def _deliver(self, number: int, part: R, key: str) -> Sent:
         """Send one part until it is taken, or is refused for good."""
         tries = waits = 0
-        backoff = 0.5
+        backoff = SHORTEST_BACKOFF
         while True:
-            going = await self._pacer.take(self._limits(number))
+            going = await self._pacer.take(self.limits(number))
             try:
-                if (sent := await self._try(number, part, key, going)) is not None:
-                    return sent
+                with going:
+                    if (sent := await self._try(number, part, key)) is not None:
+                        return sent
             except PlatformRateLimited:
                 waits += 1
                 if waits > WAITS:
@@ -208,13 +228,12 @@ class Standing(Generic[R]):
             if tries >= SENDS:
                 raise PlatformUnreachable("it was tried too often")
 
-    async def _try(self, number: int, part: R, key: str, going: Going) -> Sent | None:
+    async def _try(self, number: int, part: R, key: str) -> Sent | None:
         """Send one part once; None when another try may take it. Raises as the platform does."""
-        over, limits, call = self.over(number), self._limits(number), self._call_for(number)
+        over, limits, call = self.over(number), self.limits(number), self._call_for(number)
         self._meter.sends[call] += 1
         try:
-            with going:
-                return await self.call(self._platform.send(self._incoming, part, begun=over, key=key, number=number))
+            return await self.call(self._platform.send(self._incoming, part, begun=over, key=key, number=number))
         except PlatformRateLimited as error:
             self._meter.refused[type(error).__name__] += 1
             self._pacer.pause(limits, error.retry_after)
@@ -236,7 +255,8 @@ class Standing(Generic[R]):
     def _call_for(self, number: int) -> Call:
         return Call.END if self.over(number) is not None and not self._is_draft(number) else Call.SEND
 
-    def _limits(self, number: int) -> tuple[Limit, ...]:
+    def limits(self, number: int) -> tuple[Limit, ...]:
+        """Return what sending a part counts against."""
         return self._platform.limits(self._incoming, self._call_for(number), self.over(number))
 
     def _is_draft(self, number: int) -> bool:

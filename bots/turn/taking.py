@@ -18,6 +18,7 @@ from bots.turn.options import TurnOptions
 from bots.turn.order import Job
 from bots.turn.pacing import Pacer
 from bots.turn.replying import Reply
+from bots.turn.waiting import Waiting
 from bots.turn.withdrawing import CALL_SECONDS, take_back
 from bots.turn.words import Word, word
 from bots.turn.written import Written
@@ -74,10 +75,11 @@ class Taker(Generic[R]):
         self._door = door
         self._tell_elsewhere = tell_elsewhere
         self._pacer = Pacer()
+        self._waiting: dict[Job, Waiting[R]] = {}
         self._told = -TELL_EVERY
 
-    async def take(self, job: Job) -> None:
-        """Do one turn; raises nothing but being cancelled."""
+    def queued(self, job: Job, ahead: Callable[[], int]) -> None:
+        """Give a first sign to somebody who has just asked, and keep the time until they have an answer."""
         reply = Reply(
             self._platform,
             job.claim,
@@ -85,8 +87,22 @@ class Taker(Generic[R]):
             pacer=self._pacer,
             meter=self._meter,
             spoken=job.spoken,
-            started=job.touched,
+            started=job.asked,
+            earlier=job.replaces,
         )
+        self._waiting[job] = Waiting(job, reply, writer=self._writer, budget=self._options.budget, ahead=ahead)
+        self._waiting[job].begin()
+
+    async def close(self) -> None:
+        """Leave those who still wait to whoever takes their turns."""
+        while self._waiting:
+            await self._waiting.popitem()[1].end()
+
+    async def take(self, job: Job) -> None:
+        """Do one turn; raises nothing but being cancelled."""
+        job.began = asyncio.get_running_loop().time()
+        waiting = self._waiting.pop(job)
+        reply = waiting.reply
         try:
             failed = await self._failure(job, reply)
             if failed is not None and _may_be_told(failed) and job.refusal is None:
@@ -104,8 +120,8 @@ class Taker(Generic[R]):
                 await reply.withdraw()
         finally:
             # Cancelled, it isn't done: somebody else goes on with it.
-            await reply.settle()
-            self._meter.end.add(asyncio.get_running_loop().time() - job.touched)
+            await waiting.end()
+            self._meter.end.add(asyncio.get_running_loop().time() - job.asked)
 
     async def _failure(self, job: Job, reply: Reply[R]) -> Exception | None:
         """Do all of it, and return what went wrong; ClaimLost is raised."""
@@ -128,11 +144,7 @@ class Taker(Generic[R]):
     async def _begin(self, job: Job, reply: Reply[R]) -> None:
         if job.refusal is None:
             reply.say(self._writer.searching(job))
-        await reply.recover(job.replaces)
-        if job.replaces is not None:
-            conversation = job.incoming.conversation
-            async for _ in self._backend.run(Forget(conversation=conversation, reference=job.replaces.reference)):
-                pass
+        await reply.recover()
 
     async def _write_and_send(self, job: Job, reply: Reply[R]) -> None:
         language = self._writer.language(job)
@@ -177,11 +189,18 @@ class Taker(Generic[R]):
         except CitebotError as error:
             log.warning("turn %s: may be remembered after a reset: %s", job.claim.reference, error)
 
+    async def _forget_replaced(self, job: Job) -> None:
+        try:
+            await self._writer.forget_replaced(job)
+        except CitebotError as error:
+            log.warning("turn %s: what it replaces is still remembered: %s", job.claim.reference, error)
+
     async def _written(self, job: Job, reply: Reply[R]) -> Written | None:
         """Return what is to be sent, None when what is asked has changed meanwhile."""
         if job.lost or job.withdrawn:
             raise ClaimLost("there is nothing to write any more")
         if job.refusal is not None:
+            await self._forget_replaced(job)
             outcome = _REFUSED.get(job.refusal.word, Outcome.FAILED)
             return self._writer.plain_reason(job, job.refusal.word, outcome, seconds=job.refusal.seconds)
         if job.stopped:

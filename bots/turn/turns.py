@@ -77,8 +77,10 @@ class Turns(Generic[R]):
         self._now = now
         self._doors = Doors()
         self._writer = Writer(platform, backend, claims, options)
-        taker = Taker(platform, self._writer, claims, backend, options, self.meter, self._doors.of, tell_elsewhere)
-        self._lanes = Lanes(taker.take)
+        self._taker = taker = Taker(
+            platform, self._writer, claims, backend, options, self.meter, self._doors.of, tell_elsewhere
+        )
+        self._lanes = Lanes(taker.take, taker.queued)
         self._threads = Threads(platform, claims, options)
         self._arrivals = Arrivals(claims, options, self.meter)
         self._changes = Changes(claims, self._arrivals, self._lanes, backend, options, take_back=taker.take_back)
@@ -112,6 +114,7 @@ class Turns(Generic[R]):
             self._beating = None
         rest = list(self._lanes)
         await self._lanes.close(seconds)
+        await self._taker.close()
         for job in rest:
             if not job.done:
                 with contextlib.suppress(CitebotError):

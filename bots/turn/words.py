@@ -8,6 +8,10 @@ from typing import Literal, get_args
 from ragcore.terms import language_of
 
 Word = Literal[
+    "waiting",
+    "waits",
+    "waits_behind",
+    "began_late",
     "reading",
     "looking",
     "searching",
@@ -54,6 +58,10 @@ WORDS: tuple[Word, ...] = get_args(Word)
 
 _SENTENCES: dict[str, dict[Word, str]] = {
     "en": {
+        "waiting": "The question before yours comes first …",
+        "waits": "I am still on the question before yours; yours comes next.",
+        "waits_behind": "There are still {count} questions before yours; I answer them one by one.",
+        "began_late": "I could begin with your question only late; I am working on it now.",
         "reading": "Reading the question …",
         "looking": "Looking at the picture …",
         "searching": "Searching the documents …",
@@ -104,6 +112,10 @@ _SENTENCES: dict[str, dict[Word, str]] = {
         "platform_down": "{name} doesn't work: {why}",
     },
     "zh": {
+        "waiting": "正在先回答前一个问题……",
+        "waits": "我还在处理您之前的那个问题，接下来就回答您的问题。",
+        "waits_behind": "您的问题之前还有 {count} 个问题，我会逐一回答。",
+        "began_late": "刚刚才轮到您的问题，正在处理。",
         "reading": "正在理解问题……",
         "looking": "正在查看图片……",
         "searching": "正在检索文档……",
@@ -153,6 +165,10 @@ _SENTENCES: dict[str, dict[Word, str]] = {
         "platform_down": "{name} 无法工作：{why}",
     },
     "de": {
+        "waiting": "Die Frage vor deiner kommt zuerst …",
+        "waits": "Ich bin noch bei der Frage vor deiner; deine kommt als Nächstes.",
+        "waits_behind": "Vor deiner Frage sind noch {count} andere; ich beantworte eine nach der anderen.",
+        "began_late": "Mit deiner Frage konnte ich erst spät anfangen; ich bin jetzt dabei.",
         "reading": "Ich lese die Frage …",
         "looking": "Ich sehe mir das Bild an …",
         "searching": "Ich durchsuche die Dokumente …",

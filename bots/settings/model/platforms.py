@@ -76,7 +76,9 @@ class TurnSettings(Section):
     """How questions are taken on the chat platforms."""
 
     patience: float = Field(
-        default=40.0, gt=0, description="seconds within which an answer, or a plain reason for none, stands"
+        default=40.0,
+        gt=0,
+        description="seconds after a question within which an answer, or a plain reason for none, stands",
     )
     catch_up: float = Field(
         default=15.0,
