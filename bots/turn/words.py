@@ -5,7 +5,9 @@
 
 from typing import Literal, get_args
 
-from ragcore.terms import language_of
+from ragcore.answer.small_talk import small_talk_language
+from ragcore.citations.tongues import tongue
+from ragcore.phrases import is_spoken
 
 Word = Literal[
     "waiting",
@@ -250,20 +252,27 @@ def language_for(text: str, told: str, fixed: str = "") -> str:
     """Return the language in which somebody is answered with our own sentences.
 
     Args:
-        text: What they wrote: its script decides, where it tells a language.
+        text: What they wrote: its script decides, or its small words, where they tell another language than English.
         told: The language of their client, as the platform tells it.
         fixed: The one that the settings ask for, if any.
     """
     if fixed:
         return fixed
-    written = language_of(text) if text.strip() else ""
-    if not written or (written == "en" and _code(told) not in _OTHER_SCRIPTS):
-        # Latin letters tell no language; whoever has set their client to one reads it.
+    if not text.strip():
         return told or "en"
-    return written
+    command = text.split(maxsplit=1)[0].strip("/.!").casefold()
+    written = small_talk_language(text) or _COMMANDS.get(command) or tongue(text)
+    if written in _OTHER_SCRIPTS or (is_spoken(written) and written != "en"):
+        return written
+    # English is written by many; whoever has set their client to another language of its letters reads that.
+    return told if told and _code(told) not in _OTHER_SCRIPTS else "en"
 
 
-_OTHER_SCRIPTS = frozenset({"", "zh", "ja", "ko", "ru", "uk", "bg", "ar", "fa", "he", "el", "hi", "th"})
+_COMMANDS = dict.fromkeys(("hilfe", "quellen", "zurücksetzen", "suche"), "de")
+"""Commands that tell the language of whoever writes them, by their first word."""
+
+
+_OTHER_SCRIPTS = frozenset({"zh", "ja", "ko", "ru", "uk", "bg", "ar", "fa", "he", "el", "hi", "th"})
 
 
 def _code(language: str) -> str:

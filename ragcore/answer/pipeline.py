@@ -8,12 +8,13 @@ from dataclasses import replace
 from typing import Protocol
 
 from ragcore.answer.options import AnswerOptions
-from ragcore.answer.small_talk import is_small_talk
+from ragcore.answer.small_talk import small_talk_language
 from ragcore.answer.stages import Stages
 from ragcore.answer.writing import Draft, ExtractiveWriter, ModelWriter
 from ragcore.citations import markers
 from ragcore.citations.cite import CitedText, cite
 from ragcore.citations.scoring import CitationPolicy
+from ragcore.citations.tongues import asked_in
 from ragcore.context import default_budget, fit_prompt
 from ragcore.context.blocks import block
 from ragcore.errors import (
@@ -32,7 +33,6 @@ from ragcore.models.embeddings import Embedder
 from ragcore.models.llm import ChatModel
 from ragcore.phrases import Phrase, phrase
 from ragcore.prompts import render
-from ragcore.terms import language_of
 from ragcore.tokens import Tokenizer
 from ragcore.types import Answer, AnswerEvent, Delta, Message, Question, ScoredChunk, Status, Support, Usage
 
@@ -94,9 +94,10 @@ class Answerer:
             StoreError: If neither index could be searched.
         """
         stages = Stages()
-        language = self._options.language or language_of(question.text)
-        if is_small_talk(question.text):
-            yield _fixed(question, phrase("small_talk", language), Support.EXEMPT, stages)
+        language = self._options.language or asked_in(question.text)
+        if talk := small_talk_language(question.text):
+            words = phrase("small_talk", self._options.language or talk)
+            yield _fixed(question, words, Support.EXEMPT, stages)
             return
         yield Status(stage="search")
         with stages.stage("search"):

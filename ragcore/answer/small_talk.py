@@ -7,35 +7,45 @@ import re
 import unicodedata
 
 _PHRASES = {
-    # English
-    "hi", "hi there", "hello", "hello there", "hey", "hey there", "good morning", "good afternoon", "good evening",
-    "morning", "thanks", "thank you", "thanks a lot", "thank you very much", "many thanks", "thx", "ty", "bye",
-    "goodbye", "good night", "see you", "ok", "okay", "ok thanks", "great", "great thanks", "cool", "nice", "perfect",
-    "cheers", "how are you", "how are you doing", "you are welcome", "sorry",
-    # German
-    "hallo", "guten tag", "guten morgen", "guten abend", "moin", "danke", "danke schön", "vielen dank", "tschüss",
-    "auf wiedersehen", "servus",
-    # French
-    "bonjour", "bonsoir", "salut", "merci", "merci beaucoup", "au revoir",
-    # Spanish and Portuguese
-    "hola", "buenos días", "buenas tardes", "buenas noches", "gracias", "muchas gracias", "adiós",
-    "olá", "oi", "bom dia", "boa tarde", "boa noite", "obrigado", "obrigada", "tchau",
-    # Russian
-    "привет", "здравствуйте", "добрый день", "доброе утро", "добрый вечер", "спасибо", "большое спасибо", "пока",
-    # Chinese
-    "你好", "您好", "你好啊", "大家好", "早上好", "早", "晚上好", "下午好", "谢谢", "谢谢你", "谢谢您", "多谢", "再见",
-    "非常感谢", "拜拜", "好的", "好的谢谢", "辛苦了", "嗨",
-    # Japanese and Korean
-    "こんにちは", "おはよう", "おはようございます", "こんばんは", "ありがとう", "ありがとうございます", "さようなら",
-    "안녕하세요", "안녕", "감사합니다", "고마워요", "고맙습니다",
+    "en": (
+        "hi", "hi there", "hello", "hello there", "hey", "hey there", "good morning", "good afternoon", "good evening",
+        "morning", "thanks", "thank you", "thanks a lot", "thank you very much", "many thanks", "thx", "ty", "bye",
+        "goodbye", "good night", "see you", "ok", "okay", "ok thanks", "great", "great thanks", "cool", "nice",
+        "perfect", "cheers", "how are you", "how are you doing", "you are welcome", "sorry",
+    ),
+    "de": (
+        "hallo", "guten tag", "guten morgen", "guten abend", "moin", "danke", "danke schön", "vielen dank", "tschüss",
+        "auf wiedersehen", "servus",
+    ),
+    "fr": ("bonjour", "bonsoir", "salut", "merci", "merci beaucoup", "au revoir"),
+    "es": (
+        "hola", "buenos días", "buenas tardes", "buenas noches", "gracias", "muchas gracias", "adiós",
+    ),
+    "pt": ("olá", "oi", "bom dia", "boa tarde", "boa noite", "obrigado", "obrigada", "tchau"),
+    "ru": (
+        "привет", "здравствуйте", "добрый день", "доброе утро", "добрый вечер", "спасибо", "большое спасибо", "пока",
+    ),
+    "zh": (
+        "你好", "您好", "你好啊", "大家好", "早上好", "早", "晚上好", "下午好", "谢谢", "谢谢你", "谢谢您", "多谢",
+        "再见", "非常感谢", "拜拜", "好的", "好的谢谢", "辛苦了", "嗨",
+    ),
+    "ja": (
+        "こんにちは", "おはよう", "おはようございます", "こんばんは", "ありがとう", "ありがとうございます",
+        "さようなら",
+    ),
+    "ko": ("안녕하세요", "안녕", "감사합니다", "고마워요", "고맙습니다"),
 }  # fmt: skip
-_LONGEST = max(map(len, _PHRASES))
+_LANGUAGES = {text: language for language, texts in _PHRASES.items() for text in texts}
+_LONGEST = max(map(len, _LANGUAGES))
 _NOISE = re.compile(r"[^\w\s]+")
 
 
-def is_small_talk(message: str) -> bool:
-    """Return whether the whole message is a greeting, thanks or a goodbye, whatever its case, stops and emoji."""
+def small_talk_language(message: str) -> str:
+    """Return the language of a message that is a greeting, thanks or a goodbye as a whole; "" for any other.
+
+    Its case, stops and emoji don't count.
+    """
     if len(message) > 4 * _LONGEST:
-        return False
+        return ""
     words = " ".join(_NOISE.sub(" ", unicodedata.normalize("NFKC", message)).casefold().split())
-    return words in _PHRASES
+    return _LANGUAGES.get(words, "")

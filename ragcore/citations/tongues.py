@@ -44,6 +44,12 @@ def tongue(text: str, around: Sequence[str] = ()) -> str:
     return language
 
 
+def asked_in(text: str) -> str:
+    """Return the language in which whoever wrote this expects an answer, "en" where nothing tells it."""
+    language = tongue(text)
+    return "en" if language == LATIN else language
+
+
 def shared(one: str, other: str) -> str:
     """Return the language that two texts are both in, as far as can be told; "" when they differ."""
     if one == other:

@@ -147,6 +147,14 @@ def test_every_language_has_every_sentence_with_the_same_blanks() -> None:
         ("", "zh", "", "zh"),
         ("", "", "", "en"),
         ("年假多少天？", "en", "de", "de"),
+        ("كم يوما؟", "en", "", "ar"),
+        ("Wie viele Urlaubstage kann ich übertragen?", "en-US", "", "de"),
+        ("Wie viele Urlaubstage kann ich übertragen?", "zh", "", "de"),
+        ("Hallo!", "en", "", "de"),
+        ("hilfe", "", "", "de"),
+        ("/suche Urlaub", "en", "", "de"),
+        ("ERR_CONN_104", "de", "", "de"),
+        ("Quanti giorni di ferie sono rimasti?", "es", "", "es"),
     ],
 )
 def test_the_language_is_the_askers(text: str, told: str, fixed: str, language: str) -> None:

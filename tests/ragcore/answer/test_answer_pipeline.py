@@ -222,6 +222,20 @@ async def test_nothing_relevant_is_told_without_a_call() -> None:
     assert answer.raw_text == "Ask Ann."
 
 
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("Wie viele Urlaubstage kann ich übertragen?", "de"),
+        ("Сколько дней отпуска?", "ru"),
+        ("TW-350?", "en"),
+        ("How many days?", "en"),
+    ],
+)
+async def test_nothing_relevant_is_told_in_the_language_of_the_question(question: str, language: str) -> None:
+    _, answer = await ask(answerer(None, Found(chunks=())), question)
+    assert answer.raw_text == phrase("empty_response", language)
+
+
 @pytest.mark.parametrize("greeting", ["Hello!", "谢谢"])
 async def test_small_talk_is_exempt(greeting: str) -> None:
     _, answer = await ask(answerer(), greeting)

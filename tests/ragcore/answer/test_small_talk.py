@@ -1,13 +1,13 @@
 import pytest
 
-from ragcore.answer.small_talk import is_small_talk
+from ragcore.answer.small_talk import small_talk_language
 
 
 @pytest.mark.parametrize(
     "message", ["Hi!", "  hello there 👋 ", "Thank you very much.", "你好！", "谢谢～", "Danke schön", "OK, thanks"]
 )
 def test_a_greeting_asks_nothing(message: str) -> None:
-    assert is_small_talk(message)
+    assert small_talk_language(message)
 
 
 @pytest.mark.parametrize(
@@ -22,4 +22,12 @@ def test_a_greeting_asks_nothing(message: str) -> None:
     ],
 )
 def test_a_question_is_never_small_talk(message: str) -> None:
-    assert not is_small_talk(message)
+    assert not small_talk_language(message)
+
+
+@pytest.mark.parametrize(
+    ("message", "language"),
+    [("Hi!", "en"), ("Vielen Dank", "de"), ("merci :)", "fr"), ("谢谢。", "zh"), ("Спасибо!", "ru"), ("pump", "")],
+)
+def test_small_talk_tells_its_language(message: str, language: str) -> None:
+    assert small_talk_language(message) == language
