@@ -11,7 +11,7 @@ from bots.rendering.parse import parse_markdown
 from bots.rendering.slack import SlackMessage, render_slack, render_slack_partial
 from bots.rendering.slack.messages import MAX_MESSAGE
 from bots.slack.calling import SLACK_URL, Calls
-from bots.slack.limits import slack_limits
+from bots.slack.limits import STATUS, slack_limits
 from bots.slack.listening import Commands, Listen, Listener, serve_http, serve_sockets
 from bots.slack.people import People
 from bots.slack.reading import Reader
@@ -100,6 +100,7 @@ class SlackPlatform:
             finally:
                 self.connected.clear()
                 self._people.close()
+                await self._sessions.close()
                 if missing is not None:
                     missing.cancel()
                     await asyncio.gather(missing, return_exceptions=True)
@@ -132,10 +133,10 @@ class SlackPlatform:
         """Show a status line under the question, and Slack's Stop button where the app has it."""
         if incoming.token:
             return  # the command was acknowledged with words of its own
-        here = incoming.conversation
-        await self._calls.quietly(
-            self._calls.client.assistant_threads_setStatus(channel_id=here.channel, thread_ts=here.thread, status=words)
-        )
+        if self._calls.client.delay(STATUS) <= 0:
+            channel, thread = incoming.conversation.channel, incoming.conversation.thread
+            ask = self._calls.client.assistant_threads_setStatus(channel_id=channel, thread_ts=thread, status=words)
+            await self._calls.quietly(ask)
         await self._sessions.begin(incoming)
 
     async def show(self, incoming: Incoming, part: SlackMessage, *, begun: Sent | None, key: str) -> Sent:

@@ -19,7 +19,7 @@ from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from bots.platform import Sent
 from bots.rendering.slack import SlackMessage
-from bots.slack.pacing import PacedClient
+from bots.slack.pacing import PacedClient, is_limited, seconds_to_wait
 from ragcore.errors import (
     MessageGone,
     PlatformAuthError,
@@ -55,7 +55,6 @@ SDK_LOG.addFilter(discreet)
 SLACK_URL = "https://slack.com/api/"
 METADATA = "citebot_part"
 CALL_SECONDS = 30.0
-_UNKNOWN_WAIT = 30.0
 _AUTH = frozenset(
     {
         "account_inactive", "ekm_access_denied", "invalid_auth", "missing_scope", "no_permission", "not_authed",
@@ -71,7 +70,6 @@ _GONE = frozenset(
 )  # fmt: skip
 _ENDED = frozenset({"message_not_in_streaming_state", "stopped_by_user"})
 _DOWN = frozenset({"fatal_error", "internal_error", "request_timeout", "service_unavailable", "team_added_to_org"})
-_LIMITED = frozenset({"ratelimited", "rate_limited"})
 STREAMING = "streaming_state_conflict"
 
 
@@ -98,8 +96,8 @@ def _ours(error: SlackApiError) -> PlatformError:
 
 
 def _error(code: str, status: int, headers: Mapping[str, str]) -> PlatformError:
-    if status == 429 or code in _LIMITED:
-        return PlatformRateLimited("Slack asks to wait", retry_after=_wait(headers))
+    if is_limited(code, status):
+        return PlatformRateLimited("Slack asks to wait", retry_after=seconds_to_wait(headers))
     if code in _AUTH:
         return PlatformAuthError(f"Slack refused the token ({code}); set SLACK_BOT_TOKEN to the app's xoxb-… token")
     if code in _ENDED:
@@ -109,13 +107,6 @@ def _error(code: str, status: int, headers: Mapping[str, str]) -> PlatformError:
     if code in _DOWN or status >= 500 or not code:
         return PlatformUnreachable(f"Slack cannot be reached ({code or status})")
     return PlatformRefused(code)
-
-
-def _wait(headers: Mapping[str, str]) -> float:
-    try:
-        return max(0.0, float(headers.get("Retry-After", _UNKNOWN_WAIT)))
-    except ValueError:
-        return _UNKNOWN_WAIT
 
 
 class Calls:
@@ -315,7 +306,7 @@ def _homes(api: str | None) -> tuple[str, ...]:
 
 def _code(body: str) -> str:
     """Return the error that a response URL tells, as plain text or as JSON."""
-    for code in (*_GONE, *_LIMITED):
+    for code in _GONE:
         if code in body:
             return code
     return body.strip()[:80]

@@ -10,7 +10,10 @@ from bots.platform import Call, Incoming, Limit, Sent
 
 MINUTE = 60.0
 _TIER_2, _TIER_3, _TIER_4 = 20, 50, 100
+STATUS, SESSION_STATUS = "assistant.threads.setStatus", "agents.sessions.setStatus"
 _METHODS = {
+    SESSION_STATUS: _TIER_3,
+    STATUS: 600,
     "assistant.threads.setSuggestedPrompts": _TIER_4,
     "chat.delete": _TIER_3,
     "chat.postEphemeral": _TIER_4,
@@ -26,6 +29,8 @@ _METHODS = {
     "views.update": _TIER_4,
 }
 """Calls a minute of what isn't part of showing a reply: the turn knows nothing of these."""
+AT_ONCE = frozenset({SESSION_STATUS, STATUS, "users.info", "views.open"})
+"""What is not called again after a wait: what it was for is past then, or got in another way."""
 
 
 def method_limits(method: str) -> tuple[Limit, ...]:

@@ -2,12 +2,13 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from bots.remembered import Remembered
 from bots.slack.calling import Calls
 from bots.slack.translating import PLATFORM, Self
-from ragcore.errors import PlatformError, PlatformUnreachable
+from ragcore.errors import PlatformError, PlatformRateLimited, PlatformUnreachable
 
 _PAGE = 1_000
 _PEOPLE_PAGE = 200
@@ -87,10 +88,13 @@ class People:
 
     async def _user(self, user: str) -> Mapping[str, Any]:
         """Ask for one person; for many together in a rush, when they would have to wait for one another."""
-        if self._calls.client.delay("users.info") > 0:
-            crowd = await self._crowd.get(self.bot.team)
-            if user in crowd:
-                return crowd[user]
+        if self._calls.client.delay("users.info") <= 0:
+            with suppress(PlatformRateLimited):  # another process asks as well
+                return await self._one(user)
+        crowd = await self._crowd.get(self.bot.team)
+        return crowd[user] if user in crowd else await self._one(user)
+
+    async def _one(self, user: str) -> Mapping[str, Any]:
         said = await self._calls.do(self._calls.client.users_info(user=user, include_locale=True))
         return said.get("user") or {}
 

@@ -12,7 +12,7 @@ from bots.platform import Incoming, Reach, Sent
 from bots.slack.calling import METADATA, Calls
 from bots.slack.people import People
 from bots.slack.translating import incoming_of, is_ours, moment, plain_text
-from ragcore.errors import PlatformError, PlatformRateLimited
+from ragcore.errors import PlatformError
 from ragcore.types import ConversationKey, Message
 
 log = logging.getLogger(__name__)
@@ -28,7 +28,6 @@ THREADS_BACK = timedelta(hours=24)
 lists the threads of a channel, and ``conversations.history`` tells of new replies only beside their first message."""
 MOST_THREADS = 50
 """So many threads without a turn of ours are read back in a channel, those with the newest replies."""
-_LONGEST_WAIT = 60.0
 _ADDRESSED = (Reach.DIRECT, Reach.MENTION)
 
 
@@ -131,13 +130,7 @@ class Reader:
     async def _pages(self, ask: Ask, **arguments: Any) -> AsyncIterator[Json]:
         cursor: str | None = None
         for _ in range(_PAGES):
-            try:
-                said = await self._calls.do(ask(limit=_PAGE, cursor=cursor, **arguments))
-            except PlatformRateLimited as error:
-                if error.retry_after > _LONGEST_WAIT:
-                    raise
-                await asyncio.sleep(error.retry_after)
-                said = await self._calls.do(ask(limit=_PAGE, cursor=cursor, **arguments))
+            said = await self._calls.do(ask(limit=_PAGE, cursor=cursor, **arguments))
             for message in said.get("messages") or ():
                 yield message
             cursor = str((said.get("response_metadata") or {}).get("next_cursor") or "") or None

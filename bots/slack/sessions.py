@@ -1,5 +1,6 @@
 """Agent sessions: Slack's own Stop button while a reply is written, for apps that are declared as agents."""
 
+import asyncio
 import logging
 import time
 from collections import deque
@@ -7,15 +8,17 @@ from typing import Any
 
 from bots.platform import Incoming
 from bots.rendering.clean import clean_line
-from bots.slack.calling import Calls
-from bots.slack.limits import MINUTE
-from ragcore.errors import PlatformAuthError, PlatformError, PlatformRefused
+from bots.slack.calling import Calls, settled
+from bots.slack.limits import MINUTE, SESSION_STATUS
+from ragcore.errors import PlatformAuthError, PlatformError, PlatformRateLimited, PlatformRefused
 from ragcore.types import ConversationKey
 
 log = logging.getLogger(__name__)
 
 MAX_TITLE = 200
 _DEAF = "missing_agent_session_stopped_event_subscription"
+_ENDS = 5
+"""How often the end of a session is tried again."""
 A_MINUTE = 45
 """Calls in any minute, of the 50 that Slack takes; the rest are left to those who press Stop."""
 
@@ -30,6 +33,7 @@ class Sessions:
         self._open: set[tuple[str, str]] = set()
         self._called: deque[float] = deque()
         self._under_way = 0
+        self._closing: set[asyncio.Task[None]] = set()
 
     def has_stop(self, incoming: Incoming) -> bool:
         """Tell whether Slack shows its own Stop button in the conversation now."""
@@ -71,12 +75,36 @@ class Sessions:
     async def end(self, conversation: ConversationKey, *, anyway: bool = False) -> None:
         """Let the thread show that nothing is under way. Never raises."""
         place = _place(conversation)
-        if place in self._open or anyway:
-            self._open.discard(place)
-            try:
-                await self._set(place, "active")
-            except PlatformError as error:
-                log.debug("left out: %s", error)
+        if place not in self._open and not anyway:
+            return
+        self._open.discard(place)
+        if self._calls.client.delay(SESSION_STATUS) > 0 or not await self._close(place):
+            task = asyncio.create_task(self._close_later(place))
+            self._closing.add(task)
+            task.add_done_callback(self._closing.discard)
+
+    async def _close_later(self, place: tuple[str, str]) -> None:
+        """End a session for which other processes left no room: else its Stop button would stay."""
+        for _ in range(_ENDS):
+            await asyncio.sleep(self._calls.client.delay(SESSION_STATUS))
+            if place in self._open or await self._close(place):
+                return
+
+    async def _close(self, place: tuple[str, str]) -> bool:
+        """Return False when Slack asks to wait."""
+        try:
+            await self._set(place, "active")
+        except PlatformRateLimited:
+            return False
+        except PlatformError as error:
+            log.debug("left out: %s", error)
+        return True
+
+    async def close(self) -> None:
+        """End no more sessions."""
+        for task in (closing := list(self._closing)):
+            task.cancel()
+        await settled(*closing)
 
     async def _set(self, place: tuple[str, str], status: str, **more: Any) -> dict[str, Any]:
         self._under_way += 1
@@ -91,6 +119,8 @@ class Sessions:
         """Tell whether a session may begin so that its end, and those of all that are open, have room as well."""
         while self._called and self._called[0] < time.monotonic() - MINUTE:
             self._called.popleft()
+        if self._calls.client.delay(SESSION_STATUS) > 0:
+            return False
         return len(self._called) + self._under_way + len(self._open) + 2 <= A_MINUTE
 
 

@@ -95,7 +95,7 @@ class WebApi:
             raise Refused("unknown_method")
         call, tier = self._methods[method]
         if tier:
-            self._world.pace(method, getattr(self._world.rates, tier), 60.0)
+            self._world.pace(method, getattr(self._world.rates, tier), self._world.rates.minute)
         return await call(params)
 
     async def _auth_test(self, params: Json) -> Json:

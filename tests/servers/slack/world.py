@@ -21,6 +21,8 @@ class Rates:
     status: int = 600
     posts: int = 300
     channel: tuple[int, float] = (5, 5.0)
+    minute: float = 60.0
+    """Seconds in which so many calls are taken; a shorter one lets a test see its end."""
 
 
 @dataclass(kw_only=True)
