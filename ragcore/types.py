@@ -184,13 +184,15 @@ class ConversationKey:
 class Question:
     """What is asked: the asker's words, what was said before, and where to look.
 
-    ``knowledge_bases`` names all that may be searched, already decided by who asks; empty means none.
+    ``knowledge_bases`` names all that may be searched, already decided by who asks; empty means none. ``readers`` are
+    those who see the answer: a document whose source told who may read it must be open to one of them. None sees all.
     ``document_ids``, when given, narrows the search to these documents. ``beside`` are the words of what stands beside
     the question and in its history too, such as a screenshot: searched for where the question itself finds nothing.
     """
 
     text: str
     knowledge_bases: tuple[str, ...]
+    readers: frozenset[str] | None = None
     history: tuple[Message, ...] = ()
     document_ids: tuple[str, ...] = ()
     beside: str = ""

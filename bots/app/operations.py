@@ -178,6 +178,7 @@ class Operations:
         question = Question(
             text=request.question,
             knowledge_bases=names,
+            readers=request.audience,
             history=(*history, *request.thread, *request.attached),
             document_ids=request.document_ids,
             beside="\n".join(message.text for message in request.attached),
@@ -211,7 +212,9 @@ class Operations:
         retriever = self._parts.retriever.with_options(
             replace(retrieval_options(self._settings), top_n=request.limit, similarity_threshold=0.0)
         )
-        question = Question(text=request.query, knowledge_bases=names, document_ids=request.document_ids)
+        question = Question(
+            text=request.query, knowledge_bases=names, readers=request.audience, document_ids=request.document_ids
+        )
         found = await retriever.retrieve(question)
         return Found(chunks=tuple(scored for scored in found.chunks if scored.score > 0.0))
 

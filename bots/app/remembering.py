@@ -13,6 +13,7 @@ from bots.settings import Settings
 from ragcore.context import HISTORY_SHARE, default_budget
 from ragcore.history import RECALLED_TOKENS
 from ragcore.links import allowed_urls
+from ragcore.stores.rows import is_open
 from ragcore.types import Answer, Message
 
 
@@ -43,7 +44,7 @@ async def recall_history(settings: Settings, parts: Parts, request: Ask, bases: 
     key = audience_key(settings, request.audience, request.private_to)
 
     async def open_to(documents: Collection[str]) -> frozenset[str]:
-        return await _open(parts, documents, bases)
+        return await _open(parts, documents, bases, request.audience)
 
     return await parts.history.recall(
         request.conversation,
@@ -77,7 +78,7 @@ async def recall_one(settings: Settings, parts: Parts, request: Recall) -> Recal
     bases = tuple(name for name in bases if not request.knowledge_bases or name in request.knowledge_bases)
     cited = {citation.document_id for citation in turn.citations}
     rests_on = cited | (turn.rests_on or frozenset())
-    open_to = await _open(parts, rests_on, bases)
+    open_to = await _open(parts, rests_on, bases, request.audience)
     used = await parts.library.registry.live_chunks((*(one.chunk_id for one in turn.citations), *request.chunks))
     chunks = {name: chunk for name, chunk in used.items() if chunk.document_id in open_to}
     return Recalled(
@@ -95,7 +96,9 @@ async def recall_one(settings: Settings, parts: Parts, request: Recall) -> Recal
     )
 
 
-async def _open(parts: Parts, documents: Collection[str], bases: Collection[str]) -> frozenset[str]:
-    """Return those of the documents that stand in one of these knowledge bases now."""
-    known = await parts.library.registry.documents(tuple(documents))
-    return frozenset(name for name, one in known.items() if not one.deleted and one.knowledge_base in bases)
+async def _open(parts: Parts, documents: Collection[str], bases: Collection[str], audience: Audience) -> frozenset[str]:
+    """Return those of the documents that stand in one of these knowledge bases now, and are open to the audience."""
+    known = (await parts.library.registry.documents(tuple(documents))).values()
+    return frozenset(
+        one.id for one in known if not one.deleted and one.knowledge_base in bases and is_open(one.readers, audience)
+    )

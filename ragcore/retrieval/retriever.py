@@ -194,7 +194,7 @@ class Retriever:
         def ids_of(searched: _Searched) -> list[str]:
             return [candidate.chunk_id for candidate in searched.best]
 
-        return await self._registry.settled_search(question.knowledge_bases, search, ids_of)
+        return await self._registry.settled_search(question.knowledge_bases, search, ids_of, readers=question.readers)
 
     def _judged(self, query: SearchQuery, searched: _Searched, live: Mapping[str, Chunk]) -> _Judged:
         """Lift what holds a quoted phrase, and let through what reaches the threshold."""

@@ -1,14 +1,15 @@
-"""What is known of documents and chunks: the one place that says which chunks are live.
+"""What is known of documents and chunks: the one place that says which chunks are live, and who may read them.
 
 A chunk is live when its generation is its document's. Indexes may hold more than that for a while (a generation being
 written, one not yet swept); what they return is looked up here and the rest is dropped.
 """
 
+import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Select, and_, bindparam, false, func, select
+from sqlalchemy import Connection, Row, Select, and_, bindparam, false, func, select
 
 from ragcore.stores.database import PAGE, Database, scalar
 from ragcore.stores.rows import (
@@ -16,6 +17,7 @@ from ragcore.stores.rows import (
     StoredChunk,
     chunk_from_row,
     document_from_row,
+    is_open,
     pages,
     select_chunks,
     stored_from_row,
@@ -54,12 +56,19 @@ _IS_LIVE = and_(documents.c.deleted == false(), documents.c.generation == chunks
 _IN_FLUX = and_(staged.c.document_id == chunks.c.document_id, staged.c.generation == chunks.c.generation)
 
 # Every question runs these: built once, they are compiled once and cost nothing to build.
-_LIVE_CHUNKS = select_chunks().where(chunks.c.id.in_(bindparam("ids", expanding=True)), _IS_LIVE)
+_LIVE_CHUNKS = (
+    select_chunks().add_columns(documents.c.readers).where(chunks.c.id.in_(bindparam("ids", expanding=True)), _IS_LIVE)
+)
 _NEWEST = select(func.max(documents.c.revision)).where(documents.c.knowledge_base == bindparam("name"))
 _NOT_LIVE = (
     select(func.count())
     .select_from(staged.join(chunks, _IN_FLUX))
     .where(staged.c.knowledge_base.in_(bindparam("names", expanding=True)))
+)
+_CLOSED = select(func.coalesce(func.sum(documents.c.chunk_count), 0)).where(
+    documents.c.knowledge_base.in_(bindparam("names", expanding=True)),
+    documents.c.readers.is_not(None),
+    documents.c.deleted == false(),
 )
 
 
@@ -84,17 +93,21 @@ class Registry:
         knowledge_bases: Sequence[str],
         search: Callable[[int], Awaitable[T]],
         ids_of: Callable[[T], Sequence[str]],
+        *,
+        readers: frozenset[str] | None = None,
     ) -> tuple[T, dict[str, Chunk]]:
-        """Search the indexes so that every document is seen in exactly one version.
+        """Search the indexes so that every document is seen in exactly one version, and none by who may not read it.
 
         A document replaced between the search and the look-up of what is live would be seen in no version: when a
-        switch came meanwhile, the search is repeated. Chunks that are not live take places in a search: when they
-        make up most of what it found, it is repeated with more places, which costs something only then.
+        switch came meanwhile, the search is repeated. Chunks that are not live, or closed to these readers, take places
+        in a search: when they make up most of what it found, it is repeated with more places, which costs something
+        only then.
 
         Args:
-            knowledge_bases: where the search looks.
+            knowledge_bases: where the search looks; a chunk of another one is dropped, whatever an index says.
             search: runs the search on the indexes; its argument says by how much to raise ``k``.
             ids_of: names the chunks that a result holds.
+            readers: who sees what is found; a document that names its readers must name one of them. None sees all.
 
         Returns:
             What the search returned, and the live ones of its chunks by id.
@@ -104,23 +117,39 @@ class Registry:
         for _ in range(SEARCH_ATTEMPTS):
             result = await search(extra)
             ids = list(dict.fromkeys(ids_of(result)))
-            live, now = await self._settled(ids, knowledge_bases)
+            live, now = await self._settled(ids, knowledge_bases, readers)
             dropped = len(ids) - len(live)
-            crowd = await self._not_live(knowledge_bases) if 2 * dropped > len(ids) else 0
+            crowd = await self._left_out(knowledge_bases, readers) if 2 * dropped > len(ids) else 0
             if now == before and crowd <= extra:
                 break
             before, extra = now, max(extra, min(crowd, FIRST_EXTRA * 4**widened))
             widened += bool(crowd)
         return result, live
 
-    async def _settled(self, ids: Sequence[str], names: Sequence[str]) -> tuple[dict[str, Chunk], int]:
-        """Return the live ones of the chunks, and the last switch seen along with them."""
-        return await self.database.read(lambda connection: (_live_of(connection, ids), _newest(connection, names)))
+    async def _settled(
+        self, ids: Sequence[str], names: Sequence[str], readers: frozenset[str] | None
+    ) -> tuple[dict[str, Chunk], int]:
+        """Return those of the live chunks that may be read, and the last switch seen along with them."""
 
-    async def _not_live(self, names: Sequence[str]) -> int:
-        """Return how many chunks of these knowledge bases stand in indexes without being live, at most MAX_EXTRA."""
-        count = await self.database.read(lambda connection: connection.scalar(_NOT_LIVE, {"names": list(names)}))
-        return min(int(count or 0), MAX_EXTRA)
+        def admits(row: Row[Any]) -> bool:
+            told = json.loads(row.readers) if row.readers is not None else None
+            return row.knowledge_base in names and is_open(told, readers)
+
+        return await self.database.read(
+            lambda connection: (_live_of(connection, ids, admits), _newest(connection, names))
+        )
+
+    async def _left_out(self, names: Sequence[str], readers: frozenset[str] | None) -> int:
+        """Return how many chunks of these knowledge bases stand in indexes without being live, or are perhaps closed.
+
+        At most MAX_EXTRA.
+        """
+        wanted = (_NOT_LIVE,) if readers is None else (_NOT_LIVE, _CLOSED)
+        asked = {"names": list(names)}
+        count = await self.database.read(
+            lambda connection: sum(int(connection.scalar(one, asked) or 0) for one in wanted)
+        )
+        return min(count, MAX_EXTRA)
 
     async def document(self, document_id: str) -> Document | None:
         """Return a document, also a deleted one, or None."""
@@ -231,9 +260,11 @@ class Registry:
             return {row.name: KnowledgeBase(**row._mapping) for row in rows}
 
 
-def _live_of(connection: Connection, ids: Sequence[str]) -> dict[str, Chunk]:
+def _live_of(
+    connection: Connection, ids: Sequence[str], admits: Callable[[Row[Any]], bool] = lambda _: True
+) -> dict[str, Chunk]:
     rows = (row for page in pages(ids, PAGE) for row in connection.execute(_LIVE_CHUNKS, {"ids": page}))
-    found = {row.id: chunk_from_row(row) for row in rows}
+    found = {row.id: chunk_from_row(row) for row in rows if admits(row)}
     return {chunk_id: found[chunk_id] for chunk_id in ids if chunk_id in found}
 
 

@@ -3,7 +3,7 @@
 import dataclasses
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -65,6 +65,11 @@ class StoredChunk:
     def generation(self) -> str:
         """Return the generation, the first part of the chunk's id."""
         return generation_of(self.chunk.id)
+
+
+def is_open(told: Collection[str] | None, readers: Collection[str] | None) -> bool:
+    """Return whether one of these readers is among those that a source told, if it told any; readers None see all."""
+    return told is None or readers is None or not frozenset(told).isdisjoint(readers)
 
 
 def generation_of(chunk_id: str) -> str:

@@ -1,7 +1,9 @@
 """The operations answer each reader from what they may read, and remember by conversation."""
 
 import pathlib
+from collections.abc import AsyncIterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -22,10 +24,12 @@ from bots.requests import (
 )
 from bots.turn.claim import Outcome
 from bots.turn.claims import Claims
+from connectors.base import Change
+from connectors.files.connector import FilesConnector
 from ragcore.errors import ConfigError
 from ragcore.library import DATABASE
 from ragcore.stores.database import Database
-from ragcore.types import Answer, ConversationKey
+from ragcore.types import Answer, ConversationKey, SourceDocument
 from tests.bots.handbook import answered, opened, told
 from tests.bots.turn.helpers import HERE, message
 
@@ -113,3 +117,33 @@ async def test_a_turn_is_told_again_to_those_who_may_read_it(home: pathlib.Path)
         assert recalled == replace(whole, citations=(), withheld=1, allowed_urls=frozenset())
         assert await told(operations, Recall(reference="ffffffff")) == []
         assert await told(operations, Forget(conversation=here, reference="0123abcd")) == [Forgotten(turns=1)]
+
+
+async def test_a_document_is_open_to_those_whom_its_source_names_alone(
+    home: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = FilesConnector.changes
+
+    async def changes(self: FilesConnector, *given: Any) -> AsyncIterator[Change]:
+        async for change in real(self, *given):
+            is_leave = isinstance(change, SourceDocument) and change.id == "handbook:leave.md"
+            yield replace(change, readers=frozenset({"slack:T1/@U1"})) if is_leave else change  # type: ignore[type-var]
+
+    monkeypatch.setattr(FilesConnector, "changes", changes)
+    here = ConversationKey(platform="slack", workspace="T1", channel="C1")
+    question = "How many unused leave days may be carried over?"
+    async with opened(home) as (operations, _):
+        await told(operations, Sync())
+        for person, reads in (("slack:T1/@U1", True), ("slack:T1/@U2", False)):
+            audience = audience_of(person)
+            answer = await answered(operations, Ask(question=question, audience=audience))
+            (found,) = await told(operations, Search(query=question, audience=audience))
+            assert isinstance(found, Found)
+            for chunks in (answer.chunks, found.chunks):
+                assert ("handbook:leave.md" in {one.chunk.document_id for one in chunks}) == reads
+        ask = Ask(question=question, conversation=here, reference="0123abcd", audience=audience_of("slack:T1/@U1"))
+        await answered(operations, ask)
+        for person, withheld in (("slack:T1/@U1", 0), ("slack:T1/@U2", 1)):
+            (recalled,) = await told(operations, Recall(reference="0123abcd", audience=audience_of(person)))
+            assert isinstance(recalled, Recalled)
+            assert (recalled.withheld, not recalled.citations) == (withheld, bool(withheld))
