@@ -17,7 +17,7 @@ from typing import IO
 
 from ragcore.errors import ConfigError, StoreError
 from ragcore.library import DATABASE, DERIVED
-from ragcore.stores.database import SCHEMA_VERSION, Database
+from ragcore.stores.database import SCHEMA_VERSION, Database, create_private
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -85,7 +85,6 @@ def _backup(source: Path, file: Path) -> Manifest:
             with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
                 archive.writestr(MANIFEST, json.dumps(asdict(manifest), indent=2))
                 archive.write(copy, DATABASE)
-            os.chmod(packed, 0o600)
             _flush(packed)
             packed.replace(file)
     return manifest
@@ -165,9 +164,10 @@ def _fold_log(database: Path) -> None:
 
 @contextlib.contextmanager
 def _scratch(path: Path) -> Iterator[Path]:
-    """Give a file name, and take away at the end whatever is still there under it."""
+    """Give the name of an empty file that only its owner may open, and take away at the end whatever is still there."""
     try:
         path.unlink(missing_ok=True)
+        create_private(path)
         yield path
     finally:
         path.unlink(missing_ok=True)

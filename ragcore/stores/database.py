@@ -75,6 +75,8 @@ class Database:
             Path(url.database).parent.mkdir(parents=True, exist_ok=True)
         database = cls(_engine(url))
         try:
+            if database.path is not None:
+                create_private(database.path)
             await database._prepare()
         except (DBAPIError, OSError) as error:
             await database.close()
@@ -187,6 +189,15 @@ class Database:
             await connection.run_sync(_create_or_migrate)
 
 
+def create_private(file: Path) -> None:
+    """Create a file that only its owner may open, unless it is there; SQLite gives its log the same permissions.
+
+    Raises:
+        OSError: it cannot be created.
+    """
+    os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
+
+
 @contextmanager
 def _failures_told() -> Iterator[None]:
     """Say in our own words that the database failed; a statement that was wrong in itself stays what it is."""
@@ -210,19 +221,20 @@ def _url(where: str | Path) -> URL:
 
 
 def _engine(url: URL) -> AsyncEngine:
+    # An error names its statement, and would name its values: questions, passages, tokens.
     if url.get_backend_name() != "sqlite":
         try:
-            return create_async_engine(url, pool_size=5, max_overflow=10, pool_pre_ping=True)
+            return create_async_engine(url, pool_size=5, max_overflow=10, pool_pre_ping=True, hide_parameters=True)
         except ModuleNotFoundError as error:
             raise ConfigError("database.url: PostgreSQL needs asyncpg: pip install 'citebot[postgres]'") from error
-    engine = create_async_engine(url)
+    engine = create_async_engine(url, hide_parameters=True)
     _set_up(engine.sync_engine)
     return engine
 
 
 def _reader(url: URL) -> Engine:
     """Return an engine for reading a SQLite file in threads; the connection used last has the warmest cache."""
-    engine = create_engine(url.set(drivername="sqlite+pysqlite"), pool_use_lifo=True)
+    engine = create_engine(url.set(drivername="sqlite+pysqlite"), pool_use_lifo=True, hide_parameters=True)
     _set_up(engine)
     return engine
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from bots.access import audience_of
+from bots.app.remembering import audience_key
 from bots.requests import (
     Ask,
     Forget,
@@ -147,3 +148,14 @@ async def test_a_document_is_open_to_those_whom_its_source_names_alone(
             (recalled,) = await told(operations, Recall(reference="0123abcd", audience=audience_of(person)))
             assert isinstance(recalled, Recalled)
             assert (recalled.withheld, not recalled.citations) == (withheld, bool(withheld))
+
+
+async def test_what_one_person_alone_was_told_is_named_apart_from_what_the_same_readers_heard(
+    home: pathlib.Path,
+) -> None:
+    async with opened(home) as (_, settings):
+        readers = frozenset({"slack:T1"})
+        keys = {audience_key(settings, readers, who) for who in ("", "slack:T1/@U1", "slack:T1/@U2")}
+        assert len(keys | {audience_key(settings, None, "")}) == 4
+        assert audience_key(settings, readers | {"slack:T1/C7"}, "slack:T1/@U1") in keys
+        assert audience_key(settings, readers | {"slack:T1/C7"}, "") not in keys

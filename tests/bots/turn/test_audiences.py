@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 
 from bots.access import line_to_add
-from bots.platform import Asker, Reach
+from bots.platform import Asker, Incoming, Reach
 from bots.requests import Ask
 from bots.turn.claim import Outcome
 from bots.turn.options import ChannelRule
+from ragcore.errors import PlatformUnreachable
 from tests.bots.turn.flows import OPTIONS, flowing, outcome
 from tests.fakes.platform import asked
 from tests.fakes.virtual import run
@@ -57,6 +58,22 @@ def test_a_private_question_is_for_whom_the_platform_confirms() -> None:
             (request,) = [one for one in flow.model.asked if isinstance(one, Ask)]
             assert request.audience == members["U1"]
             assert request.private_to == "discord:@U1"
+
+    run(talk())
+
+
+def test_what_the_platform_does_not_confirm_counts_for_nothing() -> None:
+    async def talk() -> None:
+        async with flowing() as flow:
+
+            async def readers(_: Incoming) -> frozenset[str]:
+                raise PlatformUnreachable("nobody tells")
+
+            flow.platform.readers = readers  # type: ignore[method-assign]
+            await flow.turns.receive(asked("Why?", reach=Reach.DIRECT, private=True, seen_by=frozenset({"*"})))
+            await flow.idle()
+            (request,) = [one for one in flow.model.asked if isinstance(one, Ask)]
+            assert request.audience == {"*", "discord:@U1"}
 
     run(talk())
 

@@ -3,13 +3,16 @@ import json
 import os
 import pathlib
 import signal
+import stat
 import sys
 import zipfile
+from collections.abc import Iterator
 
 import pytest
 
 from ragcore.errors import ConfigError, StoreError
 from ragcore.library import DATABASE
+from ragcore.library import backup as backup_module
 from ragcore.library.backup import backup, restore
 from ragcore.library.recovery import check, mend, recover
 from ragcore.stores.database import Database
@@ -142,3 +145,38 @@ async def test_postgresql_is_told_to_use_its_own_tools(postgres_url: str, tmp_pa
     with pytest.raises(ConfigError, match="pg_dump"):
         await backup(database, tmp_path / "x.zip")
     await database.close()
+
+
+@pytest.fixture
+def open_handed() -> Iterator[None]:
+    """Let whatever is created be readable by everybody, unless it says otherwise."""
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.usefixtures("open_handed")
+async def test_what_holds_documents_is_for_its_owner_alone_at_every_moment(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    to, data = tmp_path / "to", tmp_path / "data"
+    to.mkdir()
+    data.mkdir()
+    modes: dict[str, set[int]] = {}
+
+    def look(*folders: pathlib.Path) -> None:
+        for path in (path for folder in folders for path in folder.iterdir() if path.is_file()):
+            modes.setdefault(path.name.rpartition(".")[2], set()).add(stat.S_IMODE(path.stat().st_mode))
+
+    # Whenever a block is hashed or flushed, one of the files has just been written.
+    for name in ("_hash", "_flush", "_describe"):
+        real = getattr(backup_module, name)
+        monkeypatch.setattr(backup_module, name, lambda *given, real=real: (look(to, data), real(*given))[1])
+    async with opened(data) as library:
+        await fill(library, {"d": "Our salaries."})
+        look(data)
+        await backup(library.database, to / "backup.zip")
+    await restore(to / "backup.zip", data)
+    look(to, data)
+    assert {"sqlite", "sqlite-wal", "zip"} < modes.keys()
+    assert set().union(*modes.values()) == {0o600}, modes

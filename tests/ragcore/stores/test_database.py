@@ -2,13 +2,16 @@ import asyncio
 import pathlib
 import sqlite3
 import time
+import traceback
 from collections.abc import Callable
 
 import pytest
 from sqlalchemy import Connection, text
+from sqlalchemy.exc import IntegrityError
 
 from ragcore.errors import ConfigError, StoreError
 from ragcore.stores.database import Database
+from ragcore.stores.schema import counters
 
 
 async def test_it_is_created_once_and_opened_quickly(tmp_path: pathlib.Path) -> None:
@@ -144,3 +147,16 @@ async def test_a_database_that_fails_says_so(tmp_path: pathlib.Path) -> None:
     with pytest.raises(StoreError, match="database failed: database or disk is full"):
         await fill()
     await database.close()
+
+
+async def test_a_statement_that_fails_keeps_what_it_was_to_write_to_itself(database: Database) -> None:
+    row = {"name": "revision", "value": 31_415_926}
+    with pytest.raises(IntegrityError) as at_once:
+        await database.write(lambda connection: connection.execute(counters.insert(), row))
+    with pytest.raises(IntegrityError) as in_steps:
+        async with database.begin() as connection:
+            await connection.execute(counters.insert(), row)
+    for error in (at_once.value, in_steps.value):
+        told = "".join(traceback.format_exception(error))
+        assert "INSERT INTO counters" in told
+        assert "31415926" not in told
