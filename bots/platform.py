@@ -94,6 +94,11 @@ class Incoming:
     extra: Mapping[str, str] = field(default_factory=dict)
     """What else the platform needs to answer, in its own words."""
 
+    @property
+    def opens(self) -> bool:
+        """Whether it opens a conversation, whose thread is then named after it (``1.5``, ``reply 5``)."""
+        return self.conversation.thread.rpartition(" ")[2] == self.message
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:

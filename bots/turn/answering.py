@@ -80,6 +80,7 @@ class Writer(Generic[R]):
         """Ask ``backend``, and ``platform`` for who reads, what a thread said, and attachments."""
         self._platform = platform
         self._backend = backend
+        self._claims = claims
         self._threads = Threads(platform, claims, options)
         self._options = options
         self._notices = Notices()
@@ -164,7 +165,7 @@ class Writer(Generic[R]):
             knowledge_bases=self._options.readable_in(incoming, audience),
             audience=audience,
             private_to=person(incoming) if incoming.private else "",
-            conversation=incoming.conversation,
+            conversation=await self._claims.history_of(incoming.conversation),
             reference=job.claim.reference,
             author=incoming.asker.name or incoming.asker.id,
             thread=await self._threads.before(job.claim),
@@ -177,8 +178,8 @@ class Writer(Generic[R]):
     async def forget_replaced(self, job: Job) -> None:
         """Forget the answer in whose place the job's stands."""
         if job.replaces is not None:
-            forget = Forget(conversation=job.incoming.conversation, reference=job.replaces.reference)
-            async for _ in self._backend.run(forget):
+            conversation = await self._claims.history_of(job.incoming.conversation)
+            async for _ in self._backend.run(Forget(conversation=conversation, reference=job.replaces.reference)):
                 pass
 
     async def _audience(self, incoming: Incoming) -> frozenset[str]:
@@ -237,7 +238,8 @@ class Writer(Generic[R]):
         incoming = job.incoming
         match command.name:
             case "reset":
-                async for _ in self._backend.run(Forget(conversation=incoming.conversation)):
+                history = await self._claims.history_of(incoming.conversation)
+                async for _ in self._backend.run(Forget(conversation=history)):
                     pass
                 self._notices.forget(incoming.conversation)
                 return Written(document=sentence(word("forgotten", language)), outcome=Outcome.RESET)

@@ -1,8 +1,11 @@
 """What arrives, before it becomes a turn: where it belongs, who has claimed it, and whether its asker asks too fast."""
 
+import asyncio
 import logging
 from collections import OrderedDict
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
+from weakref import WeakValueDictionary
 
 from bots.platform import Incoming, Reach
 from bots.turn.claim import Claim
@@ -27,6 +30,7 @@ class Arrivals:
         self._options = options
         self._meter = meter
         self._users, self._channels = Rates(options.user_rate), Rates(options.channel_rate)
+        self._opening: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
         self._deleted: OrderedDict[tuple[str, str], None] = OrderedDict()
 
     async def placed(self, incoming: Incoming) -> Incoming:
@@ -37,6 +41,16 @@ class Arrivals:
         if incoming.reach is Reach.THREAD and not await self._claims.takes_part(incoming.conversation):
             incoming = replace(incoming, reach=Reach.CHANNEL)
         return incoming
+
+    def turn_of(self, incoming: Incoming) -> AbstractAsyncContextManager[None]:
+        """Wait for whoever opens a conversation just before, in the same channel: this one may go on with it."""
+        if not incoming.opens:
+            return nullcontext()
+        opening = (place(incoming.conversation), incoming.asker.id)
+        door = self._opening.get(opening)
+        if door is None:
+            door = self._opening[opening] = asyncio.Lock()
+        return door
 
     async def claim(self, incoming: Incoming, *, replaces: str = "") -> Claim | None:
         """Claim the message; None when it was claimed before, or is deleted already."""

@@ -1,6 +1,7 @@
 """What its asker does to a question that was asked: edits it, deletes it, stops it, takes its answer back."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from bots.platform import Incoming, Sent
@@ -11,7 +12,7 @@ from bots.turn.claim import Claim, is_news, messages_of
 from bots.turn.claims import Claims
 from bots.turn.gate import Pass, Refuse
 from bots.turn.options import TurnOptions, person
-from bots.turn.order import Job, Lanes
+from bots.turn.order import Doors, Job, Lanes
 from ragcore.types import ConversationKey
 
 
@@ -23,6 +24,7 @@ class Changes:
         claims: Claims,
         arrivals: Arrivals,
         lanes: Lanes,
+        doors: Doors,
         backend: Backend,
         options: TurnOptions,
         *,
@@ -32,6 +34,7 @@ class Changes:
         self._claims = claims
         self._arrivals = arrivals
         self._lanes = lanes
+        self._doors = doors
         self._backend = backend
         self._options = options
         self._take_back = take_back
@@ -41,10 +44,30 @@ class Changes:
 
         None when it is one that we have not seen before.
         """
-        claims = await self._claims.by_message(incoming.conversation, incoming.message)
-        if not claims:
-            return None
-        newest = claims[0]
+        async with self._answering(incoming.conversation, incoming.message, held=incoming.conversation) as claims:
+            if not claims:
+                return None
+            # It is answered where its message is, which may have been joined with one of another conversation.
+            edit = replace(incoming, conversation=claims[0].incoming.conversation)
+            return await self._edited(edit, claims[0], arrived, verdict)
+
+    @asynccontextmanager
+    async def _answering(
+        self, conversation: ConversationKey, message: str, *, held: ConversationKey
+    ) -> AsyncIterator[tuple[Claim, ...]]:
+        """Give the claims that answer a message, newest first, with the door of their conversation held."""
+        while True:
+            found = await self._claims.by_message(conversation, message)
+            home = found[0].incoming.conversation if found else held
+            async with self._doors.beside(home, held):
+                if home != held:
+                    found = await self._claims.by_message(conversation, message)
+                    if not found or found[0].incoming.conversation != home:
+                        continue
+                yield found
+                return
+
+    async def _edited(self, incoming: Incoming, newest: Claim, arrived: float, verdict: Pass | Refuse) -> bool:
         job = self._lanes.find(newest.reference)
         known = job.messages if job is not None else messages_of(await self._claims.line_of(newest))
         before = known.get(incoming.message)
@@ -93,7 +116,7 @@ class Changes:
         elif gone is not None:
             sent = [part.sent for part in gone.sends if part.sent is not None]
             await self._take_back(gone.incoming, sent or [one for one in (gone.begun,) if one is not None])
-        conversation = claim.incoming.conversation
+        conversation = await self._claims.history_of(claim.incoming.conversation)
         async for _ in self._backend.run(Forget(conversation=conversation, reference=claim.reference)):
             pass
 

@@ -86,7 +86,7 @@ class Loaded:
     unreadable: Mapping[str, Exception] = field(default_factory=dict)
 
 
-async def load(connection: AsyncConnection, rows: Sequence[Row[Any]]) -> Loaded:
+def load(connection: Connection, rows: Sequence[Row[Any]]) -> Loaded:
     """Return the claims of whole rows, in their order, with what was sent and what was merged into them.
 
     A newer version may write what this one cannot read.
@@ -95,10 +95,10 @@ async def load(connection: AsyncConnection, rows: Sequence[Row[Any]]) -> Loaded:
     if not references:
         return Loaded()
     sent = select(sends).where(sends.c.reference.in_(references)).order_by(sends.c.number)
-    parts = (await connection.execute(sent)).all()
+    parts = connection.execute(sent).all()
     columns = (claims.c.merged_into, claims.c.incoming)
     joined = select(*columns).where(claims.c.merged_into.in_(references))
-    others = (await connection.execute(joined.order_by(claims.c.created_at, claims.c.reference))).all()
+    others = connection.execute(joined.order_by(claims.c.created_at, claims.c.reference)).all()
     found, unreadable = list[Claim](), dict[str, Exception]()
     for row in rows:
         mine = (part for part in parts if part.reference == row.reference)

@@ -223,7 +223,7 @@ class Claims(KnownClaims):
             left = select(claims.c.reference).where(running, free, known).order_by(claims.c.created_at)
             # Two statements: within one, the database may evaluate the choice more than once.
             chosen = await connection.execute(left.limit(TAKEN_AT_ONCE).with_for_update(skip_locked=True))
-            found = await self._select(connection, claims.c.reference.in_(chosen.scalars().all()))
+            found = await connection.run_sync(self._select, claims.c.reference.in_(chosen.scalars().all()))
             taken = update(claims).where(claims.c.reference.in_([claim.reference for claim in found]))
             await connection.execute(
                 taken.values(owner=self._owner, attempts=claims.c.attempts + 1, lease_until=now + self._lease)
@@ -240,7 +240,7 @@ class Claims(KnownClaims):
             lock = select(claims.c.reference).where(claims.c.reference == reference).with_for_update()
             if (await connection.execute(lock)).first() is None:
                 return None
-            found = await self._select(connection, claims.c.reference == reference)
+            found = await connection.run_sync(self._select, claims.c.reference == reference)
             if not found:
                 return None
             claim = found[0]
@@ -255,7 +255,10 @@ class Claims(KnownClaims):
         """Drop the words of what was answered in a conversation, and return of how many messages."""
         ended = select(claims.c.reference).where(claims.c.state == State.DONE.value)
         over = or_(claims.c.state == State.DONE.value, claims.c.merged_into.in_(ended))
-        which = and_(matches(claims, place(conversation)), over)
+        here = matches(claims, place(conversation))
+        answered = select(claims.c.reference).where(here, claims.c.state == State.DONE.value)
+        # Also what was merged from a conversation that its message opened.
+        which = or_(and_(here, over), claims.c.merged_into.in_(answered))
         async with self._database.begin() as connection:
             rows = (await connection.execute(select(claims.c.reference, claims.c.incoming).where(which))).all()
             bare = [

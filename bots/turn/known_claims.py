@@ -4,8 +4,7 @@ import json
 import logging
 from datetime import UTC, datetime
 
-from sqlalchemy import ColumnElement, and_, func, select
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import ColumnElement, Connection, and_, func, select
 
 from bots.platform import Sent
 from bots.requests import ReadChunk
@@ -17,6 +16,9 @@ from ragcore.stores.schema import claims
 from ragcore.types import ConversationKey
 
 log = logging.getLogger(__name__)
+
+_PLACE = ("platform", "workspace", "channel", "thread")
+"""The columns of a conversation."""
 
 
 class KnownClaims:
@@ -30,10 +32,13 @@ class KnownClaims:
 
     async def by_reference(self, reference: str) -> Claim | None:
         """Return the claim of a reference, or the one that it was merged into; None when it is gone."""
-        async with self._database.connect() as connection:
+
+        def read(connection: Connection) -> tuple[Claim, ...]:
             into = select(claims.c.merged_into).where(claims.c.reference == reference)
-            wanted = (await connection.execute(into)).scalar() or reference
-            found = await self._select(connection, claims.c.reference == wanted)
+            wanted = connection.execute(into).scalar() or reference
+            return self._select(connection, claims.c.reference == wanted)
+
+        found = await self._database.read(read)
         return found[0] if found else None
 
     async def by_message(self, conversation: ConversationKey, message: str) -> tuple[Claim, ...]:
@@ -47,14 +52,31 @@ class KnownClaims:
         found = select(claims.c.reference, claims.c.merged_into).where(
             matches(claims, columns), claims.c.message == storable(message)
         )
-        async with self._database.connect() as connection:
-            ids = {row.merged_into or row.reference for row in await connection.execute(found)}
+
+        def read(connection: Connection) -> tuple[Claim, ...]:
+            ids = {row.merged_into or row.reference for row in connection.execute(found)}
             newer = ids
             while newer:
                 edited = select(claims.c.reference, claims.c.merged_into).where(claims.c.replaces.in_(newer))
-                newer = {row.merged_into or row.reference for row in await connection.execute(edited)} - ids
+                newer = {row.merged_into or row.reference for row in connection.execute(edited)} - ids
                 ids |= newer
-            return tuple(reversed(await self._select(connection, claims.c.reference.in_(ids))))
+            return self._select(connection, claims.c.reference.in_(ids))
+
+        return tuple(reversed(await self._database.read(read)))
+
+    async def history_of(self, conversation: ConversationKey) -> ConversationKey:
+        """Return the conversation in whose history one is remembered.
+
+        It is another one where the message that opened this one was merged into that one's.
+        """
+        opener = conversation.thread.rpartition(" ")[2]
+        if not opener:
+            return conversation
+        answers = claims.alias()
+        here = and_(matches(claims, place(conversation)), claims.c.message == storable(opener))
+        found = select(*(answers.c[name] for name in _PLACE)).where(here, claims.c.merged_into == answers.c.reference)
+        row = await self._database.read(lambda connection: connection.execute(found.limit(1)).first())
+        return ConversationKey(**row._mapping) if row is not None else conversation
 
     async def line_of(self, claim: Claim) -> tuple[Claim, ...]:
         """Return the turns whose place a claim takes, each that of the one before it, and last the claim itself."""
@@ -84,17 +106,17 @@ class KnownClaims:
 
     async def active_conversations(self, platform: str, since: datetime) -> tuple[ConversationKey, ...]:
         """Return the conversations with a turn since then, the one with the newest first."""
-        columns = (claims.c.platform, claims.c.workspace, claims.c.channel, claims.c.thread)
+        columns = [claims.c[name] for name in _PLACE]
         turn = and_(claims.c.platform == platform, claims.c.outcome != Outcome.IGNORED.value)
         recent = select(*columns).where(turn, claims.c.created_at >= since.astimezone(UTC)).group_by(*columns)
         async with self._database.connect() as connection:
             rows = (await connection.execute(recent.order_by(func.max(claims.c.created_at).desc(), *columns))).all()
         return tuple(ConversationKey(**row._mapping) for row in rows)
 
-    async def _select(self, connection: AsyncConnection, which: ColumnElement[bool]) -> tuple[Claim, ...]:
+    def _select(self, connection: Connection, which: ColumnElement[bool]) -> tuple[Claim, ...]:
         """Return these claims, oldest first; one that a newer version wrote is left out, and told once."""
         rows = select(claims).where(which).order_by(claims.c.created_at, claims.c.reference)
-        loaded = await load(connection, (await connection.execute(rows)).all())
+        loaded = load(connection, connection.execute(rows).all())
         for reference, error in loaded.unreadable.items():
             if reference not in self._unreadable:
                 self._unreadable.add(reference)

@@ -3,6 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from weakref import WeakValueDictionary
 
@@ -161,3 +162,7 @@ class Doors:
         if door is None:
             door = self._doors[conversation] = asyncio.Lock()
         return door
+
+    def beside(self, conversation: ConversationKey, held: ConversationKey) -> AbstractAsyncContextManager[None]:
+        """Return the lock of a conversation for whoever holds that of another, or of the same, already."""
+        return nullcontext() if conversation == held else self.of(conversation)

@@ -183,8 +183,8 @@ class Taker(Generic[R]):
         """Remember nothing that was asked before a reset and answered after it, by another process."""
         try:
             if await self._claims.past.was_reset_since(job.claim):
-                conversation, reference = job.incoming.conversation, job.claim.reference
-                async for _ in self._backend.run(Forget(conversation=conversation, reference=reference)):
+                conversation = await self._claims.history_of(job.incoming.conversation)
+                async for _ in self._backend.run(Forget(conversation=conversation, reference=job.claim.reference)):
                     pass
         except CitebotError as error:
             log.warning("turn %s: may be remembered after a reset: %s", job.claim.reference, error)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Generic
 
 from bots.access import readable
-from bots.platform import Incoming, Platform, R, Reach, View, Vote
+from bots.platform import Incoming, Platform, R, View, Vote
 from bots.requests import Recall
 from bots.service import Backend
 from bots.turn.answering import Writer
@@ -18,9 +18,10 @@ from bots.turn.catching_up import CatchingUp
 from bots.turn.changing import Changes
 from bots.turn.claim import Claim
 from bots.turn.claims import LEASE_SECONDS, Claims
-from bots.turn.commands import command_of, sentence
+from bots.turn.commands import sentence
 from bots.turn.feedback import Feedback
 from bots.turn.gate import Drop, Refuse, judge
+from bots.turn.joining import goes_on, opened_just_before
 from bots.turn.meter import Meter
 from bots.turn.options import TurnOptions
 from bots.turn.order import Doors, Job, Lanes
@@ -83,7 +84,9 @@ class Turns(Generic[R]):
         self._lanes = Lanes(taker.take, taker.queued)
         self._threads = Threads(platform, claims, options)
         self._arrivals = Arrivals(claims, options, self.meter)
-        self._changes = Changes(claims, self._arrivals, self._lanes, backend, options, take_back=taker.take_back)
+        self._changes = Changes(
+            claims, self._arrivals, self._lanes, self._doors, backend, options, take_back=taker.take_back
+        )
         self._catching_up = CatchingUp(
             platform,
             claims,
@@ -144,7 +147,7 @@ class Turns(Generic[R]):
         if self._closing:
             raise BusyError("the bot is being stopped; whoever comes next takes the message")
         arrived = asyncio.get_running_loop().time()
-        async with self._doors.of(incoming.conversation):
+        async with self._arrivals.turn_of(incoming), self._doors.of(incoming.conversation):
             if incoming.edited_at is not None:
                 # An edit is news of a message whose own keys are claimed already.
                 mark = incoming.edited_at.isoformat()
@@ -155,26 +158,28 @@ class Turns(Generic[R]):
             if claim is None:
                 return False
             refusal = verdict if isinstance(verdict, Refuse) else self._arrivals.over_rate(incoming, arrived)
-            newest = self._lanes.newest(incoming.conversation)
-            goes_on = newest is not None and _ends_alike(newest, refusal) and self._belongs(incoming, newest, arrived)
-            if newest is not None and goes_on and await self._claims.merge(claim, newest.claim):
-                newest.change(incoming, arrived)
-                return True
-            self._lanes.add(Job(claim=claim, messages={incoming.message: incoming}, touched=arrived, refusal=refusal))
+            if not await self._join(claim, refusal, arrived):
+                messages = {incoming.message: incoming}
+                self._lanes.add(Job(claim=claim, messages=messages, touched=arrived, refusal=refusal))
             return True
 
-    def _belongs(self, incoming: Incoming, job: Job, now: float) -> bool:
-        """Return whether a message goes on with what its asker has just begun to ask."""
-        first = job.incoming
-        return (
-            first.asker.id == incoming.asker.id
-            and (first.private, first.seen_by) == (incoming.private, incoming.seen_by)
-            and Reach.COMMAND not in (first.reach, incoming.reach)
-            and now - job.touched < self._options.merge_within
-            and not (job.spoken.is_set() or job.sending or job.stopped or job.withdrawn or job.lost)
-            and command_of(incoming, incoming.text) is None
-            and command_of(first, job.question) is None
-        )
+    async def _join(self, claim: Claim, refusal: Refuse | None, arrived: float) -> bool:
+        """Let a turn that was just begun answer a further message too; False when there is none that goes on with it.
+
+        Both doors are held then, that of the message's own conversation first. No two wait for each other: the other
+        one's conversation is one in which a turn was begun, and with such a one nothing is joined the other way round.
+        """
+        incoming, within = claim.incoming, self._options.merge_within
+        job = self._lanes.newest(incoming.conversation) or opened_just_before(incoming, self._lanes, within=within)
+        if job is None:
+            return False
+        async with self._doors.beside(job.incoming.conversation, incoming.conversation):
+            if not goes_on(incoming, job, refusal, arrived, within=within):
+                return False
+            if not await self._claims.merge(claim, job.claim):
+                return False
+            job.change(incoming, arrived)
+            return True
 
     async def connected(self) -> None:
         """Take up what a crash left, and answer what was asked while nobody listened."""
@@ -251,8 +256,3 @@ class Turns(Generic[R]):
 
     def _language(self, claim: Claim) -> str:
         return language_for(claim.incoming.text, claim.incoming.asker.language, self._options.language)
-
-
-def _ends_alike(job: Job, refusal: Refuse | None) -> bool:
-    """Return whether a job ends as a further message does: both are answered, or both came too late."""
-    return job.refusal == refusal and (refusal is None or refusal.word == "late")
