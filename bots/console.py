@@ -21,6 +21,7 @@ from bots.counting import counted
 from bots.keyboard import keys_unseen
 from bots.rendering.clean import clean_line
 from bots.rendering.parse import parse_answer, parse_partial
+from bots.rendering.passages import passage_lines
 from bots.rendering.terminal import Indented, document_terminal, source_lines
 from bots.requests import Ask, Event, Forget, ListSources, SourceState
 from bots.service import Backend
@@ -288,8 +289,8 @@ class Chat:
 
 
 def _passage(quote: str) -> str:
-    """Return a quote on one line; of a table's row what stands between its outer bars."""
-    return clean_line(quote).removeprefix("|").removesuffix("|").strip()
+    """Return a quote on one line, without its markup."""
+    return clean_line(" ".join(passage_lines(quote)))
 
 
 def welcome(states: Sequence[SourceState]) -> Text:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from rich.console import Console
+from rich.style import Style
 from rich.text import Text
 
 from bots.cli.forms import check_form
@@ -10,6 +11,7 @@ from bots.cli.output import print_json, results
 from bots.cli.reach import reach, read_settings
 from bots.doctor import check_data_dir, check_files, check_readers, check_settings, check_tasks, mend_stores
 from bots.rendering.clean import clean, clean_line
+from bots.rendering.terminal import Indented
 from bots.requests import Check, Diagnose
 from bots.settings import Settings
 from ragcore.errors import BusyError, CitebotError, ConfigError, ModelError, StoreError
@@ -78,12 +80,10 @@ async def _platforms(settings: Settings) -> list[Check]:
 
 def _show(check: Check, console: Console) -> None:
     sign, style = _SIGNS[check.state]
-    line = Text(f"{sign} ", style=style)
-    line.append(f"{clean_line(check.name)}: ", "bold default")
     first, *more = clean(check.found).splitlines() or [""]
-    line.append(first, "default")
+    line = Text.assemble((f"{clean_line(check.name)}: ", "bold"), first)
+    console.print(Indented(line, f"{sign} ", "    ", Style.parse(style)))
     for another in more:
-        line.append(f"\n    {another}", "default")
-    console.print(line)
+        console.print(Indented(Text(another), "    ", "    "))
     if check.mend and check.state != "ok":
-        console.print(Text(f"    → {clean_line(check.mend)}"))
+        console.print(Indented(Text(clean_line(check.mend)), "    → ", "      "))

@@ -241,7 +241,7 @@ class Writer(Generic[R]):
                 history = await self._claims.history_of(incoming.conversation)
                 async for _ in self._backend.run(Forget(conversation=history)):
                     pass
-                self._notices.forget(incoming.conversation)
+                self._notices.forget(incoming)
                 return Written(document=sentence(word("forgotten", language)), outcome=Outcome.RESET)
             case "sources":
                 if (refusal := self._refusal(job, audience, language)) is not None:
@@ -271,7 +271,7 @@ class Writer(Generic[R]):
         manner = self._platform.manner(incoming)
         hidden = manner.notice
         notes = [*answer.notes, *([word(hidden, language)] if hidden else [])]
-        shown = self._notices.choose(incoming.conversation, notes)
+        shown = self._notices.choose(incoming, notes)
         shown = (*progress.attached.unread(language), *shown)
         answer = replace(answer, usage=answer.usage + progress.attached.usage)
         buttons = [Button.FEEDBACK]

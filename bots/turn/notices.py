@@ -3,7 +3,9 @@
 import logging
 from collections import OrderedDict
 from collections.abc import Sequence
+from dataclasses import replace
 
+from bots.platform import Incoming, Reach
 from ragcore.phrases import LANGUAGES, Phrase, phrase
 from ragcore.types import ConversationKey
 
@@ -15,15 +17,18 @@ _ALWAYS = frozenset(phrase(key, language) for key in _OF_THIS_ANSWER for languag
 
 
 class Notices:
-    """A notice is said once a conversation, and one under an answer; what tells of this very answer, always."""
+    """A notice is said once a conversation, and one under an answer; what tells of this very answer, always.
+
+    The direct messages of one person are one conversation here, though each of them begins its own thread on Slack.
+    """
 
     def __init__(self) -> None:
         """Remember nothing yet."""
         self._said: OrderedDict[ConversationKey, set[str]] = OrderedDict()
 
-    def choose(self, conversation: ConversationKey, notes: Sequence[str]) -> tuple[str, ...]:
+    def choose(self, incoming: Incoming, notes: Sequence[str]) -> tuple[str, ...]:
         """Return those that are shown now; the others go to the log."""
-        said = self._of(conversation)
+        said = self._of(_read_in(incoming))
         always = [note for note in notes if note in _ALWAYS]
         standing = [note for note in notes if note not in _ALWAYS and note not in said]
         said.update(standing)
@@ -39,9 +44,10 @@ class Notices:
         """Return whether the bot has answered in this conversation, as far as it remembers."""
         return conversation in self._said
 
-    def forget(self, conversation: ConversationKey) -> None:
-        """Begin anew."""
-        self._said.pop(conversation, None)
+    def forget(self, incoming: Incoming) -> None:
+        """Begin the conversation of this message anew."""
+        self._said.pop(incoming.conversation, None)
+        self._said.pop(_read_in(incoming), None)
 
     def _of(self, conversation: ConversationKey) -> set[str]:
         said = self._said.setdefault(conversation, set())
@@ -49,3 +55,9 @@ class Notices:
         while len(self._said) > REMEMBERED:
             self._said.popitem(last=False)
         return said
+
+
+def _read_in(incoming: Incoming) -> ConversationKey:
+    """Return where whoever asks reads what was said before."""
+    direct = incoming.reach is Reach.DIRECT
+    return replace(incoming.conversation, thread="") if direct else incoming.conversation

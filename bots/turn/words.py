@@ -107,7 +107,7 @@ _SENTENCES: dict[str, dict[Word, str]] = {
         "document": "{count} document",
         "documents": "{count} documents",
         "read_ago": ": {documents}, read {age} ago",
-        "search_empty": "No passage fits.",
+        "search_empty": "I found no passage that fits. Please try other words.",
         "quotes_gone": "These passages are no longer at hand.",
         "not_shared": "This is not shown here: not everybody who would see it may read what it rests on.",
         "unsent": "An answer could not be sent: {why}.",
@@ -160,7 +160,7 @@ _SENTENCES: dict[str, dict[Word, str]] = {
         "document": "{count} 篇文档",
         "documents": "{count} 篇文档",
         "read_ago": "：{documents}，{age}前读取",
-        "search_empty": "没有合适的段落。",
+        "search_empty": "没有找到合适的段落，请换个词试试。",
         "quotes_gone": "这些段落已无法显示。",
         "not_shared": "未予分享：能看到它的人并非都有权阅读其出处。",
         "unsent": "有一条回答未能发送：{why}。",
@@ -196,25 +196,25 @@ _SENTENCES: dict[str, dict[Word, str]] = {
         "file_left_out": "Ich lese {count} Dateien neben einer Frage; ausgelassen habe ich: {name}.",
         "forgotten": "Vergessen. Wir fangen von vorn an.",
         "mention_needed": "In diesem Thread sehe ich nur Nachrichten, die mich erwähnen.",
-        "reference": "Zeichen: {reference}",
+        "reference": "Referenz: {reference}",
         "ask_otherwise": "Frag mit anderen Worten, oder schreib „Quellen“, um zu sehen, was ich gelesen habe.",
         "help": (
             "Frag mich in deinen Worten etwas zu den Dokumenten; ich antworte mit Links zu den Fundstellen. Du kannst "
             "weiterfragen: Ich merke mir, was in diesem Gespräch gesagt wurde.\n\n"
-            "- `search …` findet Stellen, ohne eine Antwort\n"
-            "- `sources` sagt, was ich gelesen habe\n"
-            "- `reset` lässt mich dieses Gespräch vergessen\n"
-            "- `help` zeigt dies"
+            "- `suche …` findet Stellen, ohne eine Antwort\n"
+            "- `quellen` sagt, was ich gelesen habe\n"
+            "- `zurücksetzen` lässt mich dieses Gespräch vergessen\n"
+            "- `hilfe` zeigt dies"
         ),
         "greeting": "Hallo! Frag mich etwas zu den Dokumenten; ich antworte mit Links zu den Fundstellen.",
-        "help_prompt": "help",
-        "sources_prompt": "sources",
+        "help_prompt": "hilfe",
+        "sources_prompt": "quellen",
         "sources_head": "Was ich gelesen habe:",
         "never_read": ": {documents}, noch nicht gelesen",
         "document": "{count} Dokument",
         "documents": "{count} Dokumente",
         "read_ago": ": {documents}, gelesen vor {age}",
-        "search_empty": "Keine Stelle passt.",
+        "search_empty": "Ich habe keine passende Stelle gefunden. Bitte versuch es mit anderen Worten.",
         "quotes_gone": "Diese Stellen sind nicht mehr zur Hand.",
         "not_shared": "Das wird hier nicht gezeigt: Nicht alle, die es sähen, dürfen lesen, worauf es beruht.",
         "unsent": "Eine Antwort konnte nicht gesendet werden: {why}.",

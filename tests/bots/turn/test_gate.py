@@ -1,5 +1,6 @@
 """What is answered, what is left alone, and what is refused; commands; languages."""
 
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -159,6 +160,17 @@ def test_every_language_has_every_sentence_with_the_same_blanks() -> None:
 )
 def test_the_language_is_the_askers(text: str, told: str, fixed: str, language: str) -> None:
     assert language_for(text, told, fixed) == language
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_help_names_is_done_and_answered_in_its_language(language: str) -> None:
+    prompts = [word("help_prompt", language), word("sources_prompt", language)]
+    named = [one.replace("…", "TW-350") for one in re.findall(r"`([^`]+)`", word("help", language))]
+    assert {command.name for one in named if (command := command_of(asked(one), one))} == {
+        "search", "sources", "reset", "help",
+    }  # fmt: skip
+    assert set(prompts) <= set(named)
+    assert {language_for(one, "") for one in named} == {language}
 
 
 def test_ages_are_told_in_their_largest_unit() -> None:

@@ -12,7 +12,7 @@ from bots.requests import Ask, Event
 from bots.turn.saying import STANDS
 from bots.turn.words import word
 from ragcore.phrases import phrase
-from ragcore.types import Answer, Status
+from ragcore.types import Answer, ConversationKey, Status
 from tests.bots.turn.flows import OPTIONS, Model, answer_to, answering, final, flowing
 from tests.fakes.platform import asked
 from tests.fakes.virtual import run
@@ -102,6 +102,19 @@ def test_a_notice_is_said_once_a_conversation_as_the_last_line(caplog: pytest.Lo
             assert NO_MODEL not in second + third
             assert second == third == final("Why?")
             assert REBUILDING in caplog.text
+
+    run(talk())
+
+
+def test_in_direct_messages_a_notice_is_said_once_though_each_begins_a_thread() -> None:
+    async def talk() -> None:
+        async with flowing(model=noting(NO_MODEL)) as flow:
+            for message, text in (("q1", "Why?"), ("q2", "Why?"), ("q3", "reset"), ("q4", "Why?")):
+                here = ConversationKey(platform="slack", workspace="T1", channel="D1", thread=message)
+                await flow.turns.receive(asked(text, message=message, reach=Reach.DIRECT, conversation=here))
+                await flow.idle()
+            (first,), (second,), (after,) = (flow.texts(f"q{number}") for number in (1, 2, 4))
+            assert (NO_MODEL in first, NO_MODEL in second, NO_MODEL in after) == (True, False, True)
 
     run(talk())
 
