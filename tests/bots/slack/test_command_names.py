@@ -1,0 +1,48 @@
+"""A workspace that has /ask already: other names hold from the settings and the manifest to the answer."""
+
+import json
+import pathlib
+
+import pytest
+
+from bots.app.platforms import open_platform
+from bots.cli.setup import print_manifest
+from bots.settings import load_settings
+from tests.bots.slack.whole import CHANNEL, OPTIONS, QUESTION, slowly
+from tests.fakes.bot import answering_on
+from tests.fakes.settings import forget_settings
+from tests.fakes.waiting import until
+from tests.servers.slack import SlackServer, slack_server
+
+ASKER = "U1"
+SETTINGS = '[slack]\nask_command = "/docs"\nbot_command = "/docs-bot"\n'
+
+
+async def told(server: SlackServer, command: str, text: str) -> str:
+    """Type a command; return what it shows its asker in the end, empty when nobody listens to it."""
+    server.shown.clear()
+    server.command(CHANNEL, command, text, user=ASKER)
+    await until(lambda: any(one.blocks for one in server.shown) or server.unacknowledged)
+    return "\n".join(server.plain({"blocks": one.blocks}) for one in server.shown)
+
+
+async def test_other_names_hold_from_the_manifest_to_the_answer(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    forget_settings(monkeypatch)
+    (tmp_path / "citebot.toml").write_text(SETTINGS)
+    assert print_manifest(tmp_path / "citebot.toml", name="Docs", url="") == 0
+    made = json.loads(capsys.readouterr().out)
+    ask, more = (one["command"] for one in made["features"]["slash_commands"])
+    assert (ask, more) == ("/docs", "/docs-bot")
+    async with slack_server() as server:
+        server.ack_seconds = 0.5
+        server.channel(CHANNEL).members.add(ASKER)
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        platform = open_platform("slack", load_settings(tmp_path / "citebot.toml"))
+        async with answering_on(platform, tmp_path, script=slowly, options=OPTIONS):
+            assert (await told(server, ask, QUESTION)).count("has five days.") == 3
+            assert "over five days" in await told(server, more, "search days")
+            assert "Ask me about the documents" in await told(server, more, "help")
+            assert await told(server, "/ask", QUESTION) == "", "the default name belongs to somebody else now"
