@@ -163,8 +163,9 @@ class Manner:
     was taken (if not, an answer in doubt is repeated rather than lost). A status stays ``status_lasts`` seconds (0:
     until the reply); ``status_has_words``: it shows what is done, not only that something is. ``suggests``: no event
     tells that somebody opens this conversation, so its first answer carries the questions to begin with.
-    ``reads_threads``: ``Platform.thread`` can read what was said; if not, it is kept as it is heard. ``notice`` is what
-    this conversation is told once, under an answer: what the platform hides (``bots.turn.words``).
+    ``reads_threads``: ``Platform.thread`` can read what was said; if not, it is kept as it is heard. ``shares``: the
+    asker alone sees the reply, in a place that others see too, and can show it to them. ``notice`` is what this
+    conversation is told once, under an answer: what the platform hides (``bots.turn.words``).
     """
 
     streaming: Streaming
@@ -174,6 +175,7 @@ class Manner:
     status_has_words: bool = False
     suggests: bool = False
     reads_threads: bool = True
+    shares: bool = False
     notice: Literal["", "mention_needed"] = ""
 
 

@@ -70,8 +70,6 @@ class Pressing:
                 await self._inbox.withdraw(action.reference, by)
             case Act.ASK:
                 await self._ask_pressed(action, interaction)
-            case Act.MORE:
-                await interaction.response.defer()  # no row of an answer here is too long
 
     async def _share(self, action: Action, interaction: discord.Interaction, by: str, language: str) -> None:
         """Let the channel see what only the asker sees; checked for everybody who reads there."""

@@ -18,8 +18,6 @@ class Act(StrEnum):
     STOP = "stop"
     SHARE = "share"
     DELETE = "delete"
-    MORE = "more"
-    """Show the buttons that stand behind "…"."""
     ASK = "ask"
     """Ask the question that stands on the button; ``value`` is its place among the prompts, from 0."""
 

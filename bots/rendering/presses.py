@@ -1,7 +1,5 @@
 """The buttons of a view in the reader's language, in the order in which every platform shows them."""
 
-from collections.abc import Sequence
-
 from bots.platform import Button, View
 from bots.rendering.actions import Act, Action, Press
 from bots.rendering.captions import REASONS, caption
@@ -42,17 +40,6 @@ def reasons(reference: str, language: str) -> tuple[Press, ...]:
         Press(caption=caption(reason, language), action=Action(act=Act.REASON, reference=reference, value=reason))
         for reason in REASONS
     )
-
-
-def one_row(found: Sequence[Press], width: int, view: View, *, opened: bool) -> tuple[tuple[Press, ...], ...]:
-    """Return the buttons as one row of at most ``width``, the rest behind "…"; all of them in rows when opened."""
-    if not found:
-        return ()
-    if len(found) <= width:
-        return (tuple(found),)
-    if opened:
-        return tuple(tuple(found[start : start + width]) for start in range(0, len(found), width))
-    return ((*found[: width - 1], _press(view, Act.MORE, "…")),)
 
 
 def _press(view: View, act: Act, words: str, emoji: str = "", value: str = "") -> Press:

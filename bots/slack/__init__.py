@@ -112,7 +112,8 @@ class SlackPlatform:
     def manner(self, incoming: Incoming) -> Manner:
         """Return streams in threads; what answers a command stands for one person and can't grow."""
         if incoming.token:
-            return Manner(streaming="none", every=1.0, finds_sent=False)
+            shares = not incoming.conversation.channel.startswith("D")
+            return Manner(streaming="none", every=1.0, finds_sent=False, shares=shares)
         return Manner(
             streaming="stream", every=1.0, finds_sent=True, status_lasts=_STATUS_SECONDS, status_has_words=True
         )

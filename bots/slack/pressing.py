@@ -139,8 +139,6 @@ class Presser:
             case Act.ASK:
                 shared = not press.channel.startswith("D") and await self._people.is_shared(press.channel)
                 await inbox.receive(pressed_question(press, self._people.bot, shared=shared))
-            case Act.MORE:
-                pass  # Slack opens the overflow by itself
 
     async def _ask_why(self, press: Press) -> None:
         language = await self._people.language(press.user) or "en"

@@ -56,8 +56,8 @@ async def _do(action: Action, query: CallbackQuery, message: Message, inbox: Inb
             await inbox.stop(action.reference, by)
         case Act.DELETE:
             await inbox.withdraw(action.reference, by)
-        case Act.ASK | Act.SHARE | Act.MORE:
-            pass  # asked already; not on this platform: nothing here is for one person alone, and no row is too long
+        case Act.ASK | Act.SHARE:
+            pass  # asked already; not on this platform: nothing here is for one person alone where others read along
     return ""
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Generic
 
 from bots.access import line_to_add, narrowest
-from bots.platform import Button, Incoming, Platform, R, Reach
+from bots.platform import Button, Incoming, Platform, R
 from bots.rendering.parse import parse_answer, parse_markdown
 from bots.rendering.plain import plain_pieces
 from bots.rendering.tree import Document
@@ -277,7 +277,7 @@ class Writer(Generic[R]):
         buttons = [Button.FEEDBACK]
         if answer.citations:
             buttons.append(Button.QUOTES)
-        if incoming.private and incoming.reach is Reach.COMMAND:
+        if manner.shares:
             buttons.append(Button.SHARE)
         buttons.append(Button.DELETE)
         document = parse_answer(replace(answer, notes=shown))

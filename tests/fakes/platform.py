@@ -180,6 +180,7 @@ class FakePlatform:
             status_lasts=self.status_lasts,
             status_has_words=self.status_has_words,
             suggests=self.suggests and incoming.reach is Reach.DIRECT,
+            shares=incoming.private and incoming.reach is Reach.COMMAND,
             notice="mention_needed" if self.notice else "",
         )
 

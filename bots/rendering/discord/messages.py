@@ -7,7 +7,7 @@ from bots.platform import View
 from bots.rendering.actions import Press
 from bots.rendering.discord.markdown import DiscordMarkdown, discord_url
 from bots.rendering.measure import units
-from bots.rendering.presses import one_row, presses, prompts, reasons
+from bots.rendering.presses import presses, prompts, reasons
 from bots.rendering.quiet import quiet_text
 from bots.rendering.sources import reachable
 from bots.rendering.split import first_part, split
@@ -61,11 +61,9 @@ def render_discord_quotes(view: View) -> tuple[DiscordMessage, ...]:
     return render_discord(view)
 
 
-def discord_rows(view: View, *, opened: bool = False) -> tuple[tuple[DiscordButton, ...], ...]:
-    """Return one row of buttons, the rest behind "…" unless ``opened``, and a row of prompts."""
-    rows = one_row(presses(view), 5, view, opened=opened)
-    asked = prompts(view, MAX_LABEL, 5)
-    return tuple(_row(row) for row in (*rows, asked) if row)
+def discord_rows(view: View) -> tuple[tuple[DiscordButton, ...], ...]:
+    """Return one row of buttons, which holds all five that an answer has, and a row of prompts."""
+    return tuple(_row(row) for row in (presses(view), prompts(view, MAX_LABEL, 5)) if row)
 
 
 def discord_reasons(reference: str, language: str) -> tuple[tuple[DiscordButton, ...], ...]:

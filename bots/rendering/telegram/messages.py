@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bots.platform import View
-from bots.rendering.actions import Press
+from bots.rendering.actions import Act, Press
 from bots.rendering.markup import JOINER, safe_url
 from bots.rendering.measure import units
-from bots.rendering.presses import one_row, presses, prompts, reasons
+from bots.rendering.presses import presses, prompts, reasons
 from bots.rendering.quiet import quiet_text
 from bots.rendering.sources import reachable, source_inlines
 from bots.rendering.split import first_part, split
@@ -79,11 +79,14 @@ def render_telegram_quotes(view: View) -> tuple[TelegramMessage, ...]:
     return render_telegram(view)
 
 
-def telegram_keyboard(view: View, *, opened: bool = False) -> tuple[tuple[TelegramButton, ...], ...]:
-    """Return one row of buttons, the rest behind "…" unless ``opened``, and each prompt in a row of its own."""
-    rows = one_row(presses(view), 4, view, opened=opened)
+def telegram_keyboard(view: View) -> tuple[tuple[TelegramButton, ...], ...]:
+    """Return one row of buttons, and each prompt in a row of its own.
+
+    Nothing is to be shared here: no message is seen by one person alone in a chat that others see.
+    """
+    row = [press for press in presses(view) if press.action.act is not Act.SHARE]
     asked = prompts(view, MAX_PROMPT, 4)
-    return (*(_row(row) for row in rows), *(_row((press,)) for press in asked))
+    return (*((_row(row),) if row else ()), *(_row((press,)) for press in asked))
 
 
 def telegram_reasons(reference: str, language: str) -> tuple[tuple[TelegramButton, ...], ...]:

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from bots.discord import DiscordPlatform
-from tests.bots.discord.scene import ASKER, CHANNEL, FAST, GUILD, peopled
+from tests.bots.discord.scene import ASKER, CHANNEL, FAST, GUILD, Scene, peopled
 from tests.bots.sharing import CHANGED, LINKED, QUESTION, SECRET, over_documents
 from tests.fakes.settings import forget_settings
 from tests.fakes.waiting import until
@@ -87,3 +87,10 @@ async def test_who_shares_is_told_what_fails(tmp_path: pathlib.Path) -> None:
         (told,) = await share(server, answer)
         assert "went wrong" in told["content"]
         assert server.answers(CHANNEL) == []
+
+
+async def test_only_where_others_are_is_there_something_to_share(scene: Scene) -> None:
+    for place, private in ((CHANNEL, True), (CHANNEL, False), (scene.server.direct(ASKER), True)):
+        await scene.server.command(place, "ask", question="how many?", private=private)
+    received = await scene.inbox.wait(3)
+    assert [scene.platform.manner(one).shares for one in received] == [True, False, False]

@@ -82,3 +82,10 @@ async def test_what_the_channel_may_not_read_is_not_shared(scene: Scene) -> None
     scene.server.press(shown, "cb:share:0123abcd:")
     await until(lambda: len(scene.server.shown) == 2)
     assert scene.server.answers(CHANNEL) == []
+
+
+@pytest.mark.parametrize(("channel", "shares"), [(CHANNEL, True), ("D1", False)])
+async def test_only_where_others_are_is_there_something_to_share(scene: Scene, channel: str, *, shares: bool) -> None:
+    scene.server.command(channel, "/ask", "how many days?")
+    (incoming,) = await scene.inbox.wait()
+    assert scene.platform.manner(incoming).shares is shares
