@@ -12,26 +12,34 @@ import pathlib
 import signal
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from bots.platform import Streaming
+from bots.requests import Ask, Event
 from bots.turn.claims import Claims
+from bots.turn.standing import Standing
 from bots.turn.turns import utc_now
-from tests.bots.turn.flows import Model, answering, flowing
+from ragcore.types import Delta
+from tests.bots.turn.flows import OPTIONS, Model, answer_to, answering, flowing, words_for
 from tests.fakes.platform import Server, asked
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
+FIRST = "Who comes first?"
 RECORDED = ("claim", "begun", "intend", "done", "finish")
 """What writes a turn's progress down; a worker can die before and after each of them, and around each call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """Receive one question in ``folder``; ``die_at`` counts the moments at which that can end, 0 lives on."""
+    """Receive one question in ``folder``; ``die_at`` counts the moments at which that can end, 0 lives on.
+
+    With a ``patience`` another question comes before it, whose answer takes two seconds, and the moments count from
+    when that is told.
+    """
 
     folder: str
     streaming: Streaming
@@ -39,14 +47,35 @@ class Job:
     longest: int
     sent_at: str
     die_at: int = 0
+    patience: float = 0.0
+
+
+async def at_length(request: Ask) -> AsyncIterator[Event]:
+    """Answer in words that come at once, and go on for two seconds."""
+    text = words_for(request.question)
+    for piece in text.split(" "):
+        yield Delta(text=f"{piece} ")
+        await asyncio.sleep(2.0 / len(text.split(" ")))
+    yield answer_to(request.question, text)
 
 
 async def take(job: Job) -> list[str]:
     """Take up what there is, receive the question twice, and answer it; return the moments there were."""
     moments: list[str] = []
     count = itertools.count(1)
+    place = Standing.place
+
+    async def told(self: Standing[Any], part: Any) -> bool:
+        nonlocal counts
+        counts = True
+        return await place(self, part)
+
+    counts = not job.patience
+    Standing.place = told  # type: ignore[method-assign]
 
     def moment(name: str) -> None:
+        if not counts:
+            return
         moments.append(name)
         if next(count) == job.die_at:
             pathlib.Path(job.folder, "died").write_text(name, "utf-8")
@@ -58,13 +87,18 @@ async def take(job: Job) -> list[str]:
     manners: dict[str, Any] = {
         "streaming": job.streaming, "finds_sent": job.finds_sent, "longest": job.longest, "every": 0.005, "mark": moment,
     }  # fmt: skip
-    model = Model(functools.partial(answering, pause=0.03))
+    model = Model(lambda ask: at_length(ask) if ask.question == FIRST else answering(ask, pause=0.03))
+    options = replace(OPTIONS, patience=job.patience or OPTIONS.patience)
+    sent_at = datetime.fromisoformat(job.sent_at)
+    server = Server(journal=folder / "journal")
     async with flowing(
-        folder / "claims.sqlite", server=Server(journal=folder / "journal"), model=model, now=utc_now, **manners
+        folder / "claims.sqlite", server=server, model=model, options=options, now=utc_now, **manners
     ) as flow:
         await flow.turns.connected()
+        if job.patience:
+            await flow.turns.receive(asked(FIRST, message="q0", asker="U2", sent_at=sent_at))
         for _ in range(2):
-            await flow.turns.receive(asked("How many days?", sent_at=datetime.fromisoformat(job.sent_at)))
+            await flow.turns.receive(asked("How many days?", sent_at=sent_at))
         await flow.idle()
     return moments
 

@@ -8,7 +8,7 @@ import pytest
 
 from bots.platform import Streaming
 from bots.turn.turns import utc_now
-from tests.bots.turn.crashing import Job, workers
+from tests.bots.turn.crashing import FIRST, Job, workers
 from tests.bots.turn.flows import final
 from tests.fakes.platform import Server
 from tests.soak import scaled
@@ -64,3 +64,19 @@ def test_killed_at_any_step(
             continue
         assert len(texts) == len(standing), (died, "what was begun is the answer's first part")
         assert "".join(texts) == final("How many days?"), died
+
+
+def test_killed_while_one_who_waits_is_told_so(tmp_path: pathlib.Path, work: Work) -> None:
+    killed = 0
+    for die_at in spread(8, scaled(4)):
+        folder = tmp_path / f"at-{die_at}"
+        folder.mkdir()
+        sent_at = utc_now().isoformat()
+        job = Job(folder=str(folder), streaming="edit", finds_sent=True, longest=2_000, sent_at=sent_at, patience=1.0)
+        killed += work(replace(job, die_at=die_at)) is None
+        assert work(replace(job, patience=40.0)) is not None
+        server = Server(journal=folder / "journal")
+        for message, question in (("q0", FIRST), ("q1", "How many days?")):
+            assert [one.text for one in server.standing(message)] == [final(question)], (die_at, message)
+        assert not [one for one in server.messages.values() if one.gone], die_at
+    assert killed, "the reason was on its way at least once"
