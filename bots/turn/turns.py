@@ -130,6 +130,7 @@ class Turns(Generic[R]):
 
     async def receive(self, incoming: Incoming) -> bool:
         """Claim the message and begin its turn; False when it is not ours to answer, or was claimed before."""
+        arrived = asyncio.get_running_loop().time()
         rule = self._options.rule(incoming.conversation)
         options = self._options
         incoming = await self._arrivals.placed(await self._threads.placed(incoming))
@@ -146,7 +147,6 @@ class Turns(Generic[R]):
             return False
         if self._closing:
             raise BusyError("the bot is being stopped; whoever comes next takes the message")
-        arrived = asyncio.get_running_loop().time()
         async with self._arrivals.turn_of(incoming), self._doors.of(incoming.conversation):
             if incoming.edited_at is not None:
                 # An edit is news of a message whose own keys are claimed already.
