@@ -1,19 +1,26 @@
 """What its asker does to a question that was asked: edits it, deletes it, stops it, takes its answer back."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 
 from bots.platform import Incoming, Sent
 from bots.requests import Forget
 from bots.service import Backend
 from bots.turn.arriving import Arrivals
-from bots.turn.claim import Claim, is_news, messages_of
+from bots.turn.claim import Claim, Outcome, has_words, is_news, messages_of
 from bots.turn.claims import Claims
 from bots.turn.gate import Pass, Refuse
 from bots.turn.options import TurnOptions, person
 from bots.turn.order import Doors, Job, Lanes
 from ragcore.types import ConversationKey
+
+log = logging.getLogger(__name__)
+
+_STANDS = frozenset({Outcome.ANSWERED, Outcome.UNSUPPORTED, Outcome.ABSTAINED})
+"""After these an answer stands."""
 
 
 class Changes:
@@ -53,13 +60,13 @@ class Changes:
 
     @asynccontextmanager
     async def _answering(
-        self, conversation: ConversationKey, message: str, *, held: ConversationKey
+        self, conversation: ConversationKey, message: str, *, held: ConversationKey | None = None
     ) -> AsyncIterator[tuple[Claim, ...]]:
         """Give the claims that answer a message, newest first, with the door of their conversation held."""
         while True:
             found = await self._claims.by_message(conversation, message)
             home = found[0].incoming.conversation if found else held
-            async with self._doors.beside(home, held):
+            async with self._doors.beside(home, held) if home is not None else nullcontext():
                 if home != held:
                     found = await self._claims.by_message(conversation, message)
                     if not found or found[0].incoming.conversation != home:
@@ -86,17 +93,58 @@ class Changes:
         return True
 
     async def deleted(self, conversation: ConversationKey, message: str) -> None:
-        """Withdraw the answer to a message that its asker deleted."""
+        """Withdraw the answer to a message that its asker deleted; what was asked with it is answered without it."""
         self._arrivals.delete(conversation, message)
-        for claim in await self._claims.by_message(conversation, message):
-            job = self._lanes.find(claim.reference)
-            first = next(iter(messages_of(await self._claims.line_of(claim))))
-            if first == message:
-                await self._withdraw(claim)
-            elif job is not None and message in job.messages:
-                # One of several that are answered together: the others stay.
-                del job.messages[message]
+        seen: set[str] = set()
+        async with self._answering(conversation, message) as found:
+            ended: list[tuple[Claim, Job | None]] = []
+            for claim in found:
+                line = () if claim.reference in seen else await self._claims.line_of(claim)
+                seen |= {one.reference for one in line}
+                if line:
+                    ended += await self._leave_out(line, conversation, message)
+        for claim, job in ended:
+            await self._take_away(claim, job)
+
+    async def _leave_out(
+        self, line: Sequence[Claim], conversation: ConversationKey, message: str
+    ) -> list[tuple[Claim, Job | None]]:
+        """Let the last turn of a line answer without the message; return those that ended, and who works on them."""
+        newest, job = line[-1], self._lanes.find(line[-1].reference)
+        rest = {name: one for name, one in messages_of(line).items() if name != message and has_words(one)}
+        if message == line[0].incoming.message:
+            return await self._part(line, rest)
+        if not rest or newest.outcome is Outcome.WITHDRAWN:
+            await self._claims.leave_out(conversation, message)
+        elif job is not None and not job.done:
+            await self._claims.leave_out(conversation, message)
+            if job.messages.pop(message, None) is not None:
                 job.begin_anew()
+        elif newest.outcome in _STANDS:
+            first = next(iter(rest.values()))
+            key = f"without {conversation.channel}/{message}"
+            again = replace(first, keys=(key,), conversation=newest.incoming.conversation)
+            claim = await self._claims.leave_out(conversation, message, again=again, replaces=newest.reference)
+            if claim is not None:
+                touched = asyncio.get_running_loop().time()
+                self._lanes.add(Job(claim=claim, messages=rest, touched=touched, replaces=newest))
+        else:
+            await self._claims.leave_out(conversation, message)
+        return []
+
+    async def _part(self, line: Sequence[Claim], rest: Mapping[str, Incoming]) -> list[tuple[Claim, Job | None]]:
+        """End all turns of a line, for what they reply to is gone; what was asked with it is asked on its own."""
+        jobs = {claim.reference: self._lanes.find(claim.reference) for claim in line}
+        for job in jobs.values():
+            if job is not None:
+                job.withdrawn = True
+        ended, again = await self._claims.part(line, rest)
+        for claim in again:
+            log.info("turn %s: asked on its own, for what was asked with it is deleted", claim.reference)
+            touched = asyncio.get_running_loop().time()
+            refusal = Refuse("late") if line[-1].outcome is Outcome.LATE else None
+            self._lanes.add(Job(claim=claim, messages=messages_of((claim,)), touched=touched, refusal=refusal))
+        return [(claim, jobs[claim.reference]) for claim in ended]
 
     async def withdraw(self, reference: str, by: str) -> bool:
         """Withdraw an answer that its asker, or an admin, wants away."""
@@ -111,13 +159,18 @@ class Changes:
         if job is not None:
             job.withdrawn = True
         gone = await self._claims.withdraw(claim.reference)
+        if gone is not None:
+            await self._take_away(gone, job)
+
+    async def _take_away(self, gone: Claim, job: Job | None) -> None:
+        """Take back what stands of a turn that ended, as it stood then, and forget it."""
         if job is not None:
             job.interrupt()  # whoever writes takes back what stands
-        elif gone is not None:
+        else:
             sent = [part.sent for part in gone.sends if part.sent is not None]
             await self._take_back(gone.incoming, sent or [one for one in (gone.begun,) if one is not None])
-        conversation = await self._claims.history_of(claim.incoming.conversation)
-        async for _ in self._backend.run(Forget(conversation=conversation, reference=claim.reference)):
+        conversation = await self._claims.history_of(gone.incoming.conversation)
+        async for _ in self._backend.run(Forget(conversation=conversation, reference=gone.reference)):
             pass
 
     def _may(self, claim: Claim, by: str) -> bool:

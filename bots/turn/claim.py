@@ -99,13 +99,21 @@ class Claim:
 
 
 def messages_of(line: Sequence[Claim]) -> dict[str, Incoming]:
-    """Return the messages that the last of these claims answers in place of the others, each as it was last edited."""
+    """Return the messages that the last of these claims answers in place of the others, each as it was last edited.
+
+    One whose words are gone was deleted or forgotten, and is left out, unless there is no other.
+    """
     messages: dict[str, Incoming] = {}
     for one in (message for claim in line for message in (claim.incoming, *claim.also)):
         before = messages.get(one.message)
         if before is None or is_news(one, before):
             messages[one.message] = one
-    return messages
+    return {name: one for name, one in messages.items() if has_words(one)} or messages
+
+
+def has_words(incoming: Incoming) -> bool:
+    """Return whether anything is left of what was said."""
+    return bool(incoming.text.strip() or incoming.attachments)
 
 
 def is_news(incoming: Incoming, before: Incoming) -> bool:

@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from bots.platform import Incoming
 from bots.requests import ReadChunk
 from bots.turn.claim import Claim, Outcome, Send, State
-from bots.turn.record import incoming_from_json, incoming_to_json, sent_from_json
+from bots.turn.record import incoming_from_json, incoming_to_json, sent_from_json, without_words
 from ragcore.links import deep_link
 from ragcore.stores.rows import storable, utc
 from ragcore.stores.schema import claims, sends
@@ -51,6 +51,15 @@ def new_row(reference: str, incoming: Incoming, owner: str, now: datetime) -> di
         "attempts": 1,
         "created_at": now,
     }
+
+
+def without_words_of(written: str) -> dict[str, Any]:
+    """Return the columns of a claim without what was said; what a newer version wrote goes altogether."""
+    bare = {"answer": "", "chunks": "[]"}
+    try:
+        return {"incoming": incoming_to_json(without_words(incoming_from_json(written))), **bare}
+    except (ValueError, KeyError, TypeError):
+        return {"incoming": "{}", **bare}
 
 
 def inserting(connection: AsyncConnection | Connection, table: Table) -> Any:

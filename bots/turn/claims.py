@@ -7,7 +7,7 @@ and whoever held the claim before is refused at its next write (``ClaimLost``), 
 """
 
 import secrets
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -17,11 +17,12 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bots.platform import Incoming, Sent
 from bots.turn.claim import Claim, Outcome, Send, State
-from bots.turn.claim_rows import chunks_to_json, inserting, matches, new_row, place
+from bots.turn.claim_rows import chunks_to_json, inserting, matches, new_row, place, without_words_of
 from bots.turn.heard import Heard, heard_as, said_in
 from bots.turn.known_claims import KnownClaims
+from bots.turn.parting import part, silence
 from bots.turn.past import Past, stays
-from bots.turn.record import incoming_from_json, incoming_to_json, sent_to_json, without_words
+from bots.turn.record import incoming_to_json, sent_to_json, without_words
 from ragcore.errors import ClaimLost
 from ragcore.history import REMEMBERED_DAYS, Transactions
 from ragcore.stores.rows import database_clock, storable
@@ -251,6 +252,47 @@ class Claims(KnownClaims):
             await connection.execute(delete(heard).where(words))
         return claim
 
+    async def leave_out(
+        self, conversation: ConversationKey, message: str, *, again: Incoming | None = None, replaces: str = ""
+    ) -> Claim | None:
+        """Drop what was said in a message of the channel, which is deleted: no turn answers it from now on.
+
+        In the same step ``again``, what is left of the question, is claimed as ``claim`` does it.
+        """
+        while True:
+            reference = secrets.token_hex(4)
+
+            def work(connection: Connection, reference: str = reference) -> Claim | None:
+                silence(connection, conversation, message)
+                if again is None:
+                    return None
+                return self._claim(connection, incoming=again, reference=reference, replaces=replaces)
+
+            try:
+                return await self._database.write(work)
+            except _Again:
+                continue
+
+    async def part(
+        self, line: Sequence[Claim], rest: Mapping[str, Incoming]
+    ) -> tuple[tuple[Claim, ...], tuple[Claim, ...]]:
+        """End a line of turns because the message that they reply to is deleted, and answer ``rest`` without it.
+
+        Returns:
+            The turns that ended, as they stood; and the claim of ours that answers the rest, if it has any.
+        """
+        references = [claim.reference for claim in line]
+
+        def work(connection: Connection) -> tuple[tuple[Claim, ...], tuple[Claim, ...]]:
+            which = claims.c.reference.in_(references)
+            connection.execute(select(claims.c.reference).where(which).with_for_update())
+            ended = self._select(connection, which)
+            held = {"owner": self._owner, "lease_until": self._clock(connection) + self._lease}
+            first = part(connection, references, rest, held)
+            return ended, self._select(connection, claims.c.reference == first)
+
+        return await self._database.write(work)
+
     async def forget(self, conversation: ConversationKey) -> int:
         """Drop the words of what was answered in a conversation, and return of how many messages."""
         ended = select(claims.c.reference).where(claims.c.state == State.DONE.value)
@@ -264,7 +306,7 @@ class Claims(KnownClaims):
             bare = [
                 {"which": row.reference, **columns}
                 for row in rows
-                if (columns := _forgotten(row.incoming))["incoming"] != row.incoming
+                if (columns := without_words_of(row.incoming))["incoming"] != row.incoming
             ]
             if bare:
                 forgotten = update(claims).where(claims.c.reference == bindparam("which"))
@@ -327,11 +369,3 @@ def _point_to_first(connection: Connection, where: dict[str, str], *, known: set
 def _without_words(incoming: Incoming) -> dict[str, str]:
     """Return the columns of a claim that hold what was said, without it."""
     return {"incoming": incoming_to_json(without_words(incoming)), "answer": "", "chunks": "[]"}
-
-
-def _forgotten(written: str) -> dict[str, str]:
-    """Return the columns of a claim that ended, without what was said; what a newer version wrote goes altogether."""
-    try:
-        return _without_words(incoming_from_json(written))
-    except (ValueError, KeyError, TypeError):
-        return {"incoming": "{}", "answer": "", "chunks": "[]"}

@@ -163,6 +163,6 @@ class Doors:
             door = self._doors[conversation] = asyncio.Lock()
         return door
 
-    def beside(self, conversation: ConversationKey, held: ConversationKey) -> AbstractAsyncContextManager[None]:
-        """Return the lock of a conversation for whoever holds that of another, or of the same, already."""
+    def beside(self, conversation: ConversationKey, held: ConversationKey | None) -> AbstractAsyncContextManager[None]:
+        """Return the lock of a conversation for whoever holds that of another already, or of the same, or none."""
         return nullcontext() if conversation == held else self.of(conversation)

@@ -53,23 +53,3 @@ def test_the_others_are_kept_when_a_process_goes_over_an_edit(
             assert (now.id, now.text) == (stands.id, final("\n".join(words)))
 
     run(talk())
-
-
-@pytest.mark.parametrize("gone", [0, 1])
-def test_the_first_question_decides_whether_the_answer_stays(gone: int) -> None:
-    async def talk() -> None:
-        questions = [asked("How many days?", sent_at=virtual_now())]
-        questions.append(asked("And for part-timers?", message="q2", sent_at=virtual_now()))
-        async with flowing() as flow:
-            for question in questions:
-                await flow.turns.receive(question)
-            await flow.idle()
-            await flow.turns.receive(edited(questions[1], "Which weeks?"))
-            await flow.idle()
-            await flow.turns.deleted(questions[gone].conversation, questions[gone].message)
-            await flow.idle()
-            standing = flow.server.standing("q1") + flow.server.standing("q2")
-            assert [one.text for one in standing] == ([] if gone == 0 else [final("How many days?\nWhich weeks?")])
-            assert bool(flow.model.turns) == (gone == 1), "what was withdrawn is not remembered"
-
-    run(talk())
