@@ -107,7 +107,12 @@ class SlackPlatform:
 
     async def _introduce(self) -> None:
         me = await self._calls.do(self._calls.client.auth_test())
-        self._people.bot = Self(team=str(me["team_id"]), user=str(me["user_id"]), bot=str(me.get("bot_id") or ""))
+        self._people.bot = Self(
+            team=str(me["team_id"]),
+            user=str(me["user_id"]),
+            bot=str(me.get("bot_id") or ""),
+            organised=bool(me.get("enterprise_id")),
+        )
 
     def manner(self, incoming: Incoming) -> Manner:
         """Return streams in threads; what answers a command stands for one person and can't grow."""

@@ -128,6 +128,9 @@ class Listener:
             await self._inbox.deleted(*gone)
             return
         shared = bool(body.get("is_ext_shared_channel"))
+        if bot.organised and not shared and event.get("channel_type") != "im":
+            # An event doesn't tell that a channel belongs to several workspaces of an organisation.
+            shared = await self._people.is_shared(str(event["channel"]))
         incoming = incoming_of(event, bot, event_id=str(body.get("event_id") or ""), shared=shared)
         if incoming is not None:
             await self._receive(incoming)

@@ -60,12 +60,12 @@ class People:
         return str(profile.get("display_name") or info.get("real_name") or info.get("name") or user)
 
     async def is_shared(self, channel: str) -> bool:
-        """Tell whether outsiders may see a channel; not confirmed means that they may."""
+        """Tell whether people of no or another workspace may see a channel; not confirmed means that they may."""
         try:
             place = await self._places.get(channel)
         except PlatformError:
             return True
-        return bool(place.get("is_ext_shared") or place.get("is_pending_ext_shared"))
+        return any(place.get(name) for name in ("is_ext_shared", "is_pending_ext_shared", "is_org_shared"))
 
     def _is_ours(self, info: Mapping[str, Any]) -> bool:
         """Tell whether Slack confirms somebody as one of this workspace, whose admins vouch for them."""

@@ -33,11 +33,15 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Self:
-    """The bot as Slack knows it: its workspace, its user and its bot id."""
+    """The bot as Slack knows it: its workspace, its user and its bot id.
+
+    ``organised``: its workspace is one of several in an organisation (Enterprise Grid), which may share channels.
+    """
 
     team: str
     user: str
     bot: str
+    organised: bool = False
 
 
 def reader_of(workspace: str, user: str) -> str:

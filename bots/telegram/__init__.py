@@ -184,7 +184,7 @@ class TelegramPlatform:
             incoming = pressed_question(query, self._self)
             if incoming is not None:
                 await self._receive(incoming, inbox)
-            self._aside(press(query, inbox, self._calls))
+            self._aside(press(query, inbox, self._calls, self._groups_of))
 
         @dispatcher.stopped_message_generation()
         async def stopped(event: MessageGenerationStopped) -> None:
@@ -305,9 +305,11 @@ class TelegramPlatform:
         """Return the asker and the groups among ``chats`` that they are in, in a private chat."""
         if not incoming.private:
             return incoming.seen_by
-        user = incoming.asker.id
-        inside = [chat for chat in self._chats if await self._is_in(chat, user)]
-        return incoming.seen_by | {f"{PLATFORM}:{chat}" for chat in inside}
+        return incoming.seen_by | await self._groups_of(incoming.asker.id)
+
+    async def _groups_of(self, user: str) -> frozenset[str]:
+        """Return the groups among ``chats`` that somebody is in now."""
+        return frozenset([f"{PLATFORM}:{chat}" for chat in self._chats if await self._is_in(chat, user)])
 
     async def _is_in(self, chat: str, user: str) -> bool:
         """Tell whether somebody is in a group now; not confirmed means no."""

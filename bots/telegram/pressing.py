@@ -1,6 +1,7 @@
 """What happens when a button under an answer is pressed."""
 
 import logging
+from collections.abc import Awaitable, Callable
 
 from aiogram.types import CallbackQuery, InlineKeyboardMarkup, Message
 
@@ -15,7 +16,11 @@ from ragcore.errors import CitebotError
 log = logging.getLogger(__name__)
 
 
-async def press(query: CallbackQuery, inbox: Inbox, calls: Calls) -> None:
+GroupsOf = Callable[[str], Awaitable[frozenset[str]]]
+"""Tells the groups that somebody is in, of those that the settings name as readers."""
+
+
+async def press(query: CallbackQuery, inbox: Inbox, calls: Calls, groups_of: GroupsOf) -> None:
     """Do what the button says, and let the client's spinner stop whatever comes of it.
 
     A question on a button (``pressed_question``) is not asked here.
@@ -24,7 +29,7 @@ async def press(query: CallbackQuery, inbox: Inbox, calls: Calls) -> None:
     told = ""
     try:
         if action is not None and isinstance(query.message, Message):
-            told = await _do(action, query, query.message, inbox, calls)
+            told = await _do(action, query, query.message, inbox, calls, groups_of)
     except CitebotError as error:
         told = word("went_wrong", query.from_user.language_code or "en")
         log.warning("a button of turn %s could not be served: %s", action.reference if action else "?", error)
@@ -32,7 +37,9 @@ async def press(query: CallbackQuery, inbox: Inbox, calls: Calls) -> None:
         await calls.quietly(lambda: query.answer(told or None))
 
 
-async def _do(action: Action, query: CallbackQuery, message: Message, inbox: Inbox, calls: Calls) -> str:
+async def _do(
+    action: Action, query: CallbackQuery, message: Message, inbox: Inbox, calls: Calls, groups_of: GroupsOf
+) -> str:
     by, language = str(query.from_user.id), query.from_user.language_code or "en"
     match action.act:
         case Act.UP:
@@ -51,7 +58,10 @@ async def _do(action: Action, query: CallbackQuery, message: Message, inbox: Inb
             await calls.rekey(message, _without_reasons(message))
             return "👎"
         case Act.QUOTES:
-            return await _show_quotes(action, query, message, inbox, calls)
+            readers = seen_by(message.chat, query.from_user.id)
+            if message.chat.type == "private":
+                readers |= await groups_of(by)
+            return await _show_quotes(action, query, message, inbox, calls, readers)
         case Act.STOP:
             await inbox.stop(action.reference, by)
         case Act.DELETE:
@@ -61,8 +71,10 @@ async def _do(action: Action, query: CallbackQuery, message: Message, inbox: Inb
     return ""
 
 
-async def _show_quotes(action: Action, query: CallbackQuery, message: Message, inbox: Inbox, calls: Calls) -> str:
-    view = await inbox.quotes(action.reference, seen_by(message.chat, query.from_user.id))
+async def _show_quotes(
+    action: Action, query: CallbackQuery, message: Message, inbox: Inbox, calls: Calls, readers: frozenset[str]
+) -> str:
+    view = await inbox.quotes(action.reference, readers)
     if view is None:
         return word("quotes_gone", query.from_user.language_code or "en")
     topic = str(message.message_thread_id) if message.is_topic_message else ""

@@ -236,6 +236,18 @@ async def test_members_of_a_group_read_in_private_what_the_group_reads(scene: Sc
     assert scene.server.count("getChatMember") == calls, "remembered for five minutes"
 
 
+@pytest.mark.parametrize(("where", "told"), [(7, {"telegram:@7", f"telegram:{GROUP}"}), (GROUP, {f"telegram:{GROUP}"})])
+async def test_passages_are_shown_to_those_who_see_them(where: int, told: set[str], scene: Scene) -> None:
+    scene.server.chat(GROUP).members[7] = "member"
+    scene.server.say(where, "@citebot_bot how many?", user=7)
+    (incoming,) = await scene.inbox.wait()
+    (part,) = scene.platform.render(view("Five.", Button.QUOTES))
+    await scene.platform.send(incoming, part, begun=None, key="k", number=0)
+    scene.server.press(scene.server.answers(where)[-1], "cb:quotes:0123abcd:", user=7)
+    await until(lambda: scene.inbox.shown_to)
+    assert scene.inbox.shown_to == [{"*"} | told]
+
+
 async def test_a_file_beside_a_question(scene: Scene) -> None:
     scene.server.files["f1"] = b"some text"
     file = {"file_id": "f1", "file_unique_id": "u", "file_name": "a.txt", "mime_type": "text/plain", "file_size": 9}

@@ -45,3 +45,13 @@ def test_messages_that_others_see_are_not_joined_with_those_that_fewer_do() -> N
             assert heard == {"Who is the new head?": inside, "And since when?": outside}
 
     run(talk())
+
+
+def test_names_of_knowledge_bases_are_completed_for_those_who_may_ask_them() -> None:
+    async def talk() -> None:
+        async with flowing(options=replace(OPTIONS, readers_of=READERS)) as flow:
+            assert await flow.turns.knowledge_bases(ALONE) == ("handbook", "secret", "elsewhere")
+            assert await flow.turns.knowledge_bases(frozenset({"*", HERE})) == ("handbook", "elsewhere")
+            assert await flow.turns.knowledge_bases(frozenset()) == ()
+
+    run(talk())

@@ -32,7 +32,8 @@ class Conversations:
         place = self._world.channels.get(params.get("channel", ""))
         if place is None:
             raise Refused("channel_not_found")
-        return {"channel": {"id": place.id, "is_ext_shared": place.shared, "is_im": place.kind == "im"}}
+        shared = {"is_ext_shared": place.shared, "is_org_shared": place.org_shared}
+        return {"channel": {"id": place.id, "is_im": place.kind == "im", **shared}}
 
     async def members(self, params: Json) -> Json:
         place = self._world.place(params)

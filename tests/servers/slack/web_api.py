@@ -105,6 +105,7 @@ class WebApi:
             "bot_id": self._world.bot_id,
             "team": "Local",
             "user": "citebot",
+            **({"enterprise_id": self._world.organisation} if self._world.organisation else {}),
         }
 
 

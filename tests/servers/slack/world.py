@@ -33,6 +33,7 @@ class Channel:
     messages: dict[str, Json] = field(default_factory=dict)
     members: set[str] = field(default_factory=set)
     shared: bool = False
+    org_shared: bool = False
     has_bot: bool = True
 
     @property
@@ -58,6 +59,8 @@ class World:
 
     url: str = ""
     team: str = "T0001"
+    organisation: str = ""
+    """That of an Enterprise Grid, whose workspaces may have channels together."""
     bot_token: str = "xoxb-local"
     app_token: str = "xapp-local"
     signing_secret: str = "a-secret"
