@@ -95,21 +95,20 @@ class Lanes:
 
     def add(self, job: Job) -> None:
         """Put a turn at the end of its lane; it begins at once when nothing is before it."""
+        # First: should it fail, nothing stands in the lane that nobody works on.
+        self._queued(job, lambda: self._ahead(job))
         lane = self._lanes.get(job.incoming.conversation)
         if lane is not None:
             lane.append(job)
-        else:
-            self._lanes[job.incoming.conversation] = deque([job])
-        self._queued(job, lambda: self._ahead(job))
-        if lane is not None:
             return
+        self._lanes[job.incoming.conversation] = deque([job])
         task = asyncio.create_task(self._drain(job.incoming.conversation))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     def _ahead(self, job: Job) -> int:
         lane = self._lanes.get(job.incoming.conversation, ())
-        return next((at for at, one in enumerate(lane) if one is job), 0)
+        return next((at for at, one in enumerate(lane) if one is job), len(lane))
 
     def newest(self, conversation: ConversationKey) -> Job | None:
         """Return the turn that was asked for last and is not done yet."""

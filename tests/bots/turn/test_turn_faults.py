@@ -10,7 +10,10 @@ import pytest
 
 from bots.platform import View
 from bots.requests import Ask, Event
+from bots.turn import taking
 from bots.turn.claim import Outcome
+from bots.turn.order import Job
+from bots.turn.waiting import Waiting
 from bots.turn.words import word
 from ragcore.errors import StoreError
 from ragcore.types import Answer, Delta, Support
@@ -52,6 +55,25 @@ def test_a_fault_of_ours_in_showing_is_told_and_the_next_question_is_answered(
             else:
                 assert told == final("First, how many days?")
             assert not flow.turns.running()
+
+    run(talk())
+
+
+def test_a_fault_of_ours_before_a_turn_stops_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(job: Job, *arguments: Any, **named: Any) -> Waiting[Any]:
+        if job.incoming.message == "q1":
+            raise KeyError("ts")
+        return Waiting(job, *arguments, **named)
+
+    monkeypatch.setattr(taking, "Waiting", broken)
+
+    async def talk() -> None:
+        async with flowing() as flow:
+            with pytest.raises(KeyError):
+                await flow.turns.receive(asked("First?"))
+            await flow.turns.receive(asked("Second?", message="q2", asker="U2"))
+            await flow.idle()
+            assert flow.texts("q2") == [final("Second?")]
 
     run(talk())
 
