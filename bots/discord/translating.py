@@ -56,12 +56,13 @@ def privately(user: int | str) -> frozenset[str]:
 def place_of(channel: object, guild: discord.Guild | None) -> Place:
     """Return where a message stands. A channel or server that is not known is taken for one that outsiders see."""
     number = str(getattr(channel, "id", 0))
-    if guild is None and (unknown := getattr(channel, "guild_id", None)):
-        seen_by = {"*", f"{PLATFORM}:{unknown}/{number}"}
-        return Place(workspace=str(unknown), channel=number, thread="", seen_by=frozenset(seen_by))
-    if guild is None:
+    workspace = str(guild.id if guild is not None else getattr(channel, "guild_id", None) or "")
+    if not workspace:
         return Place(workspace="", channel=number, thread="", seen_by=frozenset({"*"}))
-    workspace, parent = str(guild.id), number
+    if guild is None or not isinstance(channel, discord.Thread | discord.abc.GuildChannel):
+        seen_by = {"*", f"{PLATFORM}:{workspace}/{number}"}
+        return Place(workspace=workspace, channel=number, thread="", seen_by=frozenset(seen_by))
+    parent = number
     if isinstance(channel, discord.Thread):
         parent = str(channel.parent_id)
     seen_by = {"*", f"{PLATFORM}:{workspace}/{parent}", f"{PLATFORM}:{workspace}/{number}"}
