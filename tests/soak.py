@@ -12,3 +12,13 @@ trouble."""
 def scaled(count: int) -> int:
     """Return the count for this run, at least 1."""
     return max(1, int(count * FACTOR))
+
+
+def chosen(count: int, wanted: int, turn: float = 0.0) -> list[int]:
+    """Return which of the numbers from 1 to count this run takes: all at soak length, else so many, evenly spread.
+
+    ``turn``, from 0 to below 1, moves them on, so that cases beside each other take different ones.
+    """
+    if wanted >= count or FACTOR > 1:
+        return list(range(1, count + 1))
+    return [1 + int((n + turn) * count / wanted) for n in range(wanted)]

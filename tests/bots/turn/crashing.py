@@ -29,7 +29,8 @@ from tests.fakes.platform import Server, asked
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 FIRST = "Who comes first?"
-RECORDED = ("claim", "begun", "intend", "done", "finish")
+SECOND = "And for part-timers?"
+RECORDED = ("claim", "merge", "begun", "intend", "done", "finish", "leave_out", "part")
 """What writes a turn's progress down; a worker can die before and after each of them, and around each call."""
 
 
@@ -38,7 +39,8 @@ class Job:
     """Receive one question in ``folder``; ``die_at`` counts the moments at which that can end, 0 lives on.
 
     With a ``patience`` another question comes before it, whose answer takes two seconds, and the moments count from
-    when that is told.
+    when that is told. ``joined``: a second question comes right after it, each opens a conversation, and the one that
+    ``deletes`` names is deleted in the end.
     """
 
     folder: str
@@ -48,6 +50,8 @@ class Job:
     sent_at: str
     die_at: int = 0
     patience: float = 0.0
+    joined: bool = False
+    deletes: str = ""
 
 
 async def at_length(request: Ask) -> AsyncIterator[Event]:
@@ -87,7 +91,9 @@ async def take(job: Job) -> list[str]:
     manners: dict[str, Any] = {
         "streaming": job.streaming, "finds_sent": job.finds_sent, "longest": job.longest, "every": 0.005, "mark": moment,
     }  # fmt: skip
-    model = Model(lambda ask: at_length(ask) if ask.question == FIRST else answering(ask, pause=0.03))
+    model = Model(
+        lambda ask: at_length(ask) if ask.question == FIRST else answering(ask, pause=0.1 if job.joined else 0.03)
+    )
     options = replace(OPTIONS, patience=job.patience or OPTIONS.patience)
     sent_at = datetime.fromisoformat(job.sent_at)
     server = Server(journal=folder / "journal")
@@ -97,9 +103,17 @@ async def take(job: Job) -> list[str]:
         await flow.turns.connected()
         if job.patience:
             await flow.turns.receive(asked(FIRST, message="q0", asker="U2", sent_at=sent_at))
-        for _ in range(2):
-            await flow.turns.receive(asked("How many days?", sent_at=sent_at))
+        questions = [asked("How many days?", sent_at=sent_at)]
+        if job.joined:
+            questions.append(asked(SECOND, message="q2", sent_at=sent_at))
+            here = questions[0].conversation
+            questions = [replace(one, conversation=replace(here, thread=one.message)) for one in questions]
+        for question in questions * 2:
+            await flow.turns.receive(question)
         await flow.idle()
+        if job.deletes:
+            await flow.turns.deleted(questions[0].conversation, job.deletes)
+            await flow.idle()
     return moments
 
 

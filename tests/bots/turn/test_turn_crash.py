@@ -8,10 +8,10 @@ import pytest
 
 from bots.platform import Streaming
 from bots.turn.turns import utc_now
-from tests.bots.turn.crashing import FIRST, Job, workers
+from tests.bots.turn.crashing import FIRST, SECOND, Job, workers
 from tests.bots.turn.flows import final
 from tests.fakes.platform import Server
-from tests.soak import scaled
+from tests.soak import chosen
 
 Work = Callable[[Job], list[str] | None]
 UNTELLABLE = {"after begin", "before begun", "after send", "before done"}
@@ -24,15 +24,11 @@ def work() -> Iterator[Work]:
         yield forked
 
 
-def spread(count: int, wanted: int) -> list[int]:
-    """Return so many of the numbers from 1 to count, spread over all, the first and the last among them."""
-    if wanted >= count:
-        return list(range(1, count + 1))
-    return sorted({1 + round(n * (count - 1) / (wanted - 1)) for n in range(wanted)})
+MANNERS: list[tuple[Streaming, int]] = [("edit", 100), ("stream", 2_000), ("draft", 100), ("none", 100)]
 
 
 @pytest.mark.parametrize("finds_sent", [True, False], ids=["tells", "cannot tell"])
-@pytest.mark.parametrize(("streaming", "longest"), [("edit", 100), ("stream", 2_000), ("draft", 100), ("none", 100)])
+@pytest.mark.parametrize(("streaming", "longest"), MANNERS)
 def test_killed_at_any_step(
     tmp_path: pathlib.Path, work: Work, streaming: Streaming, longest: int, finds_sent: bool
 ) -> None:
@@ -45,7 +41,9 @@ def test_killed_at_any_step(
     )
     moments = work(whole)
     assert moments is not None
-    for die_at in spread(len(moments), scaled(7)):
+    # Together the cases are killed at every moment, also in a short run.
+    turn = (MANNERS.index((streaming, longest)) + finds_sent / 2) / len(MANNERS)
+    for die_at in chosen(len(moments), 7, turn):
         folder = tmp_path / f"at-{die_at}"
         folder.mkdir()
         job = replace(whole, folder=str(folder))
@@ -68,7 +66,7 @@ def test_killed_at_any_step(
 
 def test_killed_while_one_who_waits_is_told_so(tmp_path: pathlib.Path, work: Work) -> None:
     killed = 0
-    for die_at in spread(8, scaled(4)):
+    for die_at in chosen(8, 4):
         folder = tmp_path / f"at-{die_at}"
         folder.mkdir()
         sent_at = utc_now().isoformat()
@@ -80,3 +78,43 @@ def test_killed_while_one_who_waits_is_told_so(tmp_path: pathlib.Path, work: Wor
             assert [one.text for one in server.standing(message)] == [final(question)], (die_at, message)
         assert not [one for one in server.messages.values() if one.gone], die_at
     assert killed, "the reason was on its way at least once"
+
+
+@pytest.mark.parametrize(
+    "deletes", ["", "q1", "q2"], ids=["both stay", "the first is deleted", "the second is deleted"]
+)
+def test_killed_while_two_messages_are_answered_as_one(tmp_path: pathlib.Path, work: Work, deletes: str) -> None:
+    sent_at = utc_now().isoformat()
+    whole = Job(
+        folder=str(tmp_path),
+        streaming="edit",
+        finds_sent=True,
+        longest=2_000,
+        sent_at=sent_at,
+        joined=True,
+        deletes=deletes,
+    )
+    moments = work(whole)
+    assert moments is not None
+    assert "after merge" in moments
+    each = {"q1": final("How many days?"), "q2": final(SECOND)}
+    left = {message: text for message, text in each.items() if message != deletes}
+    ends = [left] if deletes else [left, {"q1": final(f"How many days?\n{SECOND}")}]
+    assert _standing(tmp_path) == ends[-1]
+    for die_at in chosen(len(moments), 4, ("", "q1", "q2").index(deletes) / 3):
+        folder = tmp_path / f"at-{die_at}"
+        folder.mkdir()
+        job = replace(whole, folder=str(folder))
+        if work(replace(job, die_at=die_at)) is None:
+            died = (folder / "died").read_text("utf-8")
+            assert work(job) is not None
+            # Each is answered once: with the other, or on its own where the process died before they were joined.
+            assert _standing(folder) in ends, (die_at, died)
+
+
+def _standing(folder: pathlib.Path) -> dict[str, str]:
+    """Return what stands, by the message that it answers; each message has one answer at most."""
+    server = Server(journal=folder / "journal")
+    standing = [one for one in server.messages.values() if not one.gone and not one.draft]
+    assert len({one.reply_to for one in standing}) == len(standing)
+    return {one.reply_to: one.text for one in standing}
