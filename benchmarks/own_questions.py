@@ -1,0 +1,121 @@
+"""Answers without a model on questions of our own: is what the documents answer answered, and the rest told to be missing?
+
+    python -m benchmarks.own_questions [--half mended|held] [--misses]
+
+Asked are the demo's documents and those of a farm in ``judged/farm``, in English, Chinese and German; nothing is downloaded.
+``judged/questions.tsv`` says of each question what its answer must hold, ``-`` where the documents have none, and ``~``
+before an answer that would have to be worked out from several rows or passages, so that withholding it is right as well.
+The questions were written by reading the documents, before the rules that they judge. Each second one is held out:
+the rules were mended on the others alone.
+"""
+
+import argparse
+import asyncio
+import csv
+import pathlib
+import sys
+import tempfile
+from collections import Counter
+from dataclasses import dataclass
+
+from bots.app import open_operations
+from bots.requests import Ask, Sync
+from bots.settings import load_settings
+from bots.settings.model import Settings
+from ragcore.citations import markers
+from ragcore.types import Answer
+
+HERE = pathlib.Path(__file__).resolve().parent
+DEMO = HERE.parent / "examples" / "citebot.toml"
+HALVES = ("mended", "held")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """A question; ``right`` is what an answer must hold, "" for none; ``may_withhold`` that none is right as well."""
+
+    half: str
+    documents: str
+    kind: str
+    question: str
+    right: str
+    may_withhold: bool
+
+
+def judged_questions() -> list[Judged]:
+    with (HERE / "judged" / "questions.tsv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    return [
+        Judged(
+            half=row["half"],
+            documents=row["documents"],
+            kind=row["kind"],
+            question=row["question"],
+            right=row["right"].lstrip("~-"),
+            may_withhold=row["right"].startswith(("~", "-")),
+        )
+        for row in rows
+    ]
+
+
+def verdict(one: Judged, answer: Answer) -> str:
+    """Return "right", "wrong" for a text that isn't the answer, or "withheld" where there is one to give."""
+    if answer.abstained:
+        return "right" if one.may_withhold else "withheld"
+    return "right" if one.right and one.right in markers.strip(answer.raw_text) else "wrong"
+
+
+def settings_of(documents: str, folder: pathlib.Path) -> Settings:
+    """Return the demo's settings, or the same over other documents, with their data in an empty ``folder``."""
+    written = DEMO
+    if documents != "demo":
+        written = folder / "citebot.toml"
+        path = (HERE / "judged" / documents).as_posix()
+        written.write_text(DEMO.read_text(encoding="utf-8").replace("./documents", path), encoding="utf-8")
+    return load_settings(written).model_copy(update={"data_dir": folder / "data"})
+
+
+async def answers_to(documents: str, questions: list[Judged]) -> list[Answer]:
+    answers = []
+    with tempfile.TemporaryDirectory() as data:
+        async with open_operations(settings_of(documents, pathlib.Path(data))) as operations:
+            async for _ in operations.run(Sync()):
+                pass
+            for one in questions:
+                async for event in operations.run(Ask(question=one.question)):
+                    if isinstance(event, Answer):
+                        answers.append(event)
+    return answers
+
+
+async def table(halves: list[str], *, misses: bool) -> None:
+    found: Counter[tuple[str, str, str]] = Counter()
+    told = []
+    for documents in ("demo", "farm"):
+        questions = [one for one in judged_questions() if one.documents == documents and one.half in halves]
+        for one, answer in zip(questions, await answers_to(documents, questions), strict=True):
+            given = verdict(one, answer)
+            found[one.half, "answer" if one.right and not one.may_withhold else "none", given] += 1
+            if given != "right":
+                told.append(f"{one.half} {one.documents} {one.kind}: {one.question} ({one.right or '-'})\n    {given}: {answer.raw_text}")
+    print("| half | answered by the documents: right | wrong | withheld | not answered: withheld or worked out | wrong |")
+    print("|" + " --- |" * 6)
+    for half in halves:
+        cells = [found[half, "answer", given] for given in ("right", "wrong", "withheld")]
+        cells += [found[half, "none", given] for given in ("right", "wrong")]
+        print(f"| {half} | " + " | ".join(map(str, cells)) + " |")
+    if misses:
+        print("\n" + "\n".join(told))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--half", choices=HALVES, action="append", help="only these questions; default: both halves")
+    parser.add_argument("--misses", action="store_true", help="print each miss with what was answered")
+    arguments = parser.parse_args()
+    asyncio.run(table(arguments.half or list(HALVES), misses=arguments.misses))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
