@@ -82,9 +82,8 @@ async def answers_to(documents: str, questions: list[Judged]) -> list[Answer]:
             async for _ in operations.run(Sync()):
                 pass
             for one in questions:
-                async for event in operations.run(Ask(question=one.question)):
-                    if isinstance(event, Answer):
-                        answers.append(event)
+                events = [event async for event in operations.run(Ask(question=one.question))]
+                answers += [event for event in events if isinstance(event, Answer)]
     return answers
 
 
@@ -97,8 +96,12 @@ async def table(halves: list[str], *, misses: bool) -> None:
             given = verdict(one, answer)
             found[one.half, "answer" if one.right and not one.may_withhold else "none", given] += 1
             if given != "right":
-                told.append(f"{one.half} {one.documents} {one.kind}: {one.question} ({one.right or '-'})\n    {given}: {answer.raw_text}")
-    print("| half | answered by the documents: right | wrong | withheld | not answered: withheld or worked out | wrong |")
+                told.append(
+                    f"{one.half} {one.documents} {one.kind}: {one.question} ({one.right or '-'})\n    {given}: {answer.raw_text}"
+                )
+    print(
+        "| half | answered by the documents: right | wrong | withheld | not answered: withheld or worked out | wrong |"
+    )
     print("|" + " --- |" * 6)
     for half in halves:
         cells = [found[half, "answer", given] for given in ("right", "wrong", "withheld")]

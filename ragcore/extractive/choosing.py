@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ragcore.extractive.expectation import Expectation
+from ragcore.extractive.extremes import Extremes
 from ragcore.extractive.form import is_how_to, selects, takes_anything
 from ragcore.extractive.matter import Matter, follows
 from ragcore.extractive.options import ExtractOptions
@@ -63,19 +64,27 @@ class _Choice:
     def _telling(self, question: str) -> list[int]:
         """Return the units that may answer, best first: none where the best is a row that doesn't tell what is asked.
 
-        Unless a sentence or another table comes near to it: the other rows of its table are of other things.
+        Unless a sentence or another table comes near to it: the other rows of its table are of other things. Nor where
+        an extreme or a comparison is asked for, and nothing that comes near to the best states it.
         """
-        anything = takes_anything(question)
+        anything, extremes = takes_anything(question), Extremes(question)
         ranked = sorted(range(len(self._units)), key=lambda i: (-self._matter.scores[i], i))
         best = self._units[ranked[0]]
         tells = {
-            i for i in ranked if (anything or row_tells(self._matter, i)) and not has_another_code(self._matter, i)
+            i
+            for i in ranked
+            if (anything or row_tells(self._matter, i))
+            and not has_another_code(self._matter, i)
+            and extremes.stated(self._spoken(i))
         }
         if ranked[0] in tells:
             return [i for i in ranked if i in tells]
         least = self._options.as_good * self._matter.scores[ranked[0]]
-        others = [i for i in ranked if self._units[i].chunk != best.chunk and i in tells]
+        others = [i for i in ranked if i in tells and (extremes.asked or self._units[i].chunk != best.chunk)]
         return others if others and self._matter.scores[others[0]] >= least else []
+
+    def _spoken(self, i: int) -> str:
+        return " ".join(self._matter.spoken[j] for j in self._with_what_it_leans_on(i))
 
     def _take(self, i: int) -> None:
         """Choose a unit after those that it leans on, if there is room and it was not said already."""

@@ -27,7 +27,8 @@ _PRICE = _kind(
         "多少钱|价格|费用|いくら|얼마",
     ),
     holds=(
-        "price|cost|fee|gbp|eur|usd|cny|preis|prix|precio|pence|full pay|(?-i:[A-Z]{3}) \\d[\\d.,]*",
+        "price|cost|fee|gbp|eur|usd|cny|euros?|pounds?|dollars?|cents?|preis|prix|precio|pence|full pay"
+        "|(?-i:[A-Z]{3}) \\d[\\d.,]*",
         r"[£€$¥￥]\s?\d|\d\s?(?:£|€|元|円|원)|价格|费用|免费",
     ),
 )
@@ -38,15 +39,19 @@ _RATE = _kind(
         r"\d\s?[%％]|百分之",
     ),
 )
+_AUXILIARY = "do|does|did|is|are|was|were|can|could|will|would|should|must|may|shall|has|have|had"
 _SPANS = rf"(?:\d[\d,.]*|{_NUMBERS}) (?:[a-z]+ )?(?:minutes?|hours?|days?|weeks?|months?|years?)"
 _WHEN = _kind(
     asks=(
-        "when|until|till|by what time|deadline|what (?:time|date|day)|which (?:day|month|year)|wann|quand|cuándo",
-        "什么时候|何时|几点|哪一?天|哪一?年|何年|几月|什么时间|いつ|언제",
+        f"when(?= (?:{_AUXILIARY}))|until|till|by what time|deadline|what (?:time|date|day)|which (?:day|month|year)"
+        "|wann|quand|cuándo",
+        r"^\W*when\b|\bwhen\W*$|什么时候|何时|几点|哪一?天|哪一?年|何年|几月|什么时间|いつ|언제",
     ),
     holds=(
         "(?:19|20)\\d\\d|january|february|march|april|(?-i:May)|june|july|august|september|october|november|december"
         "|monday|tuesday|wednesday|thursday|friday|saturday|sunday|immediately|at once"
+        "|januar|februar|märz|(?-i:Mai)|juni|juli|oktober|dezember|montags?|dienstags?|mittwochs?|donnerstags?|freitags?"
+        "|samstags?|sonntags?|sofort"
         f"|(?:after|before|within|every|from|in) (?:[a-z]+ )?{_SPANS}",
         r"\d{1,2}:\d{2}|\d\s?(?:年|月|日|点)|[内前后]|当[天日]|次日|立即|立刻|马上",
     ),
@@ -61,7 +66,8 @@ _FREQUENCY = _kind(
 )
 _COUNT = _kind(
     asks=(
-        "how (?:many|far|old|big|large|heavy|high|deep|wide)|wie viele?|combien|cuánt[oa]s?",
+        "how (?:many|far|old|big|large|heavy|high|deep|wide)|wie (?:viele?|hoch|groß|schwer|weit|alt)"
+        "|combien|cuánt[oa]s?",
         "多少|几(?=[天个次台年月小])",
     ),
     holds=(f"{_NUMBERS}|none", r"\d|[一二三四五六七八九十百千万两]"),
@@ -87,6 +93,13 @@ _PLACE = _kind(
         "@|://|位于|地址|[省市县区镇路街号]",
     ),
 )
+_AMOUNTS = (_PRICE, _RATE, _WHEN, _HOW_LONG, _FREQUENCY, _COUNT)
+_PLAIN_NUMBER = re.compile(
+    rf"(?<![a-z0-9_.-])\d|[一二三四五六七八九十百千万两半]|\b(?:{_NUMBERS}|half|once|twice|dozen|hundred|thousand|million"
+    r"|eins?|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf)\b",
+    re.IGNORECASE,
+)
+"""A number that is no part of a name: not that of TW-200 or v2.3."""
 _KINDS = (_PRICE, _RATE, _WHEN, _HOW_LONG, _FREQUENCY, _COUNT, _REASON, _PERSON, _PLACE)
 
 
@@ -100,7 +113,9 @@ class Expectation:
 
     def __init__(self, question: str) -> None:
         """Read the question words."""
-        self._holds: Sequence[re.Pattern[str]] = [kind.holds for kind in _KINDS if kind.asks.search(question)]
+        asked = [kind for kind in _KINDS if kind.asks.search(question)]
+        self._holds: Sequence[re.Pattern[str]] = [kind.holds for kind in asked]
+        self._amounts = [kind.holds for kind in asked if kind in _AMOUNTS]
 
     def met(self, sentence: str) -> float:
         """Return which share of the kinds the sentence holds, 0..1; 0 when the question waits for none of them."""
@@ -112,6 +127,15 @@ class Expectation:
     def waits(self) -> bool:
         """Whether the question waits for any of the kinds."""
         return bool(self._holds)
+
+    @property
+    def waits_for_amount(self) -> bool:
+        """Whether the question waits for a number of any kind: a price, a time, a span, a count."""
+        return bool(self._amounts)
+
+    def holds_amount(self, text: str) -> bool:
+        """Whether a text holds a number, or says in words what is such an amount ("free", "monthly")."""
+        return bool(_PLAIN_NUMBER.search(text)) or any(holds.search(text) for holds in self._amounts)
 
     def telling(self, cell: str) -> bool:
         """Whether a cell of a table, with its column's name, holds a kind that any number would not do for."""

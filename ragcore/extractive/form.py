@@ -26,6 +26,12 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _ROLE = re.compile(r"\b(?P<role>in|at|from|to|for|of|on|with|by) (?:the )?(?P<name>(?-i:[A-Z])[\w-]+)", re.IGNORECASE)
+_CLAUSE = re.compile(
+    r"(?<=\w )\b(?<!until )(?<!since )(?:before|after|when(?! (?:do|does|did|is|are|was|were|can|will|must|may)\b)"
+    r"|while|during|if|unless|without|bevor|nachdem|wenn|falls|während|ohne|avant|après|pendant|antes|después|durante)\b"
+    r"(?P<said>.*)",
+    re.IGNORECASE | re.DOTALL,
+)
 _BESIDE_NUMBER = 24
 """Characters on either side of a number within which it is said what it counts."""
 
@@ -65,6 +71,15 @@ def measured(question: str, words: Collection[str]) -> tuple[str, bool] | None:
         return None
     written = rest[first.start : first.end].lower()
     return (written, bool(found["count"])) if written in words else None
+
+
+def circumstance(question: str) -> str:
+    """Return the clause that tells when or under what condition something is asked, "" for none: *taking a week off*.
+
+    Of "how much notice do I need before taking a week off?" it is what tells this notice from others.
+    """
+    found = _CLAUSE.search(question)
+    return found["said"] if found else ""
 
 
 def roles(text: str) -> dict[str, set[str]]:

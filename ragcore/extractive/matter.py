@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragcore.errors import ModelError
+from ragcore.extractive.degrees import grades_alike
 from ragcore.extractive.expectation import Expectation, is_of_kind
 from ragcore.extractive.form import beside_numbers, measured
 from ragcore.extractive.likeness import Floats, Likeness, words_to_embed
@@ -32,10 +33,11 @@ class Matter:
     (units, words) how far the title and headings above it do; all 0..1. ``felt`` (units,) is the cosine with the
     question, NaN where the embedder was not asked or doesn't know; ``relevance`` (units,) is that of the passage.
     ``counted`` (units,) is how far each speaks of what the question counts or measures, 1 where it does neither.
-    ``scores`` (units,): higher is better.
+    ``scores`` (units,): higher is better. ``spoken`` (units,) is all that each says, with what stands above it.
     """
 
     units: Sequence[Unit]
+    spoken: Sequence[str]
     words: Sequence[Word]
     weights: Floats
     held: Floats
@@ -68,7 +70,7 @@ async def weigh_units(
     openings = [opening(units, pools, chunk) for chunk in range(len(chunks))]
     topics = [{**opening, **place} for opening, place in zip(openings, places, strict=True)]
 
-    kinds = np.array([[float(is_of_kind(word.written, unit.text)) for word in words] for unit in units])
+    kinds = np.array([[float(_says_kind(word.written, unit.text)) for word in words] for unit in units])
     kinds = kinds.reshape(len(units), len(words))
 
     def covered(likeness: Likeness) -> Floats:
@@ -95,6 +97,7 @@ async def weigh_units(
     scores = _inherited(units, scores, options.inherited) + options.neighbour * _beside(units, scores)
     return Matter(
         units=units,
+        spoken=[f"{place(chunks[unit.chunk].chunk)}: {text}" for unit, text in zip(units, spoken, strict=True)],
         words=words,
         weights=weight,
         held=held,
@@ -104,6 +107,11 @@ async def weigh_units(
         counted=counted,
         scores=scores,
     )
+
+
+def _says_kind(word: str, text: str) -> bool:
+    """Whether a text has what a word only names the kind of, a rate or an extreme, without the word itself."""
+    return is_of_kind(word, text) or grades_alike(word, text)
 
 
 async def _felt(

@@ -6,11 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragcore.extractive.expectation import Expectation
-from ragcore.extractive.form import is_how_to, roles, takes_anything
+from ragcore.extractive.form import circumstance, is_how_to, roles, takes_anything
 from ragcore.extractive.likeness import Floats
 from ragcore.extractive.matter import Matter
 from ragcore.extractive.options import ExtractOptions
-from ragcore.extractive.words import LIGHTEST, content, holds_code
+from ragcore.extractive.statements import Statement, statements
+from ragcore.extractive.words import LIGHTEST, TIMES, content, holds_code
 
 TOLD = 0.3
 """How far a row or what stands above it must hold one of the words that are asked of the thing."""
@@ -19,13 +20,21 @@ TOLD = 0.3
 def support(
     question: str, matter: Matter, chosen: Sequence[int], options: ExtractOptions
 ) -> tuple[float, float | None]:
-    """Return which share of what is asked the chosen units hold, 0..1, and their best cosine with the question.
+    """Return which share of what is asked one of the chosen statements holds, 0..1, and the best cosine of the units.
 
     What is asked are the telling words but for names that title or headings bear: of "What does the OX-12 weigh?" it is
     "weigh". Where anything about a thing will do, its name counts as well. The share is 1 when there are no such words;
     the cosine is None where the embedder can't compare.
     """
-    own, above = matter.held[chosen].max(axis=0), np.floor(matter.around[chosen].max(axis=0))
+    felt = matter.felt[chosen]
+    cosine = None if np.isnan(felt).all() else float(np.nanmax(felt))
+    said = statements(matter, chosen)
+    return max(_supported(question, matter, one, options, by_words=cosine is None) for one in said), cosine
+
+
+def _supported(question: str, matter: Matter, said: Statement, options: ExtractOptions, *, by_words: bool) -> float:
+    """Return which share of what is asked a statement holds, 0..1."""
+    own, above = said.held, np.floor(said.above)
     anything = takes_anything(question)
     asked = [
         (anything or not word.names or (own[j] < TOLD and above[j] < TOLD)) and word.weight >= LIGHTEST
@@ -34,13 +43,10 @@ def support(
     share = _share(np.maximum(own, options.around * above), matter.weights, np.array(asked, dtype=bool))
     expectation = Expectation(question)
     if not any(asked) and expectation.waits:
-        share = expectation.met("\n".join(matter.units[i].text for i in chosen))
+        share = expectation.met(said.text)
     # What title and headings say already is what the passage is about; the sentence must say something else of it.
     rest = np.array(asked, dtype=bool) & (above < 1.0)
-    felt = matter.felt[chosen]
-    if np.isnan(felt).all():
-        share = min(share, _share(own, matter.weights, rest))
-    return share, None if np.isnan(felt).all() else float(np.nanmax(felt))
+    return min(share, _share(own, matter.weights, rest)) if by_words else share
 
 
 def row_tells(matter: Matter, i: int) -> bool:
@@ -101,6 +107,22 @@ def _uncounted(matter: Matter, chosen: Sequence[int]) -> bool:
     return bool(matter.counted[chosen].max() < TOLD)
 
 
+def _leaves_amount_open(question: str, matter: Matter, chosen: Sequence[int], options: ExtractOptions) -> bool:
+    """Whether a question waits for an amount, and no statement with one tells of what, and in which circumstance."""
+    expectation = Expectation(question)
+    if not expectation.waits_for_amount:
+        return False
+    by_words = bool(np.isnan(matter.felt[chosen]).all())
+    when = content(circumstance(question))
+    clause = [j for j, word in enumerate(matter.words) if word.term in when and word.term not in TIMES]
+    return not any(
+        expectation.holds_amount(one.text)
+        and (not clause or one.best[clause].max() >= TOLD)
+        and _supported(question, matter, one, options, by_words=by_words) >= options.enough_of_amount
+        for one in statements(matter, chosen)
+    )
+
+
 def _share(held: Floats, weight: Floats, counted: NDArray[np.bool_]) -> float:
     total = float(weight[counted].sum())
     return float(held[counted] @ weight[counted]) / total if total > 0.0 else 1.0
@@ -116,13 +138,17 @@ def answers(question: str, matter: Matter, chosen: Sequence[int], options: Extra
     if not chosen:
         return False
     share, cosine = support(question, matter, chosen, options)
+    if _leaves_amount_open(question, matter, chosen, options):
+        return False
     if cosine is not None and _uncounted(matter, chosen):
         return False
     if cosine is not None and _names_another(matter, chosen):
         far = cosine < options.enough_meaning
         if far or _in_its_place(question, matter, chosen):
             return False
+    relevance = float(matter.relevance[chosen].max())
     if cosine is None:
-        return share >= (options.enough_words if sure else options.enough_words_unsure)
+        enough = max(options.enough_words, options.enough_words_here - 0.5 * relevance)
+        return share >= (enough if sure else max(enough, options.enough_words_unsure))
     steps = options.expected if _are_the_steps(question, matter, chosen) else 0.0
-    return share + cosine + float(matter.relevance[chosen].max()) + steps >= options.enough
+    return share + cosine + relevance + steps >= options.enough

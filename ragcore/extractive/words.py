@@ -30,7 +30,14 @@ anybody someone everybody everyone company date time amount reason contact
 _LIGHT_CHINESE = """
 需要 应该 应当 多长 多久 多大 知道 告诉 介绍 一般 公司 进行 必须 怎么 如何 最多 最少 至少
 """
-_LIGHT = frozenset(map(stem, _LIGHT_ENGLISH.split())) | frozenset(_LIGHT_CHINESE.split())
+_LIGHT_GERMAN = """
+wann wie wo wer wen wem wessen warum welche welcher welches welchen welchem ist sind wird werden muss müssen kann können
+darf dürfen soll sollen haben viel viele hoch ich wir du ihr sie es ein eine einen einem einer eines
+der das den dem des und oder nicht mit für auf von vom zu zum zur bei beim bis nach über unter aus vor im ins
+"""
+_LIGHT = frozenset(map(stem, (_LIGHT_ENGLISH + _LIGHT_GERMAN).split())) | frozenset(_LIGHT_CHINESE.split())
+_DERIVED = re.compile("(?:ance|ence|ment|ness|ation)s?$")
+"""A noun of its own, though its stem is that of a light word: an allowance is more than that something is allowed."""
 _LIGHT_SHARE = 0.3
 """What a word that many questions have weighs beside one that tells what this one is about."""
 LIGHTEST = 0.5
@@ -38,9 +45,11 @@ LIGHTEST = 0.5
 _PARTICLES = frozenset("的了吗嗎呢吧是在与與和有几幾个個多少什么麼怎哪谁誰何为為么要会能可")
 _FRAME = re.compile(
     "请问|什么时候|什么时间|什么地方|为什么|为何|什么样|什么|怎么样|怎么|怎样|如何|多长时间|多长|多久|有?多少[天年个次元钱人]?|多大|哪些|哪个|哪里|哪儿|哪一?[年月天种家位]"
-    "|几[天年月日个次种点位]|是否|能否|可不可以|可以|有没有|需要|应该|应当|必须|一般|通常|吗|呢|吧|的|了|是|那(?=.{1,6}呢)|由谁|谁"
+    "|几[天年月日个次种点位]|(?<!第)一次|是否|能否|可不可以|可以|有没有|需要|应该|应当|必须|一般|通常|吗|呢|吧|的|了|是|那(?=.{1,6}呢)|由谁|谁"
 )
 """What frames a Chinese question. It parts words: a pair of characters across its border is nobody's word."""
+TIMES = frozenset(map(stem, ("minute", "hour", "day", "week", "month", "year")))
+"""Terms that measure time: a sentence with a span has one of them, whatever it is the span of."""
 _ADDRESS = re.compile(r"@|://")
 _SENTENCE_START = re.compile(r"(?:^|[.!?。！？:\n])\W*$")
 
@@ -95,7 +104,7 @@ def question_words(question: str, *, identifier: float) -> list[Word]:
         is_code = term.kind is Kind.IDENTIFIER
         of_code = any(start <= term.start and term.end <= end for start, end in codes)
         straddles = term.kind is Kind.PAIR and any(character in _PARTICLES for character in text)
-        light = text in _LIGHT or straddles or of_code
+        light = (text in _LIGHT and not _DERIVED.search(written)) or straddles or of_code
         weight = identifier if is_code else _LIGHT_SHARE if light else 1.0
         names = of_code or _capital(question, term)
         across = frozenset(other for other, one in kinds.items() if _overlap(term, one))
