@@ -22,6 +22,7 @@ ROOT = pathlib.Path(__file__).parents[1]
             )
             for name in ("slack", "discord", "telegram")
         ),
+        (("own_questions", "--half", "mended"), "| mended |"),
         (("ingest", "--documents", "20", "--no-embedding"), "0 texts embedded"),
     ],
 )

@@ -66,8 +66,8 @@ class ExtractOptions:
     """The same for the share alone, where the embedder can't compare; this and the next two on half 0 of
     cmrc2018-zh."""
     enough_words_here: float = 0.45
-    """The same for the share plus half the relevance of the passage: where that is hardly relevant, more words are asked
-    for."""
+    """The same for the share plus half the relevance of the passage: the less relevant it is, the more words must be
+    held."""
     enough_words_unsure: float = 0.5
     """The same for the share alone where the passage did not pass the relevance gate either."""
     enough_of_amount: float = 0.45
