@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -48,7 +47,7 @@ class BotApi:
         if request.match_info["token"] != self._world.token:
             return _refusal(Refused(401, "Unauthorized"))
         params = {key: _value(key, value) for key, value in (await request.post()).items()}
-        self._world.calls.append((time.monotonic(), method, params))
+        self._world.calls.append((self._world.clock(), method, params))
         fault = self._world.faults.take(method)
         if fault is not None and fault.delay:
             await asyncio.sleep(fault.delay)

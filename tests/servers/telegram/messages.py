@@ -60,7 +60,7 @@ class Messages:
         self._world.pace(chat)
         text = text_of(params)[0] if params.get("text") else ""
         can_stop = bool(params.get("can_stop"))
-        chat.drafts[params["draft_id"]] = Draft(text=text, at=time.monotonic(), can_stop=can_stop)
+        chat.drafts[params["draft_id"]] = Draft(text=text, at=self._world.clock(), can_stop=can_stop)
         return True
 
     async def edit(self, params: Json) -> object:
@@ -90,15 +90,18 @@ class Messages:
 
     async def delete(self, params: Json) -> object:
         chat = self._world.known_chat(params)
+        self._world.pace(None)
         if chat.messages.pop(params.get("message_id", 0), None) is None:
             raise Refused(400, "Bad Request: message to delete not found")
         return True
 
     async def chat_action(self, params: Json) -> object:
         self._world.known_chat(params)
+        self._world.pace(None)
         return True
 
     async def answer_query(self, params: Json) -> object:
+        self._world.pace(None)
         if params.get("callback_query_id") not in self._world.queries:
             raise Refused(400, "Bad Request: query is too old and response timeout expired or query ID is invalid")
         if len(params.get("text", "")) > MAX_CALLBACK_ANSWER:

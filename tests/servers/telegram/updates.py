@@ -8,6 +8,9 @@ from aiohttp import ClientSession
 from tests.servers.telegram.rules import Json, Refused
 from tests.servers.telegram.world import World
 
+_MOMENT = 1e-6
+"""Seconds that are none: by a loop's own clock less may be left for ever."""
+
 
 class Updates:
     """The queue of updates."""
@@ -44,13 +47,13 @@ class Updates:
         stopped = self._polling = asyncio.Event()
         offset = params.get("offset", 0)
         self._updates = [update for update in self._updates if update["update_id"] >= offset]
-        until = time.monotonic() + min(50, params.get("timeout", 0))
+        until = self._world.clock() + min(50, params.get("timeout", 0))
         allowed = params.get("allowed_updates")
-        while not self._updates and time.monotonic() < until and not stopped.is_set():
+        while not self._updates and until - self._world.clock() > _MOMENT and not stopped.is_set():
             self._arrived.clear()
             waits = [asyncio.ensure_future(self._arrived.wait()), asyncio.ensure_future(stopped.wait())]
             _, pending = await asyncio.wait(
-                waits, timeout=until - time.monotonic(), return_when=asyncio.FIRST_COMPLETED
+                waits, timeout=until - self._world.clock(), return_when=asyncio.FIRST_COMPLETED
             )
             for wait in pending:
                 wait.cancel()

@@ -86,6 +86,8 @@ class World:
     """Whether what it tells of a rich message is more than the library can read."""
     rates: Rates = field(default_factory=Rates)
     windows: dict[str, Window] = field(default_factory=dict)
+    clock: Callable[[], float] = time.monotonic
+    """The seconds by which it counts calls, keeps drafts and holds polls."""
     watch: Callable[[str, str], None] = lambda when, method: None
     """Told of each call, ``before`` and ``after`` it takes effect."""
     queries: set[str] = field(default_factory=set)
@@ -109,7 +111,7 @@ class World:
     def draft(self, chat_id: int) -> Draft | None:
         """Return the draft that the chat shows now."""
         drafts = self.chat(chat_id).drafts
-        for number in [n for n, shown in drafts.items() if time.monotonic() - shown.at > DRAFT_SECONDS]:
+        for number in [n for n, shown in drafts.items() if self.clock() - shown.at > DRAFT_SECONDS]:
             del drafts[number]
         return next(iter(drafts.values()), None)
 
@@ -137,12 +139,14 @@ class World:
             raise Refused(400, "Bad Request: message to edit not found")
         return message
 
-    def pace(self, chat: Chat) -> None:
-        """Count a call to a chat, or raise Refused beyond a limit."""
-        names = {"everything": self.rates.everything, f"chat {chat.id}": self.rates.chat}
-        if chat.type != "private":
-            names[f"group {chat.id}"] = self.rates.group
-        waits = [self.windows.setdefault(n, Window(*limit)).take(time.monotonic()) for n, limit in names.items()]
+    def pace(self, chat: Chat | None) -> None:
+        """Count a call to a chat (None: one that says nothing in any), or raise Refused beyond a limit."""
+        names = {"everything": self.rates.everything}
+        if chat is not None:
+            names[f"chat {chat.id}"] = self.rates.chat
+            if chat.type != "private":
+                names[f"group {chat.id}"] = self.rates.group
+        waits = [self.windows.setdefault(n, Window(*limit)).take(self.clock()) for n, limit in names.items()]
         if max(waits) > 0:
             seconds = max(1, round(max(waits) + 0.5))
             raise Refused(429, f"Too Many Requests: retry after {seconds}", retry_after=seconds)
