@@ -228,7 +228,7 @@ class Writer(Generic[R]):
                 or (*options.readers_of,)
             )[0]
             code = line_to_add(name, options.readers_of.get(name, ()), narrowest(audience) or person(incoming))
-            told.append(word("line_to_add", language, line=""))
+            told = [word("line_to_add", language)]
         elif admins := [one for one in options.admins if one.startswith(f"{self._platform.name}:")]:
             told.append(word("ask_whom", language, admins=", ".join(admins)))
         document = sentence(*told, code=code)

@@ -25,7 +25,7 @@ def test_who_may_read_nothing_is_told_whom_to_ask_and_an_admin_the_line(asker: s
             (text,) = flow.texts("q1")
             line = line_to_add("handbook", ("slack:T1",), "discord:G1/C1")
             assert (line in text) == (asker == "9")
-            assert ("discord:@9" in text) == (asker == "U1")
+            assert ("discord:@9" in text) == ("ask an administrator" in text) == (asker == "U1")
             assert flow.model.questions == []
             assert await outcome(flow, "q1") is Outcome.NOT_ALLOWED
 
