@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from bots.rendering.plain import plain_inlines
 from bots.rendering.tree import (
@@ -10,12 +11,14 @@ from bots.rendering.tree import (
     Block,
     Break,
     Cell,
+    Document,
     Fence,
     Inline,
     ItemList,
     Link,
     ListItem,
     Paragraph,
+    Quote,
     Styled,
     Table,
     Text,
@@ -37,6 +40,30 @@ def without_table(table: Table, width: int) -> Block:
     if not table.rows:
         return Paragraph(children=between(table.header))
     return cards(table.header, table.rows)
+
+
+def settled(document: Document, width: int) -> Document:
+    """Return the document with a list for each table that can't be code of ``width`` columns.
+
+    Done before a document is split, so that the parts of one table look alike.
+    """
+    return replace(document, blocks=tuple(_settled(block, width) for block in document.blocks))
+
+
+def _settled(block: Block, width: int) -> Block:
+    match block:
+        case Table():
+            shown = without_table(block, width)
+            return block if isinstance(shown, Fence) else shown
+        case Quote():
+            return replace(block, blocks=tuple(_settled(inner, width) for inner in block.blocks))
+        case ItemList():
+            items = (
+                replace(item, blocks=tuple(_settled(inner, width) for inner in item.blocks)) for item in block.items
+            )
+            return replace(block, items=tuple(items))
+        case _:
+            return block
 
 
 def cards(header: Sequence[Cell], rows: Iterable[Sequence[Cell]]) -> ItemList:

@@ -16,7 +16,7 @@ from bots.rendering.sources import source_inlines
 from bots.rendering.tables import without_table
 from bots.rendering.tree import Cite, Code, Inline, SourceLine, Styled, Table
 
-_TABLE_COLUMNS = 72
+TABLE_COLUMNS = 72
 _SPECIAL = re.compile(r"[\\*_~`|\[]")
 _LINE_START = re.compile(r"^(\s*)(#{1,3}(?=\s)|-#|>|[-*+](?=\s))", re.MULTILINE)
 _NUMBERED = re.compile(r"^\s*\d+(?=[.)]\s)", re.MULTILINE)
@@ -95,7 +95,7 @@ class DiscordMarkdown(Markup):
 
     def table(self, table: Table, place: Place) -> list[Line]:
         """Return aligned code, or a list."""
-        return self.block(without_table(table, _TABLE_COLUMNS), place)
+        return self.block(without_table(table, TABLE_COLUMNS), place)
 
     def marker(self, number: int | None, depth: int) -> str:
         """Return what stands before an item."""

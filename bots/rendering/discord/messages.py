@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 from bots.platform import View
 from bots.rendering.actions import Press
-from bots.rendering.discord.markdown import DiscordMarkdown, discord_url
+from bots.rendering.discord.markdown import TABLE_COLUMNS, DiscordMarkdown, discord_url
 from bots.rendering.measure import units
 from bots.rendering.presses import presses, prompts, reasons
 from bots.rendering.quiet import quiet_text
 from bots.rendering.sources import reachable
 from bots.rendering.split import first_part, split
+from bots.rendering.tables import settled
 from bots.rendering.tree import Document
 
 MAX_CONTENT = 2000
@@ -42,7 +43,8 @@ class DiscordMessage:
 def render_discord(view: View) -> tuple[DiscordMessage, ...]:
     """Return the whole reply as one message, or as parts in order; sources, notes and buttons are on the last."""
     markup = DiscordMarkdown()
-    *first, last = split(_document(view), lambda some: units(content_of(some, markup)) <= MAX_CONTENT, MAX_CONTENT)
+    document = settled(_document(view), TABLE_COLUMNS)
+    *first, last = split(document, lambda some: units(content_of(some, markup)) <= MAX_CONTENT, MAX_CONTENT)
     messages = [DiscordMessage(content=content_of(part, markup)) for part in first]
     return (*messages, DiscordMessage(content=content_of(last, markup), rows=discord_rows(view)))
 
@@ -50,9 +52,8 @@ def render_discord(view: View) -> tuple[DiscordMessage, ...]:
 def render_discord_partial(view: View) -> DiscordMessage:
     """Return what is written so far as one message, its end left out where it is too long."""
     markup = DiscordMarkdown()
-    part, whole = first_part(
-        _document(view), lambda some: units(content_of(some, markup)) <= MAX_CONTENT - 2, MAX_CONTENT
-    )
+    document = settled(_document(view), TABLE_COLUMNS)
+    part, whole = first_part(document, lambda some: units(content_of(some, markup)) <= MAX_CONTENT - 2, MAX_CONTENT)
     return DiscordMessage(content=content_of(part, markup) + ("" if whole else " …"), rows=discord_rows(view))
 
 

@@ -11,7 +11,8 @@ from bots.rendering.quiet import quiet
 from bots.rendering.tables import without_table
 from bots.rendering.tree import Break, Cite, Code, Inline, Link, Styled, Table, Text
 
-_TABLE_COLUMNS = 48
+TABLE_COLUMNS = 48
+"""The widest table shown as code: what a phone shows without a break."""
 _TAGS = {"emphasis": "i", "strong": "b", "strike": "s"}
 _LANGUAGE = re.compile(r"[A-Za-z0-9_+#.-]{1,40}")
 _TAG = re.compile(r"<[^>]*>")
@@ -73,7 +74,7 @@ class TelegramHtml(Markup):
 
     def table(self, table: Table, place: Place) -> list[Line]:
         """Return aligned code, or a list."""
-        return self.block(without_table(table, _TABLE_COLUMNS), place)
+        return self.block(without_table(table, TABLE_COLUMNS), place)
 
     def inlines(self, children: Sequence[Inline], styles: frozenset[str] = frozenset()) -> str:
         """Return the inlines, quiet and in their direction."""

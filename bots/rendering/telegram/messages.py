@@ -11,7 +11,8 @@ from bots.rendering.presses import presses, prompts, reasons
 from bots.rendering.quiet import quiet_text
 from bots.rendering.sources import reachable, source_inlines
 from bots.rendering.split import first_part, split
-from bots.rendering.telegram.html import TelegramHtml, address_bytes, entities, shown
+from bots.rendering.tables import settled
+from bots.rendering.telegram.html import TABLE_COLUMNS, TelegramHtml, address_bytes, entities, shown
 from bots.rendering.telegram.rich import TelegramRich, has_table, rich_of
 from bots.rendering.tree import Document, SourceLine
 
@@ -57,7 +58,7 @@ def render_telegram(view: View, *, rich: bool = False) -> tuple[TelegramMessage,
     """
     document = _document(view)
     markup = TelegramHtml()
-    parts = split(document, lambda some: _fits(html_of(some, markup)), MAX_TEXT)
+    parts = split(settled(document, TABLE_COLUMNS), lambda some: _fits(html_of(some, markup)), MAX_TEXT)
     keyboard = telegram_keyboard(view)
     if rich and (len(parts) > 1 or has_table(document.blocks)):
         content = rich_of(document)
@@ -70,7 +71,8 @@ def render_telegram(view: View, *, rich: bool = False) -> tuple[TelegramMessage,
 def render_telegram_partial(view: View) -> TelegramMessage:
     """Return what is written so far as one message, its end left out where it is too long."""
     markup = TelegramHtml()
-    part, whole = first_part(_document(view), lambda some: _fits(html_of(some, markup), spare=2), MAX_TEXT)
+    document = settled(_document(view), TABLE_COLUMNS)
+    part, whole = first_part(document, lambda some: _fits(html_of(some, markup), spare=2), MAX_TEXT)
     return TelegramMessage(html=html_of(part, markup) + ("" if whole else " …"), keyboard=telegram_keyboard(view))
 
 

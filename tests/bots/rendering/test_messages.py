@@ -1,5 +1,6 @@
 """What one reply is on each platform: one message while it is short, buttons and sources on the last part."""
 
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 import pytest
@@ -8,6 +9,7 @@ from bots.platform import Button, View
 from bots.rendering.actions import Act, Action, read_action
 from bots.rendering.captions import CAPTIONS, LANGUAGES, caption
 from bots.rendering.discord import discord_reasons, render_discord, render_discord_partial
+from bots.rendering.parse import parse_markdown
 from bots.rendering.slack import render_slack, render_slack_partial, slack_reasons
 from bots.rendering.telegram import render_telegram, render_telegram_partial, telegram_reasons
 from bots.rendering.tree import Cite, Document, Paragraph, SourceLine, Text
@@ -112,3 +114,16 @@ def test_a_prompt_that_its_button_could_not_show_whole_is_left_out() -> None:
     shown = view(buttons=(), prompts=("short", "x" * 90))
     assert len(render_discord(shown)[-1].rows[0]) == 1
     assert len(render_telegram(shown)[-1].keyboard) == 1
+
+
+@pytest.mark.parametrize(("render", "wide"), [(render_discord, 70), (render_telegram, 45)])
+def test_the_parts_of_one_table_look_alike(render: Callable[[View], Sequence[object]], wide: int) -> None:
+    rows = [f"| {number} | {'word ' * 8}|" for number in range(200)]
+    for last, is_code in (("| 200 | end |", True), (f"| 200 | {'x' * wide} end |", False)):
+        table = parse_markdown("\n".join(("| No. | What |", "|---|---|", *rows, last)))
+        texts = [
+            str(getattr(part, "content", "") or getattr(part, "html", ""))
+            for part in render(View(document=table, reference=""))
+        ]
+        assert len(texts) > 1
+        assert {"```" in text or "<pre>" in text for text in texts} == {is_code}
