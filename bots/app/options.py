@@ -62,6 +62,11 @@ def known_languages(settings: Settings) -> frozenset[str] | None:
     return frozenset({"en"}) if settings.embedding.provider == "minilm" else None
 
 
+def homes(settings: Settings) -> dict[str, str]:
+    """Return the knowledge base of each source: where the settings move one, what was read before is in no other."""
+    return {source.name: source.knowledge_base for source in settings.sources}
+
+
 def link_hosts(settings: Settings) -> frozenset[str]:
     """Return the hosts whose addresses may become links: those of the sources, and those named."""
     addresses = (source.options.get("base_url") or source.options.get("url") for source in settings.sources)

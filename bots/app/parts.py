@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pydantic import SecretStr
 
 from bots.app.embedders import SizedEmbedder, open_embedder
-from bots.app.options import known_languages, retrieval_options, with_given
+from bots.app.options import homes, known_languages, retrieval_options, with_given
 from bots.settings import LLMSettings, Settings, TaskSettings
 from ragcore.history import History
 from ragcore.library import Library
@@ -66,6 +66,7 @@ async def open_parts(settings: Settings) -> AsyncGenerator[Parts]:
                 embedder=embedder,
                 options=retrieval_options(settings),
                 known_languages=known_languages(settings),
+                homes=homes(settings),
             ),
             history=history,
         )

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from bots.access import Audience, readable
-from bots.app.options import link_hosts
+from bots.app.options import homes, link_hosts
 from bots.app.parts import Parts
 from bots.requests import Ask, Recall, Recalled
 from bots.settings import Settings
@@ -44,7 +44,7 @@ async def recall_history(settings: Settings, parts: Parts, request: Ask, bases: 
     key = audience_key(settings, request.audience, request.private_to)
 
     async def open_to(documents: Collection[str]) -> frozenset[str]:
-        return await _open(parts, documents, bases, request.audience)
+        return await _open(settings, parts, documents, bases, request.audience)
 
     return await parts.history.recall(
         request.conversation,
@@ -78,7 +78,7 @@ async def recall_one(settings: Settings, parts: Parts, request: Recall) -> Recal
     bases = tuple(name for name in bases if not request.knowledge_bases or name in request.knowledge_bases)
     cited = {citation.document_id for citation in turn.citations}
     rests_on = cited | (turn.rests_on or frozenset())
-    open_to = await _open(parts, rests_on, bases, request.audience)
+    open_to = await _open(settings, parts, rests_on, bases, request.audience)
     used = await parts.library.registry.live_chunks((*(one.chunk_id for one in turn.citations), *request.chunks))
     chunks = {name: chunk for name, chunk in used.items() if chunk.document_id in open_to}
     return Recalled(
@@ -96,9 +96,16 @@ async def recall_one(settings: Settings, parts: Parts, request: Recall) -> Recal
     )
 
 
-async def _open(parts: Parts, documents: Collection[str], bases: Collection[str], audience: Audience) -> frozenset[str]:
+async def _open(
+    settings: Settings, parts: Parts, documents: Collection[str], bases: Collection[str], audience: Audience
+) -> frozenset[str]:
     """Return those of the documents that stand in one of these knowledge bases now, and are open to the audience."""
-    known = (await parts.library.registry.documents(tuple(documents))).values()
+    home = homes(settings)
     return frozenset(
-        one.id for one in known if not one.deleted and one.knowledge_base in bases and is_open(one.readers, audience)
+        one.id
+        for one in (await parts.library.registry.documents(tuple(documents))).values()
+        if not one.deleted
+        and one.knowledge_base in bases
+        and home.get(one.source, one.knowledge_base) == one.knowledge_base
+        and is_open(one.readers, audience)
     )

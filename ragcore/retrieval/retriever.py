@@ -5,6 +5,7 @@ import copy
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,12 +102,15 @@ class Retriever:
         embedder: Embedder,
         options: RetrievalOptions | None = None,
         known_languages: frozenset[str] | None = frozenset({"en"}),
+        homes: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         """Compose; the synonym file is read at the first question.
 
         ``known_languages`` are those that the embedder is said to read, None: all. What the documents show of it counts
-        besides, the more of them there are.
+        besides, the more of them there are. ``homes`` tells the knowledge base of each source: what was read into
+        another one is not given out.
         """
+        self._homes = homes
         self._registry = registry
         self._embedder = embedder
         self._options = options or RetrievalOptions()
@@ -194,7 +198,9 @@ class Retriever:
         def ids_of(searched: _Searched) -> list[str]:
             return [candidate.chunk_id for candidate in searched.best]
 
-        return await self._registry.settled_search(question.knowledge_bases, search, ids_of, readers=question.readers)
+        return await self._registry.settled_search(
+            question.knowledge_bases, search, ids_of, readers=question.readers, homes=self._homes
+        )
 
     def _judged(self, query: SearchQuery, searched: _Searched, live: Mapping[str, Chunk]) -> _Judged:
         """Lift what holds a quoted phrase, and let through what reaches the threshold."""

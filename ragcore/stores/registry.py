@@ -5,8 +5,9 @@ written, one not yet swept); what they return is looked up here and the rest is 
 """
 
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Row, Select, and_, bindparam, false, func, select
@@ -57,7 +58,9 @@ _IN_FLUX = and_(staged.c.document_id == chunks.c.document_id, staged.c.generatio
 
 # Every question runs these: built once, they are compiled once and cost nothing to build.
 _LIVE_CHUNKS = (
-    select_chunks().add_columns(documents.c.readers).where(chunks.c.id.in_(bindparam("ids", expanding=True)), _IS_LIVE)
+    select_chunks()
+    .add_columns(documents.c.readers, documents.c.source)
+    .where(chunks.c.id.in_(bindparam("ids", expanding=True)), _IS_LIVE)
 )
 _NEWEST = select(func.max(documents.c.revision)).where(documents.c.knowledge_base == bindparam("name"))
 _NOT_LIVE = (
@@ -95,6 +98,7 @@ class Registry:
         ids_of: Callable[[T], Sequence[str]],
         *,
         readers: frozenset[str] | None = None,
+        homes: Mapping[str, str] = MappingProxyType({}),
     ) -> tuple[T, dict[str, Chunk]]:
         """Search the indexes so that every document is seen in exactly one version, and none by who may not read it.
 
@@ -108,6 +112,7 @@ class Registry:
             search: runs the search on the indexes; its argument says by how much to raise ``k``.
             ids_of: names the chunks that a result holds.
             readers: who sees what is found; a document that names its readers must name one of them. None sees all.
+            homes: the knowledge base of each source. What still stands in another one, from before, is dropped.
 
         Returns:
             What the search returned, and the live ones of its chunks by id.
@@ -117,7 +122,7 @@ class Registry:
         for _ in range(SEARCH_ATTEMPTS):
             result = await search(extra)
             ids = list(dict.fromkeys(ids_of(result)))
-            live, now = await self._settled(ids, knowledge_bases, readers)
+            live, now = await self._settled(ids, knowledge_bases, readers, homes)
             dropped = len(ids) - len(live)
             crowd = await self._left_out(knowledge_bases, readers) if 2 * dropped > len(ids) else 0
             if now == before and crowd <= extra:
@@ -127,13 +132,14 @@ class Registry:
         return result, live
 
     async def _settled(
-        self, ids: Sequence[str], names: Sequence[str], readers: frozenset[str] | None
+        self, ids: Sequence[str], names: Sequence[str], readers: frozenset[str] | None, homes: Mapping[str, str]
     ) -> tuple[dict[str, Chunk], int]:
         """Return those of the live chunks that may be read, and the last switch seen along with them."""
 
         def admits(row: Row[Any]) -> bool:
             told = json.loads(row.readers) if row.readers is not None else None
-            return row.knowledge_base in names and is_open(told, readers)
+            is_home = homes.get(row.source, row.knowledge_base) == row.knowledge_base
+            return is_home and row.knowledge_base in names and is_open(told, readers)
 
         return await self.database.read(
             lambda connection: (_live_of(connection, ids, admits), _newest(connection, names))

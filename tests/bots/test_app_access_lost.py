@@ -8,7 +8,7 @@ import pytest
 
 from bots.access import audience_of
 from bots.requests import Ask, Recall, Recalled, Sync
-from ragcore.types import ConversationKey
+from ragcore.types import Answer, ConversationKey
 from tests.bots.handbook import opened, told
 from tests.fakes.openai_server import OpenAIServer, Reply
 
@@ -101,3 +101,26 @@ async def test_an_answer_is_not_told_again_to_who_may_not_read_what_was_recalled
     withheld = [one.withheld for one in recalled if isinstance(one, Recalled)]
     assert withheld == [0, 1, 1]
     assert second is not None
+
+
+async def test_a_source_that_was_moved_is_closed_in_its_old_knowledge_base_before_it_is_read_anew(
+    home: pathlib.Path, model: OpenAIServer
+) -> None:
+    settle(home, model, secret="[]")
+    settings = (home / "citebot.toml").read_text()
+    together = settings.replace('path = "secret"', 'path = "secret"\nknowledge_base = "handbook"')
+    (home / "citebot.toml").write_text(together)
+    _, before = await asked(home, Sync(), FIRST)
+    assert isinstance(before, Answer)
+    assert "secret:merger.txt" in {scored.chunk.document_id for scored in before.chunks}
+    (home / "citebot.toml").write_text(settings)
+    again = Recall(reference=FIRST.reference, audience=MEMBER)
+    told_again, after = await asked(home, again, replace(FIRST, reference="00000009"))
+    assert isinstance(told_again, Recalled)
+    assert told_again.withheld
+    assert isinstance(after, Answer)
+    assert "secret:merger.txt" not in {scored.chunk.document_id for scored in after.chunks}
+    assert told_in_prompt(model) == 0
+    _, moved = await asked(home, Sync(), Ask(question=FIRST.question))
+    assert isinstance(moved, Answer)
+    assert "secret:merger.txt" in {scored.chunk.document_id for scored in moved.chunks}

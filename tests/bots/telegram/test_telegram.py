@@ -24,6 +24,16 @@ from tests.fakes.waiting import until
 from tests.servers.faults import Fault
 from tests.servers.telegram import telegram_server
 
+RESTRICTED = dict.fromkeys(
+    (
+        "can_send_messages", "can_send_audios", "can_send_documents", "can_send_photos", "can_send_videos",
+        "can_send_video_notes", "can_send_voice_notes", "can_send_polls", "can_send_other_messages",
+        "can_add_web_page_previews", "can_change_info", "can_invite_users", "can_pin_messages", "can_manage_topics",
+        "can_react_to_messages", "can_edit_tag",
+    ),
+    False,
+) | {"until_date": 0}  # fmt: skip
+
 
 async def test_a_private_message_becomes_a_question(scene: Scene) -> None:
     said = scene.server.say(ASKER, "How many days?", language="de")
@@ -234,6 +244,27 @@ async def test_members_of_a_group_read_in_private_what_the_group_reads(scene: Sc
     calls = scene.server.count("getChatMember")
     await scene.platform.readers(other)
     assert scene.server.count("getChatMember") == calls, "remembered for five minutes"
+
+
+@pytest.mark.parametrize(
+    ("status", "more", "inside"),
+    [
+        ("creator", {"is_anonymous": False}, True),
+        ("member", {}, True),
+        ("left", {}, False),
+        ("kicked", {"until_date": 0}, False),
+        ("restricted", {"is_member": True, **RESTRICTED}, True),
+        ("restricted", {"is_member": False, **RESTRICTED}, False),
+    ],
+)
+async def test_who_has_left_a_group_reads_no_more_what_it_reads(
+    status: str, more: dict[str, object], inside: bool, scene: Scene
+) -> None:
+    scene.server.chat(GROUP).members[7] = status
+    scene.server.chat(GROUP).member_facts[7] = more
+    scene.server.say(7, "How many?", user=7)
+    (incoming,) = await scene.inbox.wait()
+    assert (f"telegram:{GROUP}" in await scene.platform.readers(incoming)) == inside
 
 
 @pytest.mark.parametrize(("where", "told"), [(7, {"telegram:@7", f"telegram:{GROUP}"}), (GROUP, {f"telegram:{GROUP}"})])

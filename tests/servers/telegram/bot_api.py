@@ -85,10 +85,12 @@ class BotApi:
         return True
 
     async def _member(self, params: Json) -> object:
-        status = self._world.known_chat(params).members.get(params["user_id"])
+        chat, person = self._world.known_chat(params), params["user_id"]
+        status = chat.members.get(person)
         if status is None:
             raise Refused(400, "Bad Request: member not found")
-        return {"status": status, "user": {"id": params["user_id"], "is_bot": False, "first_name": "User"}}
+        user = {"id": person, "is_bot": False, "first_name": "User"}
+        return {"status": status, "user": user, **chat.member_facts.get(person, {})}
 
     async def _file(self, params: Json) -> object:
         if params.get("file_id") not in self._world.files:

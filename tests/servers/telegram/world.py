@@ -38,6 +38,8 @@ class Chat:
     messages: dict[int, Json] = field(default_factory=dict)
     drafts: dict[int, Draft] = field(default_factory=dict)
     members: dict[int, str] = field(default_factory=dict)
+    member_facts: dict[int, dict[str, object]] = field(default_factory=dict)
+    """What is told of a member besides."""
     """Status by user, as ``getChatMember`` tells it."""
     is_forum: bool = False
 
