@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from aiogram import Dispatcher
@@ -41,7 +42,7 @@ from bots.rendering.telegram import (
     render_telegram,
     render_telegram_partial,
 )
-from bots.telegram.calling import TELEGRAM_URL, open_calls
+from bots.telegram.calling import TELEGRAM_URL, open_calls, when_allowed
 from bots.telegram.polling import Watch
 from bots.telegram.pressing import press
 from bots.telegram.rich import RichMessages
@@ -210,7 +211,7 @@ class TelegramPlatform:
         try:
             view = await inbox.welcome(language or "en")
             for part in self.render(view):
-                await self._calls.post(str(message.chat.id), part)
+                await when_allowed(partial(self._calls.post, str(message.chat.id), part))
         except CitebotError as error:
             log.warning("a greeting could not be sent: %s", error)
 

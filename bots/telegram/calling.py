@@ -1,5 +1,6 @@
 """Every call to Telegram, its errors mapped once."""
 
+import asyncio
 import hashlib
 import hmac
 import logging
@@ -51,6 +52,7 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 TELEGRAM_URL = "https://api.telegram.org"
+_WAITS = 3
 _NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 _GONE = (
     "message to edit not found",
@@ -94,6 +96,20 @@ def ours(error: AiogramError) -> PlatformError:  # noqa: PLR0911 (one return a k
             return PlatformUnreachable(f"Telegram cannot be reached ({type(error).__name__})")
         case _:
             return PlatformRefused(f"Telegram: {told}")
+
+
+async def when_allowed(work: Callable[[], Awaitable[T]]) -> T:
+    """Do what somebody asked for by a button, after the waits that Telegram asks for; no turn waits for it.
+
+    Raises:
+        PlatformRateLimited: it was asked to wait too often.
+    """
+    for _ in range(_WAITS):
+        try:
+            return await work()
+        except PlatformRateLimited as error:
+            await asyncio.sleep(error.retry_after)
+    return await work()
 
 
 def open_calls(token: str, api_url: str) -> "Calls":

@@ -2,13 +2,14 @@
 
 import logging
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from aiogram.types import CallbackQuery, InlineKeyboardMarkup, Message
 
-from bots.platform import Inbox, Sent, Vote
+from bots.platform import Inbox, Vote
 from bots.rendering.actions import Act, Action, read_action
 from bots.rendering.telegram import render_telegram_quotes, telegram_reasons
-from bots.telegram.calling import Calls, keyboard
+from bots.telegram.calling import Calls, keyboard, when_allowed
 from bots.telegram.translating import reader_of, seen_by
 from bots.turn.words import word
 from ragcore.errors import CitebotError
@@ -44,18 +45,18 @@ async def _do(
     match action.act:
         case Act.UP:
             await inbox.vote(Vote(reference=action.reference, voter=reader_of(query.from_user.id), side="up"))
-            await calls.rekey(message, _without_reasons(message))
+            await when_allowed(lambda: calls.rekey(message, _without_reasons(message)))
             return "👍"
         case Act.DOWN:
             await inbox.vote(Vote(reference=action.reference, voter=reader_of(query.from_user.id), side="down"))
-            await calls.rekey(message, _with_reasons(message, action.reference, language))
+            await when_allowed(lambda: calls.rekey(message, _with_reasons(message, action.reference, language)))
             return "👎"
         case Act.REASON:
             vote = Vote(
                 reference=action.reference, voter=reader_of(query.from_user.id), side="down", reason=action.value
             )
             await inbox.vote(vote)
-            await calls.rekey(message, _without_reasons(message))
+            await when_allowed(lambda: calls.rekey(message, _without_reasons(message)))
             return "👎"
         case Act.QUOTES:
             readers = seen_by(message.chat, query.from_user.id)
@@ -80,8 +81,8 @@ async def _show_quotes(
     topic = str(message.message_thread_id) if message.is_topic_message else ""
     reply_to = str(message.message_id)
     for part in render_telegram_quotes(view):
-        sent: Sent = await calls.post(str(message.chat.id), part, topic=topic, reply_to=reply_to, silent=True)
-        reply_to = sent.id
+        post = partial(calls.post, str(message.chat.id), part, topic=topic, reply_to=reply_to, silent=True)
+        reply_to = (await when_allowed(post)).id
     return ""
 
 

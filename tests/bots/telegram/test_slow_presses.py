@@ -1,8 +1,8 @@
-"""A pressed button, or a greeting, that Telegram keeps waiting: nobody else waits for it."""
+"""A pressed button, or a greeting, that Telegram keeps waiting: nobody else waits for it, and it is served then."""
 
 from bots.platform import Button
 from tests.bots.scene import view
-from tests.bots.telegram.scene import ASKER, Scene
+from tests.bots.telegram.scene import ASKER, GROUP, Scene
 from tests.fakes.waiting import until
 from tests.servers.faults import Fault
 
@@ -27,3 +27,25 @@ async def test_a_greeting_that_hangs_keeps_no_question_waiting(scene: Scene) -> 
     scene.server.say(ASKER, "/start")
     scene.server.say(43, "And me?", user=43)
     await scene.inbox.wait(1, seconds=3.0)
+
+
+async def test_what_telegram_asks_to_wait_for_is_done_then(scene: Scene) -> None:
+    wait = Fault(status=429, wait=1)
+    scene.inbox.greeting = view("Hello.")
+    scene.server.faults.add("sendMessage", wait)
+    scene.server.say(GROUP, "/start")
+    await until(lambda: scene.server.answers(GROUP))
+    scene.server.say(GROUP, "@citebot_bot how many?")
+    (incoming,) = await scene.inbox.wait()
+    (part,) = scene.platform.render(view("Five.", Button.FEEDBACK, Button.QUOTES))
+    await scene.platform.send(incoming, part, begun=None, key="k", number=0)
+    answer = scene.server.answers(GROUP)[-1]
+    scene.server.faults.add("sendMessage", wait)
+    scene.server.faults.add("editMessageReplyMarkup", wait)
+    scene.inbox.quoted["0123abcd"] = view("> Five days.")
+    scene.server.press(answer, "cb:quotes:0123abcd:")
+    scene.server.press(answer, "cb:down:0123abcd:")
+    await until(lambda: "Five days." in scene.server.answers(GROUP)[-1]["text"])
+    await until(lambda: len(answer["reply_markup"]["inline_keyboard"]) > 1)
+    await until(lambda: len(scene.server.callback_answers) == 2)
+    assert sorted(told.get("text", "") for told in scene.server.callback_answers) == ["", "👎"]
