@@ -19,7 +19,7 @@ from bots.platform import Sent
 from bots.turn.claim import Claim, Outcome
 from bots.turn.claims import Claims
 from ragcore.stores.database import Database
-from tests.bots.turn.helpers import message
+from tests.bots.turn.helpers import THERE, message
 from tests.fakes.forking import fork_for_each_line
 
 PARTS = 2
@@ -56,7 +56,7 @@ async def live(life: Life) -> int:
         for left in await claims.abandoned(["slack"], alone=True):
             await _answer(claims, left, pathlib.Path(life.taken), moment)
         first = await claims.claim(message("a", "event:1", text=FIRST))
-        second = await claims.claim(message("b", text=SECOND))
+        second = await claims.claim(message("b", text=SECOND, where=THERE))
         if first and second and await claims.merge(second, first):
             first, second = await claims.by_reference(first.reference), None
         for claim in filter(None, (first, second)):

@@ -3,7 +3,7 @@
 import asyncio
 import pathlib
 from collections.abc import Coroutine
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import pytest
@@ -15,10 +15,11 @@ from sqlalchemy import delete
 from bots.platform import Incoming, Sent
 from bots.turn.claim import Claim, Outcome, Send, State
 from bots.turn.claims import Claims
+from bots.turn.record import without_words
 from ragcore.errors import ClaimLost
 from ragcore.stores.database import Database
 from ragcore.stores.schema import claim_keys, claims, sends
-from tests.bots.turn.helpers import MovedClock, message, place_of
+from tests.bots.turn.helpers import HERE, THERE, MovedClock, message, place_of
 from tests.soak import scaled
 
 LEASE = 30.0
@@ -120,19 +121,24 @@ class TwoProcesses(RuleBasedStateMachine):
         new = [f"event:{self.extras + n}" for n in range(more)]
         self.extras += more
         first = heard[-1] if bare and heard else f"message:{number}"
-        return message(*new, first, text=f"text {number}", number=str(number))
+        return self._message(number, *new, first)
 
-    @initialize(process=PROCESS)
-    def begin(self, process: int) -> None:
+    def _message(self, number: int, *keys: str) -> Incoming:
+        return message(*keys, text=f"text {number}", number=str(number), where=(HERE, THERE)[number % 2])
+
+    @initialize(process=PROCESS, joined=st.booleans())
+    def begin(self, process: int, joined: bool) -> None:
         for number in range(3):
             self.deliver((process, 0, 1)[number], number, 1, False)
+        if joined:
+            self.merge(process, 1, 0)
 
     @rule(process=PROCESS, pick=PICK)
     def redeliver(self, process: int, pick: int) -> None:
         """One key alone, of those heard first or since."""
         key = list(self.keys)[pick % len(self.keys)]
         number = self.keys[key]
-        incoming = message(key, text=f"text {number}", number=str(number))
+        incoming = self._message(number, key)
         self._took(process, number, incoming, self.do(self.processes[process].claim(incoming)))
 
     @rule(process=PROCESS, number=st.integers(0, 4), more=st.integers(0, 2), bare=st.booleans())
@@ -227,8 +233,12 @@ class TwoProcesses(RuleBasedStateMachine):
 
     @rule(process=PROCESS, pick=PICK, other=PICK)
     def merge(self, process: int, pick: int, other: int) -> None:
-        claim, into = self._pick(process, pick), self._pick(process, other)
-        if claim is None or into is None or claim is into or self.known[claim.reference].also:
+        hand = [self.hands[process][reference] for reference in self.known if reference in self.hands[process]]
+        if len(hand) < 2:
+            return
+        claim = hand[pick % len(hand)]
+        into = hand[(pick + 1 + other % (len(hand) - 1)) % len(hand)]
+        if self.known[claim.reference].also:
             return
         if not self._holds(process, claim):
             with pytest.raises(ClaimLost):
@@ -249,6 +259,36 @@ class TwoProcesses(RuleBasedStateMachine):
 
     def _reference_of(self, incoming: Incoming) -> str:
         return self.claimed[int(incoming.message)]
+
+    @rule(process=PROCESS, number=st.integers(0, 4))
+    def leave_out(self, process: int, number: int) -> None:
+        """Its asker deletes one of several messages that are answered together."""
+        assert self.do(self.processes[process].leave_out(HERE, str(number))) is None
+        for known in self.known.values():
+            known.incoming = _left_out(known.incoming, number)
+            known.also = [_left_out(one, number) for one in known.also]
+
+    @rule(process=PROCESS, pick=PICK)
+    def part(self, process: int, pick: int) -> None:
+        """Its asker deletes the first of several messages: the others are a turn again, of this process."""
+        answering = [reference for reference, known in self.known.items() if known.state is not State.MERGED]
+        answering = [reference for reference in answering if self.known[reference].also] or answering
+        reference = answering[pick % len(answering)]
+        known = self.known[reference]
+        line = self.do(self.processes[process].by_reference(reference))
+        assert line is not None
+        rest, before = known.also, (known.state, known.outcome)
+        (ended,), left = self.do(self.processes[process].part([line], {one.message: one for one in rest}))
+        assert (ended.state, ended.outcome) == before
+        known.state, known.outcome, known.also = State.DONE, Outcome.WITHDRAWN, []
+        known.incoming = without_words(known.incoming)
+        assert len(left) == bool(rest)
+        for claim in left:
+            again = self.known[claim.reference]
+            again.state, again.also = State.RUNNING, rest[1:]
+            again.owner, again.until = self.owners[process], self.clock.seconds + LEASE
+            self._same(claim)
+            self.hands[process][claim.reference] = claim
 
     @rule(process=PROCESS, pick=PICK)
     def look(self, process: int, pick: int) -> None:
@@ -277,6 +317,10 @@ class TwoProcesses(RuleBasedStateMachine):
             assert ended.state is State.DONE
             assert str(number) in {one.message for one in (ended.incoming, *ended.also)}
             assert self.do(survivor.claim(message(f"message:{number}"))) is None
+
+
+def _left_out(incoming: Incoming, number: int) -> Incoming:
+    return replace(incoming, text="") if incoming.message == str(number) else incoming
 
 
 @pytest.mark.parametrize("where", ["sqlite", "postgresql"], indirect=True)
