@@ -25,7 +25,7 @@ _BASE_OF = {
 _LIGHT_ENGLISH = """
 happen tell explain describe know want need like get give find make use mean say come go take thing something way much
 many long soon often far old big possible allow able kind type sort please help must new now ask look exist there
-anybody someone everybody everyone company date time amount reason contact
+anybody someone everybody everyone company date time amount reason contact per
 """
 _LIGHT_CHINESE = """
 需要 应该 应当 多长 多久 多大 知道 告诉 介绍 一般 公司 进行 必须 怎么 如何 最多 最少 至少

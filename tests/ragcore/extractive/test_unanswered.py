@@ -198,6 +198,7 @@ async def test_the_number_may_stand_in_the_next_sentence() -> None:
             SectionKind.TABLE,
         ),
         ("水泵多久换一次机油", "水泵每运行30小时须更换机油一次。", SectionKind.TEXT),
+        ("how much per mile", "Drivers get 30 cents a mile.", SectionKind.TEXT),
         ("水泵机油", "水泵每运行30小时须更换机油一次。", SectionKind.TEXT),
         ("Wie hoch ist das Pfand", "Für eine Flasche beträgt das Pfand 30 Cent.", SectionKind.TEXT),
     ],
