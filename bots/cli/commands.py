@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperArgument
+from typer.main import get_command
 
 from ragcore.errors import CitebotError, StoreError
 
@@ -47,7 +49,7 @@ def main() -> NoReturn:
     atexit.register(gc.freeze)
     _make_streams_safe()
     try:
-        app(prog_name="citebot")
+        _without_types(get_command(app))(prog_name="citebot")
     except StoreError as error:
         hint = "" if "`citebot " in str(error) else "; `citebot doctor` says how to mend it"
         _leave(f"citebot: {error}{hint}", error)
@@ -60,6 +62,16 @@ def main() -> NoReturn:
     except OSError as error:
         _leave(f"citebot: {_in_words(error)}", error)
     sys.exit(0)
+
+
+def _without_types(command: Any) -> Any:
+    """Leave Python's types (``<list[str]>``) out of the help: each argument says in words what it is."""
+    for argument in command.params:
+        if isinstance(argument, TyperArgument):
+            argument.display_type_rich = lambda ctx: None  # type: ignore[method-assign]
+    for inner in getattr(command, "commands", {}).values():
+        _without_types(inner)
+    return command
 
 
 def _leave(message: str, error: Exception) -> NoReturn:
