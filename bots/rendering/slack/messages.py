@@ -1,20 +1,19 @@
-"""A view as blocks: the answer in a ``markdown`` block, its sources in context lines, and the buttons.
+"""A view as blocks: the answer in a ``markdown`` block, its sources beside a button or in context lines, the buttons.
 
 Limits are those of Slack's block reference; what only users report (a whole payload near 13,200) is kept too. Lengths
 are the stricter of code points and UTF-16 units.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
 
 from bots.platform import View
-from bots.rendering.actions import Act, Press
 from bots.rendering.captions import caption
 from bots.rendering.markup import safe_url
 from bots.rendering.measure import units
 from bots.rendering.plain import plain_pieces
-from bots.rendering.presses import presses, prompts, reasons
+from bots.rendering.presses import reasons
+from bots.rendering.slack.buttons import SlackBlock, SlackButtons, button, slack_buttons
 from bots.rendering.slack.markdown import SlackMarkdown, escaped
 from bots.rendering.slack.mrkdwn import Mrkdwn, mrkdwn_words
 from bots.rendering.slack.stream import slack_stream_text
@@ -27,13 +26,11 @@ MAX_MESSAGE = 12_000
 MAX_SECTION = 3_000
 MAX_MODAL_BLOCKS = 100
 MAX_URL = 1_500
-MAX_CAPTION = 75
 MAX_TITLE = 24
 _FALLBACK = 3_000
 _CONTEXT_BLOCKS = 20
 
-SlackBlock = dict[str, Any]
-"""One block as JSON, as Slack's API takes it."""
+_NO_BUTTONS = SlackButtons(rows=())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,15 +57,15 @@ def render_slack(view: View) -> tuple[SlackMessage, ...]:
     """Return the whole reply as one message, or as parts in order; sources, notes and buttons are on the last."""
     markup = SlackMarkdown()
     *first, last = split(_document(view), lambda some: _fits(some, markup), MAX_MESSAGE)
-    messages = [_message(part, markup, ()) for part in first]
-    return (*messages, _message(last, markup, _button_blocks(view)))
+    messages = [_message(part, markup) for part in first]
+    return (*messages, _message(last, markup, slack_buttons(view, has_sources=bool(last.sources))))
 
 
 def render_slack_partial(view: View) -> SlackMessage:
     """Return what is written so far as one message, its end left out where it is too long."""
     markup = SlackMarkdown()
     part, whole = first_part(_document(view), lambda some: _fits(some, markup, spare=2), MAX_MESSAGE)
-    message = _message(part, markup, _button_blocks(view), "" if whole else " …")
+    message = _message(part, markup, slack_buttons(view, has_sources=False), "" if whole else " …")
     return replace(message, stream=slack_stream_text(view))
 
 
@@ -84,7 +81,7 @@ def render_slack_quotes(view: View) -> SlackModal:
 
 def slack_reasons(reference: str, language: str) -> tuple[SlackBlock, ...]:
     """Return the blocks that ask why an answer did not help."""
-    buttons = [_button(press) for press in reasons(reference, language)]
+    buttons = [button(press) for press in reasons(reference, language)]
     return (_section(mrkdwn_words(caption("why", language))), {"type": "actions", "elements": buttons})
 
 
@@ -92,11 +89,18 @@ def _document(view: View) -> Document:
     return reachable(view.document, lambda url: units(escaped(safe_url(url))) <= MAX_URL)
 
 
-def _message(document: Document, markup: SlackMarkdown, buttons: Iterable[SlackBlock], more: str = "") -> SlackMessage:
+def _message(
+    document: Document, markup: SlackMarkdown, buttons: SlackButtons = _NO_BUTTONS, more: str = ""
+) -> SlackMessage:
     body = markup.write(document.blocks) + more
     blocks: list[SlackBlock] = [{"type": "markdown", "text": body}] if body.strip() else []
-    blocks += [_context(text) for text in _context_texts(document)]
-    blocks += buttons
+    if buttons.beside is None:
+        blocks += [_context(text) for text in _context_texts(document)]
+    else:
+        first, *rest = _texts(map(_source, document.sources))
+        blocks += [{**_section(first), "accessory": buttons.beside}, *map(_section, rest)]
+        blocks += [_context(text) for text in _texts(map(_note, document.notes))]
+    blocks += buttons.rows
     return SlackMessage(text=_fallback(document), blocks=tuple(blocks or [{"type": "markdown", "text": "…"}]))
 
 
@@ -117,8 +121,13 @@ def _fits(document: Document, markup: SlackMarkdown, *, spare: int = 0) -> bool:
 
 def _context_texts(document: Document) -> list[str]:
     """Return the source list and the notes in pieces that a text object takes."""
+    return _texts((*map(_source, document.sources), *map(_note, document.notes)))
+
+
+def _texts(lines: Iterable[str]) -> list[str]:
+    """Return the lines in pieces that a text object takes."""
     texts: list[str] = []
-    for line in (*map(_source, document.sources), *(f"_{mrkdwn_words(note)}_" for note in document.notes)):
+    for line in lines:
         if texts and units(texts[-1]) + 1 + units(line) <= MAX_SECTION:
             texts[-1] += "\n" + line
         else:
@@ -135,6 +144,10 @@ def _source(source: SourceLine) -> str:
     return f"{line} · <!date^{int(source.updated_at.timestamp())}^{{date_short_pretty}}|{day}>"
 
 
+def _note(note: str) -> str:
+    return f"_{mrkdwn_words(note)}_"
+
+
 def _mrkdwn(document: Document, markup: Mrkdwn) -> str:
     return "\n\n".join(text for text in (markup.write(document.blocks), *_context_texts(document)) if text)
 
@@ -145,45 +158,3 @@ def _section(text: str) -> SlackBlock:
 
 def _context(text: str) -> SlackBlock:
     return {"type": "context", "elements": [{"type": "mrkdwn", "text": text, "verbatim": True}]}
-
-
-def _button_blocks(view: View) -> Iterator[SlackBlock]:
-    found = presses(view)
-    sides = {press.action.act: press for press in found if press.action.act in (Act.UP, Act.DOWN)}
-    others = [press for press in found if press.action.act not in sides]
-    if sides:
-        yield {"type": "context_actions", "elements": [_feedback(sides[Act.UP], sides[Act.DOWN])]}
-    if others:
-        first, *rest = others
-        yield {"type": "actions", "elements": [_button(first), *_overflow(rest)]}
-    asked = prompts(view, MAX_CAPTION, 5)
-    if asked:
-        yield {"type": "actions", "elements": [_button(press) for press in asked]}
-
-
-def _feedback(up: Press, down: Press) -> SlackBlock:
-    return {
-        "type": "feedback_buttons",
-        "action_id": "cb:feedback",
-        "positive_button": {"text": _plain(up.caption), "value": str(up.action)},
-        "negative_button": {"text": _plain(down.caption), "value": str(down.action)},
-    }
-
-
-def _button(press: Press) -> SlackBlock:
-    action = press.action
-    return {
-        "type": "button",
-        "action_id": f"cb:{action.act}:{action.value}",
-        "text": _plain(press.caption),
-        "value": str(action),
-    }
-
-
-def _overflow(rest: Sequence[Press]) -> list[SlackBlock]:
-    options = [{"text": _plain(press.caption), "value": str(press.action)} for press in rest[:5]]
-    return [{"type": "overflow", "action_id": "cb:more", "options": options}] if options else []
-
-
-def _plain(text: str) -> SlackBlock:
-    return {"type": "plain_text", "text": text, "emoji": False}

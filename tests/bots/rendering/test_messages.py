@@ -1,6 +1,7 @@
 """What one reply is on each platform: one message while it is short, buttons and sources on the last part."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -10,6 +11,7 @@ from bots.rendering.actions import Act, Action, read_action
 from bots.rendering.captions import CAPTIONS, LANGUAGES, caption
 from bots.rendering.discord import discord_reasons, render_discord, render_discord_partial
 from bots.rendering.parse import parse_markdown
+from bots.rendering.presses import presses
 from bots.rendering.slack import render_slack, render_slack_partial, slack_reasons
 from bots.rendering.telegram import render_telegram, render_telegram_partial, telegram_reasons
 from bots.rendering.tree import Cite, Document, Paragraph, SourceLine, Text
@@ -32,15 +34,16 @@ def view(words: str = "Five days.", *, buttons: tuple[Button, ...] = ALL, prompt
 def test_a_short_answer_is_one_message_with_everything_in_it() -> None:
     shown = view(prompts=("And then?",))
     (slack,) = render_slack(shown)
-    assert [block["type"] for block in slack.blocks] == ["markdown", "context", "context_actions", "actions", "actions"]
+    assert [block["type"] for block in slack.blocks] == ["markdown", "section", "context", "context_actions", "actions"]
     assert slack.blocks[0]["text"] == f"Five days.[\\[1\\]]({URL})"
-    context = slack.blocks[1]["elements"][0]["text"]
-    assert context.split("\n") == [
+    assert slack.blocks[1]["text"]["text"].split("\n") == [
         f"[1] <{URL}|Leave>, page 2 · <!date^1773446400^{{date_short_pretty}}|2026-03-14>",
         "[2] Handbook, rows 3–4",
         "[3] Local",
-        "_No model is set up._",
     ]
+    assert [one["text"]["text"] for one in slack.blocks[1]["accessory"]["options"]] == ["Show quotes", "Share"]
+    assert slack.blocks[2]["elements"][0]["text"] == "_No model is set up._"
+    assert [one["type"] for one in slack.blocks[3]["elements"]] == ["feedback_buttons", "icon_button"]
     assert slack.text == "Five days.[1]"
     (discord,) = render_discord(shown)
     assert discord.content == (
@@ -57,6 +60,31 @@ def test_a_short_answer_is_one_message_with_everything_in_it() -> None:
         ["👍", "👎", "Show quotes", "🗑"],
         ["And then?"],
     ]
+
+
+@pytest.mark.parametrize(
+    ("buttons", "sources", "rows", "beside"),
+    [
+        ((Button.FEEDBACK, Button.QUOTES, Button.DELETE), True, [["feedback_buttons", "icon_button"]], "button"),
+        (ALL, True, [["feedback_buttons", "icon_button"]], "overflow"),
+        ((Button.FEEDBACK, Button.DELETE), False, [["feedback_buttons", "icon_button"]], ""),
+        ((Button.FEEDBACK, Button.SHARE, Button.DELETE), False, [["button"] * 4], ""),
+        ((Button.STOP,), False, [["button"]], ""),
+        ((), True, [], ""),
+    ],
+)
+def test_slack_has_one_row_of_buttons(
+    buttons: tuple[Button, ...], *, sources: bool, rows: list[list[str]], beside: str
+) -> None:
+    whole = view(buttons=buttons)
+    shown = whole if sources else replace(whole, document=replace(whole.document, sources=()))
+    (message,) = render_slack(shown)
+    found = [block for block in message.blocks if block["type"] in ("actions", "context_actions")]
+    assert [[one["type"] for one in block["elements"]] for block in found] == rows
+    accessories = [block["accessory"]["type"] for block in message.blocks if "accessory" in block]
+    assert accessories == ([beside] if beside else [])
+    said = str(message.blocks)
+    assert all(f"cb:{press.action.act}:89abcdef:" in said for press in presses(shown)), "none is left out"
 
 
 @pytest.mark.parametrize("render", [render_slack, render_discord, render_telegram])

@@ -38,7 +38,8 @@ async def asked(server: SlackServer, question: str) -> Shown:
 
 def said(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return all that a message says: its blocks without the buttons."""
-    return [block for block in blocks if block["type"] in ("markdown", "context", "section")]
+    shown = [block for block in blocks if block["type"] in ("markdown", "context", "section")]
+    return [{key: value for key, value in block.items() if key != "accessory"} for block in shown]
 
 
 def share(shown: Shown) -> str:

@@ -40,7 +40,8 @@ def text_of(blocks: Sequence[Json]) -> str:
 def buttons_of(blocks: Sequence[Json]) -> Iterator[tuple[Json, Json]]:
     """Yield each thing to press: its element, and the part of it that carries the value."""
     for block in blocks:
-        for element in block.get("elements", ()) if block["type"] in ("actions", "context_actions") else ():
+        held = block.get("elements", ()) if block["type"] in ("actions", "context_actions") else ()
+        for element in (*held, *([block["accessory"]] if "accessory" in block else [])):
             match element["type"]:
                 case "feedback_buttons":
                     yield element, element["positive_button"]
@@ -68,6 +69,8 @@ def _check_block(block: Json, where: str) -> None:
             _length(block.get("text"), MAX_MARKDOWN, f"{where}/text")
         case "section":
             _text(block.get("text"), 3_000, f"{where}/text")
+            if "accessory" in block:
+                _check_element(block["accessory"], f"{where}/accessory")
         case "header":
             _text(block.get("text"), 150, f"{where}/text", kind="plain_text")
         case "divider":
@@ -110,6 +113,11 @@ def _check_element(element: Json, where: str) -> None:
 def _check_feedback(element: Json, where: str) -> None:
     if element.get("type") not in ("feedback_buttons", "icon_button"):
         raise InvalidBlocks(where, f"unsupported type: {element.get('type')}")
+    if element["type"] == "icon_button":
+        if element.get("icon") != "trash":
+            raise InvalidBlocks(f"{where}/icon", "the trash is the only icon available")
+        _check_element({**element, "type": "button"}, where)
+        return
     for side in ("positive_button", "negative_button"):
         _text(element[side].get("text"), 75, f"{where}/{side}/text", kind="plain_text")
         _length(element[side].get("value"), 2_000, f"{where}/{side}/value")

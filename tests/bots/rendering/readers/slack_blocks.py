@@ -55,8 +55,9 @@ def _check_block(block: Json) -> None:
             _keys(block, {"type", "text"})
             _at_most(block["text"], 12_000, "a markdown block")
         case "section":
-            _keys(block, {"type", "text", "expand"})
+            _keys(block, {"type", "text", "expand", "accessory"})
             _check_text(block["text"], 3000)
+            _check_elements([block["accessory"]] if "accessory" in block else [], {"button", "overflow"})
         case "context":
             _keys(block, {"type", "elements"})
             _count(block["elements"], 10)
@@ -94,9 +95,16 @@ def _check_elements(elements: Sequence[Json], kinds: set[str]) -> None:
                 _at_most(element["value"], 2000, "a value")
             case "overflow":
                 _count(element["options"], 5)
+                if len(element["options"]) < 2:
+                    raise Invalid("one option alone, which not every version of the reference takes")
                 for option in element["options"]:
                     _check_text(option["text"], 75, ("plain_text",))
                     _at_most(option["value"], 150, "an option's value")
+            case "icon_button":
+                if element["icon"] != "trash":
+                    raise Invalid("the trash is the only icon available")
+                _check_text(element["text"], 75, ("plain_text",))
+                _at_most(element["value"], 2000, "a value")
             case "feedback_buttons":
                 for side in ("positive_button", "negative_button"):
                     _check_text(element[side]["text"], 75, ("plain_text",))
@@ -122,6 +130,9 @@ def read_blocks(blocks: Sequence[Json]) -> Shown:
                 shown.add(_quiet(read_markdown(block["text"])))
             case "section":
                 shown.add(read_mrkdwn(block["text"]["text"]))
+                if "accessory" in block:
+                    beside = " ".join(f"[{words_on}]" for words_on in _captions(block["accessory"]))
+                    shown.add(Shown(page=f"\nbeside it: {beside}"))
             case "context":
                 for element in block["elements"]:
                     inside = read_mrkdwn(element["text"])

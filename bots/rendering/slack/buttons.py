@@ -1,0 +1,81 @@
+"""The buttons under an answer: one row, and what has no place in it beside the list of sources.
+
+``feedback_buttons`` stand in a ``context_actions`` block alone, which takes icons beside them and nothing else, and of
+icons Slack has the trash only (https://docs.slack.dev/reference/block-kit/block-elements/icon-button-element). So what
+is left, such as the quotes, becomes the accessory of the section that lists the sources; where an answer has no sources
+all are ordinary buttons of one ``actions`` block.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bots.platform import View
+from bots.rendering.actions import Act, Press
+from bots.rendering.presses import presses, prompts
+
+SlackBlock = dict[str, Any]
+"""One block, or an element of one, as JSON, as Slack's API takes it."""
+
+MAX_CAPTION = 75
+_MAX_OPTIONS = 5
+_IN_ROW = (Act.UP, Act.DOWN, Act.DELETE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlackButtons:
+    """``rows`` are blocks of their own, ``beside`` the accessory of the source list."""
+
+    rows: tuple[SlackBlock, ...]
+    beside: SlackBlock | None = None
+
+
+def slack_buttons(view: View, *, has_sources: bool) -> SlackButtons:
+    """Return one row of buttons and one of prompts, as far as the view has them, and what stands beside its sources."""
+    found = presses(view)
+    by_act = {press.action.act: press for press in found}
+    others = [press for press in found if press.action.act not in _IN_ROW]
+    asked = prompts(view, MAX_CAPTION, 5)
+    more = ({"type": "actions", "elements": [button(press) for press in asked]},) if asked else ()
+    if Act.UP not in by_act or (others and not has_sources):
+        row = ({"type": "actions", "elements": [button(press) for press in found]},) if found else ()
+        return SlackButtons(rows=(*row, *more))
+    icons = [_trash(by_act[Act.DELETE])] if Act.DELETE in by_act else []
+    row = ({"type": "context_actions", "elements": [_feedback(by_act[Act.UP], by_act[Act.DOWN]), *icons]},)
+    return SlackButtons(rows=(*row, *more), beside=_accessory(others))
+
+
+def button(press: Press) -> SlackBlock:
+    """Return an ordinary button."""
+    action = press.action
+    return {
+        "type": "button",
+        "action_id": f"cb:{action.act}:{action.value}",
+        "text": _plain(press.caption),
+        "value": str(action),
+    }
+
+
+def _accessory(others: Sequence[Press]) -> SlackBlock | None:
+    """Return a button, or where there are several what Slack shows as "…"."""
+    if len(others) < 2:
+        return button(others[0]) if others else None
+    options = [{"text": _plain(press.caption), "value": str(press.action)} for press in others[:_MAX_OPTIONS]]
+    return {"type": "overflow", "action_id": "cb:more", "options": options}
+
+
+def _feedback(up: Press, down: Press) -> SlackBlock:
+    return {
+        "type": "feedback_buttons",
+        "action_id": "cb:feedback",
+        "positive_button": {"text": _plain(up.caption), "value": str(up.action)},
+        "negative_button": {"text": _plain(down.caption), "value": str(down.action)},
+    }
+
+
+def _trash(press: Press) -> SlackBlock:
+    return {**button(press), "type": "icon_button", "icon": "trash"}
+
+
+def _plain(text: str) -> SlackBlock:
+    return {"type": "plain_text", "text": text, "emoji": False}
