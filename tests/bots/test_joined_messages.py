@@ -2,6 +2,7 @@
 
 import asyncio
 import functools
+import operator
 import pathlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -33,6 +34,8 @@ class Place:
 
     say: Callable[[str], Awaitable[Any]]
     edit: Callable[[Any, str], Awaitable[None]]
+    delete: Callable[[Any], Awaitable[None]] | None = None
+    """Telegram tells no bot."""
     answers: Callable[[], list[tuple[str, str]]]
     name_of: Callable[[Any], str]
     bot: Bot[Any]
@@ -74,11 +77,14 @@ async def slack(folder: pathlib.Path, channel: str) -> AsyncIterator[Place]:
         async def edit(message: Any, text: str) -> None:
             server.edit(channel, message, name + text)
 
+        async def delete(message: Any) -> None:
+            server.delete(channel, message)
+
         def answers() -> list[tuple[str, str]]:
             return [(one["thread_ts"], server.plain(one)) for one in server.answers(channel)]
 
         async with answering_on(platform, folder, script=slowly, options=OPTIONS) as bot:
-            yield Place(say=say, edit=edit, answers=answers, name_of=lambda one: str(one["ts"]), bot=bot)
+            yield Place(say=say, edit=edit, delete=delete, answers=answers, name_of=operator.itemgetter("ts"), bot=bot)
 
 
 @asynccontextmanager
@@ -97,7 +103,9 @@ async def discord(folder: pathlib.Path) -> AsyncIterator[Place]:
             return [(one["message_reference"]["message_id"], one["content"]) for one in said]
 
         async with answering_on(platform, folder, script=slowly, options=OPTIONS) as bot:
-            yield Place(say=say, edit=edit, answers=answers, name_of=lambda one: str(one["id"]), bot=bot)
+            yield Place(
+                say=say, edit=edit, delete=server.delete, answers=answers, name_of=operator.itemgetter("id"), bot=bot
+            )
 
 
 @asynccontextmanager
@@ -138,6 +146,12 @@ async def test_two_messages_are_answered_as_one(opened: Opened, tmp_path: pathli
         # The second one is changed: both are answered again, in the one message.
         await place.edit(second, WORDS[2])
         assert await place.whole(WORDS[0], WORDS[2]) == place.name_of(first)
+        if place.delete is not None:
+            # The first one is deleted: the second is answered where it stands itself.
+            await place.delete(first)
+            assert await place.whole(WORDS[2]) == place.name_of(second)
+            await place.delete(second)
+            await until(lambda: not place.answers())
 
 
 async def test_a_reply_in_the_thread_of_the_second_is_answered_there(tmp_path: pathlib.Path) -> None:
