@@ -406,7 +406,7 @@ PACES = st.builds(
 )
 
 
-@settings(max_examples=scaled(40))
+@settings(max_examples=scaled(25))
 @given(
     paces=st.lists(PACES, min_size=1, max_size=5),
     steps=st.lists(
