@@ -5,9 +5,14 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
+from sqlalchemy import update
 
 from bots.access import audience_of
 from bots.requests import Ask, Recall, Recalled, Sync
+from bots.settings import load_settings
+from ragcore.library import DATABASE
+from ragcore.stores.database import Database
+from ragcore.stores.schema import turns
 from ragcore.types import Answer, ConversationKey
 from tests.bots.handbook import opened, told
 from tests.fakes.openai_server import OpenAIServer, Reply
@@ -124,3 +129,17 @@ async def test_a_source_that_was_moved_is_closed_in_its_old_knowledge_base_befor
     _, moved = await asked(home, Sync(), Ask(question=FIRST.question))
     assert isinstance(moved, Answer)
     assert "secret:merger.txt" in {scored.chunk.document_id for scored in moved.chunks}
+
+
+async def test_nobody_is_told_again_what_an_older_version_wrote(home: pathlib.Path, model: OpenAIServer) -> None:
+    settle(home, model, secret='["slack:T1"]')
+    await asked(home, Sync(), FIRST)
+    database = await Database.open(load_settings(home / "citebot.toml").data_dir / DATABASE)
+    async with database.begin() as connection:
+        await connection.execute(update(turns).values(rests_on=""))
+    await database.close()
+    (recalled,) = await asked(home, Recall(reference=FIRST.reference, audience=MEMBER))
+    assert isinstance(recalled, Recalled)
+    assert recalled.withheld == 1
+    await asked(home, THEN)
+    assert told_in_prompt(model) == 0

@@ -17,6 +17,7 @@ from ragcore.library.backup import backup, restore
 from ragcore.library.recovery import check, mend, recover
 from ragcore.stores.database import Database
 from ragcore.stores.health import IndexState
+from ragcore.stores.lock import hold
 from tests.fakes.embedding import HashEmbedder
 from tests.fakes.libraries import fill, opened
 
@@ -180,3 +181,13 @@ async def test_what_holds_documents_is_for_its_owner_alone_at_every_moment(
     look(to, data)
     assert {"sqlite", "sqlite-wal", "zip"} < modes.keys()
     assert set().union(*modes.values()) == {0o600}, modes
+
+
+@pytest.mark.usefixtures("open_handed")
+async def test_a_new_data_directory_is_for_its_owner_alone(tmp_path: pathlib.Path) -> None:
+    async with opened(tmp_path / "opened"):
+        pass
+    async with hold(tmp_path / "held", command="run"):
+        pass
+    for name in ("opened", "held"):
+        assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o700
