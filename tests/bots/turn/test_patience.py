@@ -2,98 +2,29 @@
 
 import asyncio
 import pathlib
-from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bots.platform import Attachment, Incoming, Reach, Streaming
-from bots.requests import Ask, Describe, Event, Forget, Recall, Request
+from bots.platform import Streaming
 from bots.settings import load_settings
 from bots.turn.claim import Outcome
-from bots.turn.options import FileLimits, turn_options
-from bots.turn.withdrawing import CALL_SECONDS
+from bots.turn.options import turn_options
 from bots.turn.words import word
-from ragcore.phrases import phrase
-from ragcore.types import Delta
 from tests.bots.turn.flows import (
     MANNERS,
-    OPTIONS,
-    Flow,
-    Model,
-    answer_to,
     final,
     flowing,
     outcome,
     virtual_now,
-    words_for,
 )
+from tests.bots.turn.paces import NEVER, SIGN, Pace, paced, watched
 from tests.fakes.platform import asked
 from tests.fakes.virtual import run
 from tests.soak import scaled
-
-NEVER = 10.0**6
-SIGN = 1.0
-PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pace:
-    """How a model answers: seconds until its first words, and from then to the end."""
-
-    silent: float = 0.2
-    speaking: float = 0.2
-
-
-def paced(*paces: Pace) -> Model:
-    """Return a model that answers each question at the pace of its number (``Why 3?``), once or again."""
-
-    async def script(request: Ask) -> AsyncIterator[Event]:
-        number = int("".join(filter(str.isdigit, request.question.splitlines()[0])) or 0)
-        pace = paces[number % len(paces)]
-        await asyncio.sleep(pace.silent)
-        text = words_for(request.question)
-        for piece in text.split(" "):
-            yield Delta(text=f"{piece} ")
-            await asyncio.sleep(pace.speaking / len(text.split(" ")))
-        yield answer_to(request.question, text)
-
-    return Model(script)
-
-
-@dataclass(slots=True)
-class Seen:
-    """When somebody saw what of the answer to a message, by the loop's time."""
-
-    signs: dict[str, float]
-    words: dict[str, float]
-    whole: dict[str, float]
-
-
-def watched(flow: Flow) -> Seen:
-    """Note what the platform shows from now on."""
-    seen = Seen({}, {}, {})
-
-    def noting(name: str, *kept: dict[str, float]) -> None:
-        call: Callable[..., Awaitable[Any]] = getattr(flow.platform, name)
-
-        async def noted(incoming: Any, *arguments: Any, **named: Any) -> Any:
-            result = await call(incoming, *arguments, **named)
-            for one in kept:
-                one.setdefault(incoming.message, asyncio.get_running_loop().time())
-            return result
-
-        setattr(flow.platform, name, noted)
-
-    noting("status", seen.signs)
-    noting("show", seen.signs, seen.words)
-    noting("send", seen.signs, seen.whole)
-    return seen
-
 
 LONG = Pace(silent=2.0, speaking=90.0)
 
@@ -295,106 +226,6 @@ def test_the_setting_is_what_somebody_waits(tmp_path: pathlib.Path, patience: fl
             await asyncio.sleep(patience / 2)
             assert flow.texts("q0") == [final("Why 0?")]
             assert flow.texts("q1")[0].startswith(word("too_slow"))
-
-    run(talk())
-
-
-async def never(*_: Any, **__: Any) -> Any:
-    """Take longer than anybody waits."""
-    await asyncio.sleep(NEVER)
-
-
-class Stuck(Model):
-    """Comes to no end with requests of one kind."""
-
-    def __init__(self, kind: type[Request]) -> None:
-        super().__init__()
-        self.kind = kind
-
-    async def run(self, request: Request) -> AsyncIterator[Event]:
-        if isinstance(request, self.kind):
-            await never()
-        async for event in super().run(request):
-            yield event
-
-
-def in_thread(incoming: Incoming) -> Incoming:
-    return replace(incoming, conversation=replace(incoming.conversation, thread="t1"))
-
-
-async def reason_in_time(flow: Flow, question: Incoming) -> None:
-    """Ask, and see a reason within the patience."""
-    seen, began = watched(flow), asyncio.get_running_loop().time()
-    await flow.turns.receive(question)
-    await asyncio.sleep(40)
-    assert seen.signs["q1"] - began <= SIGN
-    assert seen.whole["q1"] - began <= 40
-    (reason,) = flow.texts("q1")
-    assert reason.startswith(word("too_slow"))
-    assert flow.turns.running() == 0
-
-
-@pytest.mark.parametrize("what", ["readers", "thread", "fetch"])
-def test_whatever_on_the_platform_takes_the_time_a_reason_stands(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bots.turn.attachments.FETCH_SECONDS", NEVER)
-    questions = {
-        "readers": asked("Why?", private=True, reach=Reach.DIRECT),
-        "thread": in_thread(asked("Why?")),
-        "fetch": asked("Why?", attachments=(Attachment(id="f", name="a.txt", size=1),)),
-    }
-
-    async def talk() -> None:
-        async with flowing() as flow:
-            setattr(flow.platform, what, never)
-            await reason_in_time(flow, questions[what])
-
-    run(talk())
-
-
-def test_a_database_that_takes_the_time_leaves_room_for_a_reason() -> None:
-    async def talk() -> None:
-        async with flowing() as flow:
-            flow.claims.past.has_history = never  # type: ignore[method-assign]
-            await reason_in_time(flow, in_thread(asked("Why?")))
-
-    run(talk())
-
-
-@pytest.mark.parametrize("kind", [Ask, Describe, Recall, Forget])
-def test_whatever_the_backend_does_a_reason_stands(tmp_path: pathlib.Path, kind: type[Request]) -> None:
-    async def talk() -> None:
-        where = tmp_path / "claims.sqlite"
-        options = replace(OPTIONS, files=FileLimits(images=True))
-        question = asked("Why?", sent_at=virtual_now(), attachments=(Attachment(id="f", name="a.png", size=1),))
-        if kind is Recall:
-            async with flowing(where, model=Stuck(Ask)) as killed:
-                await killed.turns.receive(question)
-        async with flowing(where, model=Stuck(kind), options=options) as flow:
-            flow.platform.files = {"f": PNG}
-            if kind is Recall:
-                seen, began = watched(flow), asyncio.get_running_loop().time()
-                await flow.turns.connected()
-                await asyncio.sleep(40)
-                assert seen.whole["q1"] - began <= 40
-                return
-            if kind is Forget:
-                await flow.turns.receive(question)
-                await flow.idle()
-                question = replace(question, text="Why so?", edited_at=question.sent_at + timedelta(seconds=5))
-            await reason_in_time(flow, question)
-
-    run(talk())
-
-
-def test_words_that_nobody_saw_give_no_more_time() -> None:
-    async def talk() -> None:
-        async with flowing(model=paced(Pace(silent=1.0, speaking=200.0))) as flow:
-            flow.server.fault = lambda name, _: "hangs" if name == "begin" else ""
-            await flow.turns.receive(asked("Why?"))
-            await asyncio.sleep(40 + CALL_SECONDS)
-            (reason,) = flow.texts("q1")
-            assert phrase("interrupted") in reason
-            assert not flow.turns.running()
 
     run(talk())
 
