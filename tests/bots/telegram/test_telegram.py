@@ -267,7 +267,7 @@ async def test_who_has_left_a_group_reads_no_more_what_it_reads(
     assert (f"telegram:{GROUP}" in await scene.platform.readers(incoming)) == inside
 
 
-@pytest.mark.parametrize(("where", "told"), [(7, {"telegram:@7", f"telegram:{GROUP}"}), (GROUP, {f"telegram:{GROUP}"})])
+@pytest.mark.parametrize(("where", "told"), [(7, {"telegram:@7", f"telegram:{GROUP}"}), (-1002, {"telegram:-1002"})])
 async def test_passages_are_shown_to_those_who_see_them(where: int, told: set[str], scene: Scene) -> None:
     scene.server.chat(GROUP).members[7] = "member"
     scene.server.say(where, "@citebot_bot how many?", user=7)
