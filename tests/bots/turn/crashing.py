@@ -88,11 +88,13 @@ async def take(job: Job) -> list[str]:
     for name in RECORDED:
         setattr(Claims, name, _watched(getattr(Claims, name), name, moment))
     folder = pathlib.Path(job.folder)
+    # Two answers, one after the other, have moments enough without a change for each word.
+    every = 0.05 if job.joined else 0.005
     manners: dict[str, Any] = {
-        "streaming": job.streaming, "finds_sent": job.finds_sent, "longest": job.longest, "every": 0.005, "mark": moment,
+        "streaming": job.streaming, "finds_sent": job.finds_sent, "longest": job.longest, "every": every, "mark": moment,
     }  # fmt: skip
     model = Model(
-        lambda ask: at_length(ask) if ask.question == FIRST else answering(ask, pause=0.1 if job.joined else 0.03)
+        lambda ask: at_length(ask) if ask.question == FIRST else answering(ask, pause=0.06 if job.joined else 0.03)
     )
     options = replace(OPTIONS, patience=job.patience or OPTIONS.patience)
     sent_at = datetime.fromisoformat(job.sent_at)
