@@ -24,9 +24,9 @@ class Shown:
 
 
 class Place(Protocol):
-    """One platform. ``spacing``: seconds between two questions that stay below its limits, all turns together."""
+    """One platform. ``pause``: seconds between two rounds of 20 questions that keep them below its limits."""
 
-    spacing: float
+    pause: float
     tokens: dict[str, str]
 
     async def say(self, number: int, text: str) -> None:
@@ -45,7 +45,7 @@ class Place(Protocol):
 class Telegram:
     """A private chat each."""
 
-    spacing = 0.25
+    pause = 1.0
 
     def __init__(self, server: TelegramServer, numbers: Sequence[int]) -> None:
         self._server = server
@@ -69,10 +69,10 @@ class Telegram:
 class Slack:
     """One workspace: every other conversation is a direct message, the rest are threads in 50 channels.
 
-    20 replies a minute may begin to stream, so that questions come every three seconds.
+    20 replies a minute may begin to stream, so that a round takes a minute.
     """
 
-    spacing = 3.1
+    pause = 61.0
     channels = 50
 
     def __init__(self, server: SlackServer, numbers: Sequence[int]) -> None:
@@ -109,7 +109,7 @@ class Slack:
 class Discord:
     """A channel each, in servers of 100."""
 
-    spacing = 0.25
+    pause = 1.0
 
     def __init__(self, server: DiscordServer, numbers: Sequence[int]) -> None:
         self._server = server

@@ -3,9 +3,12 @@
     python -m benchmarks.turns [slack] [discord] [telegram] [--conversations 20] [--rounds 3] [--at-once 500]
 
 `citebot run` is a real process with the real library against a local server that keeps to the platform's documented
-limits; a local endpoint is the model, which quotes a passage at once, so that what is measured is ours: claim, search,
-prompt, verifying, rendering, sending. At `--conversations` questions come one after the other, below the platform's
-limits; `--at-once` come in the same moment, each in a direct message of its own, and the limits decide how long that takes.
+limits; a local endpoint is the model, which quotes a passage.
+
+`--conversations` ask within two seconds, `--rounds` times, and the model takes five seconds, two of them before its
+first word: so all of them are under way together, below the platform's limits. What is told is ours alone: the model's
+time is taken off. `--at-once` ask in the same moment and the model answers at once; the limits decide how long that
+takes. Conversations are private chats on Telegram, channels on Discord, and on Slack half direct messages, half threads.
 """
 
 import argparse
@@ -35,13 +38,26 @@ QUESTIONS = (
 )
 LIMITS = "[turns]\nuser_limit = 1000\nchannel_limit = 1000\n"
 MOST_SECONDS = 300.0
+APART = 0.1
+"""Seconds between two questions of a round."""
+FIRST_WORD, PIECES, PIECE = 2.0, 10, 0.3
+"""What the model takes of a round: seconds to its first word, and for each of so many pieces."""
 WARMING = range(1, 1 + len(QUESTIONS))
 
 
 def quoting(request: Request) -> Reply:
-    """Answer with the first line of the first passage."""
+    """Answer at once, with the first line of the first passage."""
     found = re.search(r"^ID: 0\n(?:.*\n)*?Content:\n(?:#.*\n|\s)*(.+)", "\n".join(request.texts), flags=re.MULTILINE)
     return Reply(text=f"{found[1].strip().rstrip('.')} [ID:0]." if found else "Nothing.")
+
+
+def writing(request: Request) -> Reply:
+    """Answer so over some seconds, as models do."""
+    words = re.findall(r"\S+\s*", quoting(request).text)
+    size = -(-len(words) // PIECES)
+    pieces = ["".join(words[at : at + size]) for at in range(0, len(words), size)]
+    delay = PIECES * PIECE / len(pieces)
+    return Reply(pieces=pieces, first_delay=FIRST_WORD, delay=delay)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +75,7 @@ class Scene:
 
     place: Place
     citebot: Running
+    model: OpenAIServer
 
     def resident(self) -> float:
         """Return the memory of the process, in MB."""
@@ -110,7 +127,7 @@ async def scene(name: str, numbers: Sequence[int]) -> AsyncIterator[Scene]:
             }
             async with running(data, **env) as citebot:
                 await until(lambda: ": connected" in citebot.log(), 120.0)
-                here = Scene(place, citebot)
+                here = Scene(place, citebot, model)
                 for number, question in zip(WARMING, QUESTIONS, strict=True):  # what loads late is no part of a turn
                     await here.ask(number, question)
                     await asyncio.sleep(0.3)
@@ -118,14 +135,20 @@ async def scene(name: str, numbers: Sequence[int]) -> AsyncIterator[Scene]:
                 await citebot.end()
 
 
-async def one_after_another(here: Scene, numbers: Sequence[int], rounds: int) -> list[Times]:
-    """Let conversations ask so often, one question after the other."""
-    asking = []
-    for question in (QUESTIONS * rounds)[:rounds]:
+async def together(here: Scene, numbers: Sequence[int], rounds: int) -> list[Times]:
+    """Let all conversations ask so often, each time together; what the model takes is taken off."""
+    here.model.default = writing
+    found: list[Times] = []
+    for index in range(rounds):
+        await asyncio.sleep(here.place.pause)
+        asking = []
         for number in numbers:
-            asking.append(asyncio.create_task(here.ask(number, question)))
-            await asyncio.sleep(here.place.spacing)
-    return await asyncio.gather(*asking)
+            asking.append(asyncio.create_task(here.ask(number, QUESTIONS[index % len(QUESTIONS)])))
+            await asyncio.sleep(APART)
+        found += await asyncio.gather(*asking)
+    here.model.default = quoting
+    whole_time = FIRST_WORD + PIECES * PIECE
+    return [Times(one.sign, one.words - FIRST_WORD, one.end - whole_time) for one in found]
 
 
 async def at_once(here: Scene, numbers: Sequence[int]) -> None:
@@ -154,6 +177,7 @@ async def at_once(here: Scene, numbers: Sequence[int]) -> None:
     if len(ends) > 1:
         shown = firsts(place, begun)
         tell("first sign", [sign - begun for sign, _ in shown.values()])
+        tell("first words", [words - begun for _, words in shown.values() if words < math.inf])
         tell("end", list(ends.values()))
 
 
@@ -168,8 +192,9 @@ async def measure(name: str, given: argparse.Namespace) -> None:
     """Measure one platform."""
     numbers, many = range(100, 100 + given.conversations), range(1_000, 1_000 + given.at_once)
     async with scene(name, [*numbers, *many]) as here:
-        if times := await one_after_another(here, numbers, given.rounds):
-            print(f"{name}: {len(numbers)} conversations, {len(times)} questions, the model answers at once")
+        if times := await together(here, numbers, given.rounds):
+            print(f"{name}: {len(numbers)} conversations, {len(times)} questions, {here.model.most_at_once} being "
+                  f"answered at once at most; calls refused by a limit: {here.place.limited().total()}")  # fmt: skip
             for what, field in (("first sign", "sign"), ("first words", "words"), ("end", "end")):
                 tell(what, [getattr(one, field) for one in times])
         if many:

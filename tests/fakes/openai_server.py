@@ -50,6 +50,7 @@ class Request:
 class Reply:
     """An answer; in a stream, one chunk for each of ``pieces`` (default: the text, word by word).
 
+    The first piece comes after ``first_delay`` seconds, each further one ``delay`` later, and the end as long again.
     ``break_after`` drops the connection after so many pieces; ``finish=None`` and ``done=False`` leave the last chunk
     and the last line out; ``plain`` answers a request for a stream with a whole completion; ``raw`` is sent as it is.
     """
@@ -267,6 +268,7 @@ def _failure_body(failure: Failure) -> Mapping[str, Any] | str:
 
 async def _events(request: Request, reply: Reply) -> AsyncIterator[bytes | None]:
     """Yield the lines of the stream; None: drop the connection."""
+    due = asyncio.get_running_loop().time() + reply.first_delay
     await asyncio.sleep(reply.first_delay)
     if reply.raw:
         yield reply.raw
@@ -280,7 +282,8 @@ async def _events(request: Request, reply: Reply) -> AsyncIterator[bytes | None]
         if index == reply.break_after:
             yield None
         yield _event(request, {"content": piece})
-        await asyncio.sleep(reply.delay)
+        due += reply.delay  # on a busy machine too the whole takes as long as it says
+        await asyncio.sleep(max(0.0, due - asyncio.get_running_loop().time()))
     if reply.finish is not None:
         yield _event(request, {}, reply.finish)
     if reply.usage and (request.body.get("stream_options") or {}).get("include_usage"):
