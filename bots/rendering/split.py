@@ -201,9 +201,20 @@ def _plainer(block: Block) -> tuple[Block, ...] | None:
         case ItemList():
             start = None if block.start is None else block.start + 1
             later_items = (replace(block, items=block.items[1:], start=start),) if block.items[1:] else ()
-            return (*block.items[0].blocks, *later_items) if block.items else ()
+            return (*_unlisted(block.items[0].blocks, block.start), *later_items) if block.items else ()
         case _:
             return None
+
+
+def _unlisted(blocks: tuple[Block, ...], number: int | None) -> tuple[Block, ...]:
+    """Return the blocks of an item without its list, behind its number where it has one."""
+    if number is None:
+        return blocks
+    marker, first = Text(text=f"{number}. "), blocks[0] if blocks else None
+    if isinstance(first, Paragraph | Heading):
+        return (replace(first, children=(marker, *first.children)), *blocks[1:])
+    plainer = None if first is None else _plainer(first)
+    return _unlisted((*plainer, *blocks[1:]), number) if plainer else (Paragraph(children=(marker,)), *blocks)
 
 
 def _least(block: Block, fits: Callable[[Block], bool], most: int) -> tuple[Block, tuple[Block, ...]]:

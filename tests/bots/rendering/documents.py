@@ -48,14 +48,16 @@ _span = st.one_of(
 _line = st.lists(_span, min_size=1, max_size=6).map(" ".join)
 _paragraph = st.lists(_line, min_size=1, max_size=3).map("\n".join)
 _cell = st.lists(_atom, min_size=0, max_size=4).map(lambda atoms: " ".join(atoms).replace("|", "\\|"))
+_name = st.lists(st.sampled_from(["H", "**H**", "`H`"]), max_size=3).map(" ".join)
 _code_line = st.lists(st.one_of(_word, st.sampled_from(HOSTILE)), max_size=8).map("  ".join)
 
 
 @st.composite
-def _table(draw: st.DrawFn) -> str:
+def _table(draw: st.DrawFn, names: st.SearchStrategy[str]) -> str:
     columns = draw(st.integers(1, 4))
-    rows = draw(st.lists(st.lists(_cell, min_size=columns, max_size=columns), min_size=1, max_size=8))
-    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    header = draw(st.lists(names, min_size=columns, max_size=columns))
+    rows = draw(st.lists(st.lists(_cell, min_size=columns, max_size=columns), max_size=7))
+    lines = ["| " + " | ".join(row) + " |" for row in (header, *rows)]
     lines.insert(1, "|" + draw(st.sampled_from(["---|", ":-:|", "--:|"])) * columns)
     return "\n".join(lines)
 
@@ -76,20 +78,29 @@ def _listed(items: list[str], number: int | None) -> str:
     )
 
 
-_plain_block = st.one_of(
-    _paragraph, _paragraph, _paragraph, _table(), _fence(), _line.map(lambda text: f"## {text}"), st.just("***")
-)
-_block = st.recursive(
-    _plain_block,
-    lambda inner: st.one_of(
-        st.tuples(
-            st.lists(st.lists(inner, min_size=1, max_size=2).map("\n\n".join), min_size=1, max_size=5),
-            st.one_of(st.none(), st.integers(1, 120)),
-        ).map(lambda pair: _listed(*pair)),
-        st.lists(inner, min_size=1, max_size=2).map(lambda blocks: _indented_quote("\n\n".join(blocks))),
-    ),
-    max_leaves=6,
-)
+def _markdown(names: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    """Return random Markdown with such names of columns."""
+    plain_block = st.one_of(
+        _paragraph,
+        _paragraph,
+        _paragraph,
+        _table(names),
+        _fence(),
+        _line.map(lambda text: f"## {text}"),
+        st.just("***"),
+    )
+    block = st.recursive(
+        plain_block,
+        lambda inner: st.one_of(
+            st.tuples(
+                st.lists(st.lists(inner, min_size=1, max_size=2).map("\n\n".join), min_size=1, max_size=5),
+                st.one_of(st.none(), st.integers(1, 120)),
+            ).map(lambda pair: _listed(*pair)),
+            st.lists(inner, min_size=1, max_size=2).map(lambda blocks: _indented_quote("\n\n".join(blocks))),
+        ),
+        max_leaves=6,
+    )
+    return st.lists(block, min_size=1, max_size=7).map("\n\n".join).map(_numbered)
 
 
 def _indented_quote(text: str) -> str:
@@ -98,10 +109,10 @@ def _indented_quote(text: str) -> str:
 
 def _numbered(text: str) -> str:
     counter = itertools.count(1)
-    return re.sub("W", lambda _: f"w{next(counter)}", text)
+    return re.sub("W|H", lambda found: f"w{next(counter)}" if found[0] == "W" else f"h{next(counter)}h", text)
 
 
-markdown = st.lists(_block, min_size=1, max_size=7).map("\n\n".join).map(_numbered)
+markdown = _markdown(_cell)
 
 
 def answer_of(text: str) -> Answer:
@@ -130,3 +141,5 @@ def document_of(text: str) -> Document:
 
 
 documents = markdown.map(document_of)
+named_documents = _markdown(_name).map(document_of)
+"""The same, but for the names of columns, which are ``h12h`` and the like and may be repeated: nothing else is."""

@@ -15,6 +15,7 @@ from bots.rendering.presses import presses
 from bots.rendering.slack import render_slack, render_slack_partial, slack_reasons
 from bots.rendering.telegram import render_telegram, render_telegram_partial, telegram_reasons
 from bots.rendering.tree import Cite, Document, Paragraph, SourceLine, Text
+from tests.bots.rendering.readers import telegram
 
 URL = "https://wiki.example/leave#carry"
 ALL = (Button.FEEDBACK, Button.QUOTES, Button.SHARE, Button.DELETE)
@@ -29,6 +30,12 @@ def view(words: str = "Five days.", *, buttons: tuple[Button, ...] = ALL, prompt
     )
     document = Document(blocks=paragraphs, sources=sources, notes=("No model is set up.",))
     return View(document=document, reference="89abcdef", buttons=buttons, prompts=prompts)
+
+
+def test_an_address_in_plain_words_is_no_command_either() -> None:
+    words = "It stands at https://wiki.example/start, and nobody may follow it."
+    (message,) = render_telegram(View(document=Document(blocks=(), notes=(words,)), reference="89abcdef"))
+    assert telegram.read(message.html).pings == []
 
 
 def test_a_short_answer_is_one_message_with_everything_in_it() -> None:

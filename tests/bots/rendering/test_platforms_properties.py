@@ -9,8 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bots.platform import Button, View
-from bots.rendering.discord import DiscordMarkdown, DiscordMessage, render_discord, render_discord_partial
-from bots.rendering.markup import Markup
+from bots.rendering.discord import DiscordMessage, render_discord, render_discord_partial
 from bots.rendering.measure import units
 from bots.rendering.parse import parse_partial
 from bots.rendering.plain import plain_pieces
@@ -21,11 +20,7 @@ from bots.rendering.slack import (
     render_slack_quotes,
     slack_stream_text,
 )
-from bots.rendering.slack.markdown import SlackMarkdown
-from bots.rendering.sources import reachable
-from bots.rendering.split import split
 from bots.rendering.telegram import TelegramMessage, render_telegram, render_telegram_partial
-from bots.rendering.telegram.html import TelegramHtml
 from bots.rendering.telegram.rich import has_table
 from bots.rendering.tree import Block, Document, ItemList, Quote, Table
 from bots.telegram.calling import rich_content
@@ -75,11 +70,6 @@ PARTIAL: dict[Render, Callable[[View], object]] = {
     render_slack: render_slack_partial,
     render_discord: render_discord_partial,
     render_telegram: render_telegram_partial,
-}
-WRITERS: dict[str, tuple[type[Markup], Callable[[str], int]]] = {
-    "slack": (SlackMarkdown, units),
-    "discord": (DiscordMarkdown, units),
-    "telegram": (TelegramHtml, lambda text: units(telegram.parse_html(text)[0])),
 }
 NAMES = ["slack", "discord", "telegram", "telegram-rich"]
 platform = pytest.mark.parametrize(("render", "read"), PLATFORMS, ids=NAMES)
@@ -163,21 +153,6 @@ def test_what_is_written_so_far_is_valid_wherever_it_breaks_off(
     text = "\n\n".join([text] * copies)
     partial = PARTIAL[render](View(document=parse_partial(text[: int(share * len(text))]), reference="1"))
     assert not read(partial).pings
-
-
-@pytest.mark.parametrize("name", ["slack", "discord", "telegram"])
-@settings(max_examples=scaled(20), suppress_health_check=[HealthCheck.too_slow])
-@given(document=documents, limit=st.integers(400, 2500))
-def test_at_any_length_the_parts_fit_and_are_the_answer(name: str, document: Document, limit: int) -> None:
-    markup, length = WRITERS[name]
-    document = reachable(document, lambda url: len(url) <= 100)
-    parts = split(document, lambda some: length(markup().write(some.blocks)) <= limit, limit)
-    written = [markup().write(part.blocks) for part in parts]
-    repeated = headers(document.blocks)
-    wanted = body_words(list(plain_pieces(document.blocks)), repeated)
-    assert body_words([piece for part in parts for piece in plain_pieces(part.blocks)], repeated) == wanted
-    assert all(length(text) <= limit for text in written)
-    assert parts[-1].sources == document.sources
 
 
 @settings(max_examples=scaled(30), suppress_health_check=[HealthCheck.too_slow])

@@ -74,6 +74,14 @@ def test_a_list_goes_on_with_its_number() -> None:
     assert len(parts) > 2
 
 
+def test_an_item_that_fits_in_no_list_keeps_its_number() -> None:
+    row = "| `aaaaaaaaaaaaaaaaaaaa` | `bbbbbbbbbbbbbbbbbbbb` |"
+    text = f"7. | x | y |\n   |---|---|\n   {row}\n8. last"
+    first, last = parts_of(text, 60)
+    assert first.replace("\u2060", "") == "7\\. **`aaaaaaaaaaaaaaaaaaaa`**\ny: `bbbbbbbbbbbbbbbbbbbb`"
+    assert last == "8. last"
+
+
 def test_a_heading_stays_with_what_follows() -> None:
     parts = parts_of("Words that come first.\n\n# Head\n\nThe words that follow it, which are longer.", 60)
     assert parts[1].startswith("## Head\n\nThe words")

@@ -38,12 +38,12 @@ def units(text: str) -> int:
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def read(content: str) -> Shown:
+def read(content: str, most: int = 2000) -> Shown:
     """Return what a reader sees; Invalid where Discord would refuse the message or show a mark as it is written."""
     if not content.strip():
         raise Invalid("Cannot send an empty message")
-    if max(len(content), units(content)) > 2000:
-        raise Invalid("Must be 2000 or fewer in length.")
+    if max(len(content), units(content)) > most:
+        raise Invalid(f"Must be {most} or fewer in length.")
     if content != content.strip():
         raise Invalid("white space at an end is lost")
     return _quotes_and_rest(content)

@@ -190,9 +190,12 @@ def found_entities(live: str) -> list[tuple[str, str]]:
     return found
 
 
-def read(raw: str) -> Shown:
-    """Return what a reader sees; Invalid where the server would refuse or drop something."""
-    if len(raw.encode("utf-8", "surrogatepass")) > 32_768:
+def read(raw: str, most: int = 4096) -> Shown:
+    """Return what a reader sees; Invalid where the server would refuse or drop something.
+
+    What belongs to ``most`` characters is asked in proportion: 100 entities, 32,768 bytes.
+    """
+    if len(raw.encode("utf-8", "surrogatepass")) > 8 * most:
         raise Invalid("text is too long")
     try:
         text, entities = parse_html(raw)
@@ -200,9 +203,9 @@ def read(raw: str) -> Shown:
         raise Invalid(str(error)) from error
     if not text:
         raise Invalid("message text is empty")
-    if len(text) > 4096 or units(text) > 4096:
+    if len(text) > most or units(text) > most:
         raise Invalid("message is too long")
-    if len(entities) > 100:
+    if len(entities) > max(100, most // 40):
         raise Invalid("formatting beyond 100 entities is lost")
     check_nesting(entities)
     for entity in entities:
