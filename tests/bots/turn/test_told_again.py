@@ -55,3 +55,7 @@ def test_names_of_knowledge_bases_are_completed_for_those_who_may_ask_them() -> 
             assert await flow.turns.knowledge_bases(frozenset()) == ()
 
     run(talk())
+
+
+def test_what_answers_for_the_platform_is_in_no_repr() -> None:
+    assert "a-response-address" not in repr(replace(asked("Why?"), token="a-response-address"))
