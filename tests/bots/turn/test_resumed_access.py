@@ -18,7 +18,7 @@ ALONE = frozenset({"*", "discord:@U1"})
 
 
 class Guarded(Model):
-    """Remembers as the real one does, which leaves out what those who ask may not read."""
+    """Remembers as the real one does, which counts what those who ask may not read, be it cited or not."""
 
     withheld = 0
 
@@ -26,7 +26,7 @@ class Guarded(Model):
         async for event in super().run(request):
             if isinstance(request, Recall) and isinstance(event, Recalled):
                 left_out = self.withheld if request.audience is not None else 0
-                yield replace(event, withheld=left_out, citations=() if left_out else event.citations)
+                yield replace(event, withheld=left_out)
             else:
                 yield event
 
