@@ -196,7 +196,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unanswered:
-    """A question that got no answer; ``outcome`` says why (``bots.turn.claim.Outcome``)."""
+    """A question that got no answer; ``outcome`` says why (``bots.turn.claims.claim.Outcome``)."""
 
     reference: str
     platform: str

@@ -15,7 +15,7 @@ from bots.counting import counted
 from bots.rendering.captions import REASONS, caption
 from bots.rendering.clean import clean, clean_line
 from bots.requests import Judgement, ListFeedback, ReadChunk, Unanswered
-from bots.turn.claim import Outcome
+from bots.turn.claims.claim import Outcome
 from ragcore.citations.markers import find, remove
 
 _SIGNS = {"up": "👍", "down": "👎"}

@@ -12,7 +12,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bots.slack.limits import AT_ONCE, method_limits
-from bots.turn.pacing import Pacer
+from bots.turn.replying.pacing import Pacer
 
 LONGEST_WAIT = 60.0
 """Seconds: for longer nobody waits here, and the refusal is told."""

@@ -15,8 +15,8 @@ from bots.requests import Ask, Event, Forget, Recall, Recalled, Search
 from bots.service import Backend
 from bots.turn.attachments import Attached, FileReader
 from bots.turn.budget import TooSlow, within
-from bots.turn.claim import Outcome
 from bots.turn.claims import Claims
+from bots.turn.claims.claim import Outcome
 from bots.turn.commands import (
     SEARCH_LIMIT,
     Command,
@@ -29,8 +29,8 @@ from bots.turn.commands import (
 )
 from bots.turn.notices import Notices
 from bots.turn.options import TurnOptions, person
-from bots.turn.order import Job
 from bots.turn.quotes import answer_of
+from bots.turn.receiving.order import Job
 from bots.turn.replying import Reply
 from bots.turn.threads import Threads
 from bots.turn.words import Word, language_for, word

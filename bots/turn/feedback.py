@@ -12,9 +12,9 @@ from sqlalchemy import Row, delete, select
 
 from bots.platform import Vote
 from bots.requests import Judgement, ReadChunk, Unanswered
-from bots.turn.claim import UNANSWERED, State
-from bots.turn.claim_rows import inserting
-from bots.turn.record import words_from_json
+from bots.turn.claims.claim import UNANSWERED, State
+from bots.turn.claims.record import words_from_json
+from bots.turn.claims.rows import inserting
 from ragcore.history import Transactions
 from ragcore.stores.rows import storable, utc
 from ragcore.stores.schema import claims, feedback

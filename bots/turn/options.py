@@ -8,8 +8,8 @@ from bots.access import Audience, readable
 from bots.platform import Incoming
 from bots.settings import Settings
 from bots.turn.budget import Budget
-from bots.turn.gate import Respond
-from bots.turn.rates import Rate
+from bots.turn.receiving.gate import Respond
+from bots.turn.receiving.rates import Rate
 from ragcore.types import ConversationKey
 
 

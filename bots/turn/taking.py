@@ -10,16 +10,16 @@ from bots.platform import Incoming, Platform, R, Sent, View
 from bots.requests import Forget
 from bots.service import Backend
 from bots.turn.answering import Writer
-from bots.turn.claim import Outcome
 from bots.turn.claims import Claims
-from bots.turn.gate import Refuse
+from bots.turn.claims.claim import Outcome
 from bots.turn.meter import Meter
 from bots.turn.options import TurnOptions
-from bots.turn.order import Job
-from bots.turn.pacing import Pacer
+from bots.turn.receiving.gate import Refuse
+from bots.turn.receiving.order import Job
 from bots.turn.replying import Reply
+from bots.turn.replying.pacing import Pacer
+from bots.turn.replying.withdrawing import CALL_SECONDS, take_back
 from bots.turn.waiting import Waiting
-from bots.turn.withdrawing import CALL_SECONDS, take_back
 from bots.turn.words import Word, word
 from bots.turn.written import Written
 from ragcore.errors import CitebotError, ClaimLost, PlatformError, PlatformRefused, StoreError

@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Generic
 
 from bots.platform import Incoming, Platform, R, Reach
-from bots.turn.claim import Claim
 from bots.turn.claims import Claims
+from bots.turn.claims.claim import Claim
 from bots.turn.options import TurnOptions
 from ragcore.errors import PlatformError
 from ragcore.types import Message

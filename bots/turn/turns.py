@@ -13,19 +13,19 @@ from bots.platform import Incoming, Platform, R, View, Vote
 from bots.requests import Recall
 from bots.service import Backend
 from bots.turn.answering import Writer
-from bots.turn.arriving import Arrivals
-from bots.turn.catching_up import CatchingUp
-from bots.turn.changing import Changes
-from bots.turn.claim import Claim
 from bots.turn.claims import LEASE_SECONDS, Claims
+from bots.turn.claims.claim import Claim
 from bots.turn.commands import sentence
 from bots.turn.feedback import Feedback
-from bots.turn.gate import Drop, Refuse, judge
-from bots.turn.joining import goes_on, opened_just_before
 from bots.turn.meter import Meter
 from bots.turn.options import TurnOptions
-from bots.turn.order import Doors, Job, Lanes
 from bots.turn.quotes import quotes_view, shared_view
+from bots.turn.receiving.arriving import Arrivals
+from bots.turn.receiving.catching_up import CatchingUp
+from bots.turn.receiving.changing import Changes
+from bots.turn.receiving.gate import Drop, Refuse, judge
+from bots.turn.receiving.joining import goes_on, opened_just_before
+from bots.turn.receiving.order import Doors, Job, Lanes
 from bots.turn.taking import Taker, Tell
 from bots.turn.threads import Threads
 from bots.turn.words import language_for, word

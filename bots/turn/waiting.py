@@ -7,7 +7,7 @@ from typing import Generic
 from bots.platform import R, View
 from bots.turn.answering import Writer
 from bots.turn.budget import Budget
-from bots.turn.order import Job
+from bots.turn.receiving.order import Job
 from bots.turn.replying import Reply
 from bots.turn.words import Word, word
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from bots.platform import Button
 from bots.rendering.tree import Document
-from bots.turn.claim import Outcome
+from bots.turn.claims.claim import Outcome
 from ragcore.types import Answer
 
 

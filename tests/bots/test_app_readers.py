@@ -23,8 +23,8 @@ from bots.requests import (
     Sync,
     Unanswered,
 )
-from bots.turn.claim import Outcome
 from bots.turn.claims import Claims
+from bots.turn.claims.claim import Outcome
 from connectors.base import Change
 from connectors.files.connector import FilesConnector
 from ragcore.errors import ConfigError

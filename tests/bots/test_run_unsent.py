@@ -15,8 +15,8 @@ from bots.app.running import Runner
 from bots.platform import Incoming, Platform
 from bots.requests import Event, Request
 from bots.settings import Settings, load_settings
-from bots.turn.claim import Outcome
 from bots.turn.claims import Claims
+from bots.turn.claims.claim import Outcome
 from ragcore.errors import PlatformRefused
 from ragcore.stores.database import Database
 from ragcore.types import ConversationKey

@@ -16,8 +16,8 @@ from typing import Any
 from sqlalchemy import Connection
 
 from bots.platform import Sent
-from bots.turn.claim import Claim, Outcome
 from bots.turn.claims import Claims
+from bots.turn.claims.claim import Claim, Outcome
 from ragcore.stores.database import Database
 from tests.bots.turn.helpers import THERE, message
 from tests.fakes.forking import fork_for_each_line

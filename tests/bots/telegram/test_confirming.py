@@ -9,8 +9,8 @@ import pytest
 
 from bots.platform import Incoming
 from bots.telegram import TelegramPlatform, Webhook
-from bots.turn.claim import Claim
 from bots.turn.claims import Claims
+from bots.turn.claims.claim import Claim
 from tests.bots.telegram.test_turns import OPTIONS, running
 from tests.fakes.bot import answering_on
 from tests.fakes.ports import free_port

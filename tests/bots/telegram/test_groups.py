@@ -2,7 +2,7 @@
 
 import pathlib
 
-from bots.turn.claim import Outcome
+from bots.turn.claims.claim import Outcome
 from tests.bots.telegram.scene import ASKER, GROUP
 from tests.bots.telegram.test_turns import ask, is_whole, running, texts
 from tests.fakes.waiting import until

@@ -21,7 +21,7 @@ from typing import Any
 from bots.platform import Streaming
 from bots.requests import Ask, Event
 from bots.turn.claims import Claims
-from bots.turn.standing import Standing
+from bots.turn.replying.standing import Standing
 from bots.turn.turns import utc_now
 from ragcore.types import Delta
 from tests.bots.turn.flows import OPTIONS, Model, answer_to, answering, flowing, words_for

@@ -26,8 +26,8 @@ from bots.requests import (
     Search,
 )
 from bots.service import Backend
-from bots.turn.claim import Outcome
 from bots.turn.claims import Claims
+from bots.turn.claims.claim import Outcome
 from bots.turn.feedback import Feedback
 from bots.turn.options import TurnOptions
 from bots.turn.turns import Turns

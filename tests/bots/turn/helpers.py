@@ -10,8 +10,8 @@ from sqlalchemy import ColumnElement, Float, cast, func, literal, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bots.platform import Asker, Incoming, Reach, Sent
-from bots.turn.claim import Claim
 from bots.turn.claims import Claims
+from bots.turn.claims.claim import Claim
 from ragcore.stores.database import Database
 from ragcore.stores.schema import claim_keys, claims, sends
 from ragcore.types import ConversationKey

@@ -7,7 +7,7 @@ import pytest
 from bots.access import line_to_add
 from bots.platform import Asker, Incoming, Reach
 from bots.requests import Ask
-from bots.turn.claim import Outcome
+from bots.turn.claims.claim import Outcome
 from bots.turn.options import ChannelRule
 from ragcore.errors import PlatformUnreachable
 from tests.bots.turn.flows import OPTIONS, flowing, outcome

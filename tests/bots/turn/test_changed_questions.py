@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from bots.turn.claim import Outcome
+from bots.turn.claims.claim import Outcome
 from bots.turn.words import word
 from tests.bots.turn.flows import (
     MANNERS,

@@ -8,8 +8,8 @@ import pytest
 from sqlalchemy import select
 
 from bots.turn import claims as claims_module
-from bots.turn.claim import Outcome
 from bots.turn.claims import Claims
+from bots.turn.claims.claim import Outcome
 from ragcore.library.backup import backup, restore
 from ragcore.stores.database import Database
 from ragcore.stores.schema import claims

@@ -13,9 +13,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from sqlalchemy import delete
 
 from bots.platform import Incoming, Sent
-from bots.turn.claim import Claim, Outcome, Send, State
 from bots.turn.claims import Claims
-from bots.turn.record import without_words
+from bots.turn.claims.claim import Claim, Outcome, Send, State
+from bots.turn.claims.record import without_words
 from ragcore.errors import ClaimLost
 from ragcore.stores.database import Database
 from ragcore.stores.schema import claim_keys, claims, sends

@@ -8,8 +8,8 @@ from datetime import timedelta
 import pytest
 
 from bots.platform import Incoming
-from bots.turn.claim import Outcome
 from bots.turn.claims import Claims
+from bots.turn.claims.claim import Outcome
 from ragcore.stores.database import Database
 from tests.bots.turn.flows import Flow, Model, answering, final, flowing, outcome, virtual_now
 from tests.bots.turn.helpers import HERE, MINE, MovedClock, claimed

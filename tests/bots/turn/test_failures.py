@@ -9,8 +9,8 @@ import pytest
 
 from bots.platform import Incoming
 from bots.requests import Ask, Event
-from bots.turn.claim import Outcome
-from bots.turn.rates import Rate
+from bots.turn.claims.claim import Outcome
+from bots.turn.receiving.rates import Rate
 from bots.turn.words import word
 from ragcore.errors import ModelUnreachable, StoreError
 from ragcore.phrases import phrase

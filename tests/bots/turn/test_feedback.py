@@ -16,8 +16,8 @@ from sqlalchemy import update
 from bots.cli.judging import numbered, show_feedback
 from bots.platform import Vote
 from bots.requests import ReadChunk
-from bots.turn.claim import UNANSWERED, Outcome
 from bots.turn.claims import Claims
+from bots.turn.claims.claim import UNANSWERED, Outcome
 from bots.turn.feedback import Feedback, listed
 from ragcore.stores.database import Database
 from ragcore.stores.schema import claims as claims_table

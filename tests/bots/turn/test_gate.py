@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from bots.platform import Asker, Attachment, Incoming, Reach
 from bots.turn.commands import Command, command_of
-from bots.turn.gate import LONGEST_QUESTION, Drop, Pass, Refuse, Respond, Verdict, is_question, judge
 from bots.turn.options import TurnOptions, person, place
-from bots.turn.rates import Rate, Rates
+from bots.turn.receiving.gate import LONGEST_QUESTION, Drop, Pass, Refuse, Respond, Verdict, is_question, judge
+from bots.turn.receiving.rates import Rate, Rates
 from bots.turn.words import _SENTENCES, LANGUAGES, WORDS, age, language_for, word
 from ragcore.types import ConversationKey
 from tests.fakes.platform import asked

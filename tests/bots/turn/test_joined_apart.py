@@ -9,7 +9,7 @@ import pytest
 
 from bots.platform import Incoming, Reach
 from bots.requests import Ask, Forget
-from bots.turn.claim import Outcome, State
+from bots.turn.claims.claim import Outcome, State
 from ragcore.types import ConversationKey
 from tests.bots.turn.flows import MANNERS, Flow, Model, answering, final, flowing, virtual_now
 from tests.fakes.platform import Server, asked

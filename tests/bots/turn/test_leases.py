@@ -8,8 +8,8 @@ import pytest
 from sqlalchemy import select
 
 from bots.turn import claims as claims_module
-from bots.turn.claim import Outcome, Send
 from bots.turn.claims import Claims
+from bots.turn.claims.claim import Outcome, Send
 from ragcore.errors import ClaimLost
 from ragcore.stores.database import Database
 from ragcore.stores.schema import claims

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
-from bots.turn.claim import Claim, Outcome
 from bots.turn.claims import Claims
+from bots.turn.claims.claim import Claim, Outcome
 from bots.turn.feedback import Feedback
 from ragcore.stores.database import Database
 from ragcore.stores.schema import claims

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bots.platform import Limit
-from bots.turn.pacing import Pacer
+from bots.turn.replying.pacing import Pacer
 from tests.fakes.virtual import run
 
 LIMITS = st.lists(

@@ -8,8 +8,8 @@ from datetime import timedelta
 import pytest
 
 from bots.requests import Ask, Event, Forget
-from bots.turn.claim import Outcome
 from bots.turn.claims import Claims
+from bots.turn.claims.claim import Outcome
 from ragcore.errors import ModelUnreachable
 from ragcore.stores.database import Database
 from ragcore.types import Message

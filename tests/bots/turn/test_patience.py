@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bots.platform import Streaming
 from bots.settings import load_settings
-from bots.turn.claim import Outcome
+from bots.turn.claims.claim import Outcome
 from bots.turn.options import turn_options
 from bots.turn.words import word
 from tests.bots.turn.flows import (

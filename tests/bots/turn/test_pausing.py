@@ -9,7 +9,7 @@ from bots.discord import DiscordPlatform
 from bots.platform import Call
 from bots.slack import SlackPlatform
 from bots.telegram import TelegramPlatform
-from bots.turn.pacing import Pacer
+from bots.turn.replying.pacing import Pacer
 from tests.fakes.platform import asked
 from tests.fakes.virtual import run
 

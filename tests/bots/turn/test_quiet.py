@@ -9,7 +9,7 @@ import pytest
 
 from bots.platform import Reach
 from bots.requests import Ask, Event
-from bots.turn.saying import STANDS
+from bots.turn.replying.saying import STANDS
 from bots.turn.words import word
 from ragcore.phrases import phrase
 from ragcore.types import Answer, ConversationKey, Status

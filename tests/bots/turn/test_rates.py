@@ -8,10 +8,10 @@ from datetime import timedelta
 import pytest
 
 from bots.platform import Incoming, Reach
-from bots.turn.claim import Outcome
-from bots.turn.gate import LONGEST_QUESTION
+from bots.turn.claims.claim import Outcome
 from bots.turn.options import TurnOptions
-from bots.turn.rates import Rate
+from bots.turn.receiving.gate import LONGEST_QUESTION
+from bots.turn.receiving.rates import Rate
 from bots.turn.words import word
 from tests.bots.turn.flows import OPTIONS, Model, answering, final, flowing, outcome, virtual_now
 from tests.fakes.platform import asked

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 import pytest
 
 from bots.requests import Ask, Event
-from bots.turn.claim import Outcome
+from bots.turn.claims.claim import Outcome
 from bots.turn.options import TurnOptions
-from bots.turn.rates import Rate
+from bots.turn.receiving.rates import Rate
 from ragcore.errors import (
     CitebotError,
     ContextTooSmall,

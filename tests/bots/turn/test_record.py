@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bots.platform import Asker, Attachment, Incoming, Reach, Sent
-from bots.turn.record import incoming_from_json, incoming_to_json, sent_from_json, sent_to_json, without_words
+from bots.turn.claims.record import incoming_from_json, incoming_to_json, sent_from_json, sent_to_json, without_words
 from ragcore.types import ConversationKey
 from tests.bots.turn.helpers import message
 

@@ -3,8 +3,8 @@
 import asyncio
 import pathlib
 
-from bots.turn.claim import Outcome
 from bots.turn.claims import LEASE_SECONDS
+from bots.turn.claims.claim import Outcome
 from tests.bots.turn.flows import Model, answering, final, flowing
 from tests.fakes.platform import Server, asked
 from tests.fakes.virtual import run

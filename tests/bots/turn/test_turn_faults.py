@@ -11,8 +11,8 @@ import pytest
 from bots.platform import View
 from bots.requests import Ask, Event
 from bots.turn import taking
-from bots.turn.claim import Outcome
-from bots.turn.order import Job
+from bots.turn.claims.claim import Outcome
+from bots.turn.receiving.order import Job
 from bots.turn.waiting import Waiting
 from bots.turn.words import word
 from ragcore.errors import StoreError

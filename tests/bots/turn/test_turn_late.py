@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from bots.turn.claim import Outcome
+from bots.turn.claims.claim import Outcome
 from bots.turn.words import word
 from tests.bots.turn.flows import final, flowing, virtual_now
 from tests.fakes.platform import Server, asked

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bots.platform import Incoming, Streaming
 from bots.requests import Ask, Event
-from bots.turn.claim import Claim, Outcome, State, messages_of
+from bots.turn.claims.claim import Claim, Outcome, State, messages_of
 from ragcore.errors import ModelUnreachable
 from ragcore.types import Delta
 from tests.bots.turn.flows import Flow, Model, answering, final, flowing, virtual_now

@@ -16,13 +16,13 @@ from sqlalchemy import ColumnElement, Connection, Update, and_, bindparam, delet
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bots.platform import Incoming, Sent
-from bots.turn.claim import Claim, Outcome, Send, State
-from bots.turn.claim_rows import chunks_to_json, inserting, matches, new_row, place, without_words_of
-from bots.turn.heard import Heard, heard_as, said_in
-from bots.turn.known_claims import KnownClaims
-from bots.turn.parting import part, silence
-from bots.turn.past import Past, stays
-from bots.turn.record import incoming_to_json, sent_to_json, without_words
+from bots.turn.claims.claim import Claim, Outcome, Send, State
+from bots.turn.claims.heard import Heard, heard_as, said_in
+from bots.turn.claims.known import KnownClaims
+from bots.turn.claims.parting import part, silence
+from bots.turn.claims.past import Past, stays
+from bots.turn.claims.record import incoming_to_json, sent_to_json, without_words
+from bots.turn.claims.rows import chunks_to_json, inserting, matches, new_row, place, without_words_of
 from ragcore.errors import ClaimLost
 from ragcore.history import REMEMBERED_DAYS, Transactions
 from ragcore.stores.rows import database_clock, storable

@@ -8,12 +8,12 @@ from dataclasses import replace
 from weakref import WeakValueDictionary
 
 from bots.platform import Incoming, Reach
-from bots.turn.claim import Claim
 from bots.turn.claims import Claims
-from bots.turn.gate import Refuse
+from bots.turn.claims.claim import Claim
 from bots.turn.meter import Meter
 from bots.turn.options import TurnOptions, place
-from bots.turn.rates import Rates
+from bots.turn.receiving.gate import Refuse
+from bots.turn.receiving.rates import Rates
 from ragcore.types import ConversationKey
 
 log = logging.getLogger(__name__)

@@ -9,12 +9,12 @@ from dataclasses import replace
 from bots.platform import Incoming, Sent
 from bots.requests import Forget
 from bots.service import Backend
-from bots.turn.arriving import Arrivals
-from bots.turn.claim import Claim, Outcome, has_words, is_news, messages_of
 from bots.turn.claims import Claims
-from bots.turn.gate import Pass, Refuse
+from bots.turn.claims.claim import Claim, Outcome, has_words, is_news, messages_of
 from bots.turn.options import TurnOptions, person
-from bots.turn.order import Doors, Job, Lanes
+from bots.turn.receiving.arriving import Arrivals
+from bots.turn.receiving.gate import Pass, Refuse
+from bots.turn.receiving.order import Doors, Job, Lanes
 from ragcore.types import ConversationKey
 
 log = logging.getLogger(__name__)

@@ -12,11 +12,11 @@ from typing import Generic, TypeVar
 
 from bots.patience import until_kept
 from bots.platform import Call, Limit, Platform, R, Sent
-from bots.turn.claim import Claim, Send
 from bots.turn.claims import Claims
+from bots.turn.claims.claim import Claim, Send
 from bots.turn.meter import Meter
-from bots.turn.pacing import Pacer
-from bots.turn.withdrawing import CALL_SECONDS, take_back
+from bots.turn.replying.pacing import Pacer
+from bots.turn.replying.withdrawing import CALL_SECONDS, take_back
 from ragcore.errors import (
     ClaimLost,
     MessageGone,

@@ -5,9 +5,9 @@ from datetime import timedelta
 
 from bots.platform import Incoming, Reach
 from bots.turn.commands import command_of
-from bots.turn.gate import Refuse
 from bots.turn.options import place
-from bots.turn.order import Job
+from bots.turn.receiving.gate import Refuse
+from bots.turn.receiving.order import Job
 
 
 def opened_just_before(incoming: Incoming, jobs: Iterable[Job], *, within: float) -> Job | None:

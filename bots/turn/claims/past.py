@@ -5,8 +5,8 @@ from datetime import UTC
 
 from sqlalchemy import ColumnElement, and_, select
 
-from bots.turn.claim import Claim, Outcome
-from bots.turn.claim_rows import matches, place
+from bots.turn.claims.claim import Claim, Outcome
+from bots.turn.claims.rows import matches, place
 from ragcore.history import Transactions
 from ragcore.stores.schema import claims
 

@@ -8,13 +8,13 @@ from datetime import datetime
 from typing import Any
 
 from bots.platform import Incoming, Platform
-from bots.turn.arriving import Arrivals
-from bots.turn.claim import messages_of
 from bots.turn.claims import Claims
-from bots.turn.gate import Refuse
+from bots.turn.claims.claim import messages_of
 from bots.turn.meter import Meter
 from bots.turn.options import TurnOptions
-from bots.turn.order import Job, Lanes
+from bots.turn.receiving.arriving import Arrivals
+from bots.turn.receiving.gate import Refuse
+from bots.turn.receiving.order import Job, Lanes
 from ragcore.errors import PlatformError
 from ragcore.types import ConversationKey
 

@@ -12,8 +12,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bots.platform import Incoming
 from bots.requests import ReadChunk
-from bots.turn.claim import Claim, Outcome, Send, State
-from bots.turn.record import incoming_from_json, incoming_to_json, sent_from_json, without_words
+from bots.turn.claims.claim import Claim, Outcome, Send, State
+from bots.turn.claims.record import incoming_from_json, incoming_to_json, sent_from_json, without_words
 from ragcore.links import deep_link
 from ragcore.stores.rows import storable, utc
 from ragcore.stores.schema import claims, sends

@@ -8,9 +8,9 @@ from typing import Any
 from sqlalchemy import Connection, Row, or_, select, update
 
 from bots.platform import Incoming
-from bots.turn.claim import Outcome, State
-from bots.turn.claim_rows import matches, place, without_words_of
-from bots.turn.record import incoming_from_json, incoming_to_json
+from bots.turn.claims.claim import Outcome, State
+from bots.turn.claims.record import incoming_from_json, incoming_to_json
+from bots.turn.claims.rows import matches, place, without_words_of
 from ragcore.stores.rows import storable
 from ragcore.stores.schema import claims
 from ragcore.types import ConversationKey

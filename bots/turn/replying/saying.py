@@ -9,7 +9,7 @@ from typing import Generic
 
 from bots.platform import Call, Incoming, Limit, Platform, R
 from bots.turn.meter import Meter
-from bots.turn.pacing import Pacer
+from bots.turn.replying.pacing import Pacer
 from ragcore.errors import PlatformError
 
 log = logging.getLogger(__name__)

@@ -8,8 +8,8 @@ from sqlalchemy import ColumnElement, Connection, and_, func, select
 
 from bots.platform import Sent
 from bots.requests import ReadChunk
-from bots.turn.claim import Claim, Outcome
-from bots.turn.claim_rows import load, matches, place
+from bots.turn.claims.claim import Claim, Outcome
+from bots.turn.claims.rows import load, matches, place
 from ragcore.history import Transactions
 from ragcore.stores.rows import storable
 from ragcore.stores.schema import claims

@@ -10,9 +10,9 @@ from itertools import takewhile
 from sqlalchemy import ColumnElement, Connection, and_, delete, exists, false, or_, select
 
 from bots.platform import Incoming
-from bots.turn.claim import State
-from bots.turn.claim_rows import inserting, matches, place
-from bots.turn.past import LEAVES_HISTORY
+from bots.turn.claims.claim import State
+from bots.turn.claims.past import LEAVES_HISTORY
+from bots.turn.claims.rows import inserting, matches, place
 from ragcore.history import REMEMBERED_DAYS, Transactions
 from ragcore.stores.rows import storable, utc
 from ragcore.stores.schema import claims, heard

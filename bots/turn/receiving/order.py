@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from weakref import WeakValueDictionary
 
 from bots.platform import Incoming
-from bots.turn.claim import Claim
-from bots.turn.gate import Refuse
+from bots.turn.claims.claim import Claim
+from bots.turn.receiving.gate import Refuse
 from bots.turn.written import Written
 from ragcore.types import ConversationKey
 

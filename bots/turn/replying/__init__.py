@@ -10,13 +10,13 @@ from typing import Generic
 
 from bots.platform import Button, Call, Limit, Platform, R, Sent, View
 from bots.rendering.parse import parse_partial
-from bots.turn.claim import Claim
 from bots.turn.claims import Claims
-from bots.turn.forms import forms
+from bots.turn.claims.claim import Claim
 from bots.turn.meter import Meter
-from bots.turn.pacing import Going, Pacer
-from bots.turn.saying import Saying
-from bots.turn.standing import Standing
+from bots.turn.replying.forms import forms
+from bots.turn.replying.pacing import Going, Pacer
+from bots.turn.replying.saying import Saying
+from bots.turn.replying.standing import Standing
 from ragcore.errors import (
     MessageGone,
     PlatformError,
