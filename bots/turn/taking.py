@@ -16,6 +16,7 @@ from bots.turn.meter import Meter
 from bots.turn.options import TurnOptions
 from bots.turn.receiving.gate import Refuse
 from bots.turn.receiving.order import Job
+from bots.turn.receiving.rush import Rush
 from bots.turn.replying import Reply
 from bots.turn.replying.pacing import Pacer
 from bots.turn.replying.withdrawing import CALL_SECONDS, take_back
@@ -53,6 +54,7 @@ class Taker(Generic[R]):
         meter: Meter,
         door: Callable[[ConversationKey], asyncio.Lock],
         tell_elsewhere: Tell | None = None,
+        rush: Rush | None = None,
     ) -> None:
         """Compose.
 
@@ -65,6 +67,7 @@ class Taker(Generic[R]):
             meter: Counts.
             door: Gives the lock under which a conversation's turns change.
             tell_elsewhere: Tells the admins whom other platforms reach.
+            rush: Tells when many messages are being taken, before which answers wait a little.
         """
         self._platform = platform
         self._writer = writer
@@ -74,6 +77,7 @@ class Taker(Generic[R]):
         self._meter = meter
         self._door = door
         self._tell_elsewhere = tell_elsewhere
+        self._rush = rush or Rush()
         self._pacer = Pacer()
         self._waiting: dict[Job, Waiting[R]] = {}
         self._told = -TELL_EVERY
@@ -148,6 +152,7 @@ class Taker(Generic[R]):
 
     async def _write_and_send(self, job: Job, reply: Reply[R]) -> None:
         language = self._writer.language(job)
+        await self._rush.over()
         while True:
             version = job.version
             written = await self._written(job, reply)

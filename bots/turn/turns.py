@@ -26,6 +26,7 @@ from bots.turn.receiving.changing import Changes
 from bots.turn.receiving.gate import Drop, Refuse, judge
 from bots.turn.receiving.joining import goes_on, opened_just_before
 from bots.turn.receiving.order import Doors, Job, Lanes
+from bots.turn.receiving.rush import Rush
 from bots.turn.taking import Taker, Tell
 from bots.turn.threads import Threads
 from bots.turn.words import language_for, word
@@ -78,8 +79,9 @@ class Turns(Generic[R]):
         self._now = now
         self._doors = Doors()
         self._writer = Writer(platform, backend, claims, options)
+        self._rush = Rush()
         self._taker = taker = Taker(
-            platform, self._writer, claims, backend, options, self.meter, self._doors.of, tell_elsewhere
+            platform, self._writer, claims, backend, options, self.meter, self._doors.of, tell_elsewhere, self._rush
         )
         self._lanes = Lanes(taker.take, taker.queued)
         self._threads = Threads(platform, claims, options)
@@ -130,6 +132,10 @@ class Turns(Generic[R]):
 
     async def receive(self, incoming: Incoming) -> bool:
         """Claim the message and begin its turn; False when it is not ours to answer, or was claimed before."""
+        async with self._rush.taking():
+            return await self._receive(incoming)
+
+    async def _receive(self, incoming: Incoming) -> bool:
         arrived = asyncio.get_running_loop().time()
         rule = self._options.rule(incoming.conversation)
         options = self._options
