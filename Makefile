@@ -6,7 +6,9 @@ PIP_INSTALL := install --quiet --disable-pip-version-check --no-input -c constra
 CONFIG := examples/citebot.toml
 SOAK ?= 5
 EXAMPLES ?= fresh
-WORKERS ?= 2
+# Tests of whole processes and killed ones wait a third of their time, so two cores carry three workers.
+WORKERS ?= 3
+SOAK_WORKERS ?= 2
 CODE := bots ragcore connectors prompts tests benchmarks
 
 define QUESTIONS
@@ -66,7 +68,7 @@ types: $(TEST)/.ready
 
 # With EXAMPLES=fresh each run is a different one: that is how trouble is looked for. .ci/run keeps them fixed.
 soak: $(TEST)/.ready
-	SOAK_FACTOR=$(SOAK) EXAMPLES=$(EXAMPLES) $(TEST)/bin/pytest -n $(WORKERS) --timeout 1800
+	SOAK_FACTOR=$(SOAK) EXAMPLES=$(EXAMPLES) $(TEST)/bin/pytest -n $(SOAK_WORKERS) --timeout 1800
 
 bench: $(TEST)/.ready
 	@$(TEST)/bin/python -m pip $(PIP_INSTALL) -e '.[bench]'

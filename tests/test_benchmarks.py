@@ -7,6 +7,7 @@ import sys
 import pytest
 
 ROOT = pathlib.Path(__file__).parents[1]
+ALL_ANSWERED = "answered once 20, whole 20, not at all 0, twice or more 0; calls refused by a limit: 0"
 
 
 @pytest.mark.parametrize(
@@ -15,13 +16,9 @@ ROOT = pathlib.Path(__file__).parents[1]
         (("latency", "--chunks", "300", "--questions", "16"), "one at a time"),
         (("memory", "--pages", "3"), "a document a page"),
         (("sync", "--documents", "30"), "nothing changed"),
-        *(
-            (
-                ("turns", name, "--rounds", "0", "--at-once", "20"),
-                "answered once 20, whole 20, not at all 0, twice or more 0; calls refused by a limit: 0",
-            )
-            for name in ("slack", "discord", "telegram")
-        ),
+        (("turns", "slack", "--rounds", "0", "--at-once", "20"), ALL_ANSWERED),
+        pytest.param(("turns", "discord", "--rounds", "0", "--at-once", "20"), ALL_ANSWERED, marks=pytest.mark.soak),
+        pytest.param(("turns", "telegram", "--rounds", "0", "--at-once", "20"), ALL_ANSWERED, marks=pytest.mark.soak),
         (("own_questions", "--half", "mended"), "| mended |"),
         (("ingest", "--documents", "20", "--no-embedding"), "0 texts embedded"),
     ],
