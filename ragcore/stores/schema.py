@@ -269,8 +269,8 @@ sends = Table(
     Column("done_at", DateTime(timezone=True)),  # null: intended, and perhaps taken
 )
 
-# What was said in groups where a platform lets a bot read nothing back, for a while (bots.turn.claims.heard). Ids grow in the
-# order of hearing.
+# What was said in groups where a platform lets a bot read nothing back, for a while (bots.turn.claims.hearing). Ids
+# grow in the order of hearing.
 heard = Table(
     "heard",
     metadata,

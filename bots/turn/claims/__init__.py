@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bots.platform import Incoming, Sent
 from bots.turn.claims.claim import Claim, Outcome, Send, State
-from bots.turn.claims.heard import Heard, heard_as, said_in
+from bots.turn.claims.hearing import Heard, heard_as, said_in
 from bots.turn.claims.known import KnownClaims
 from bots.turn.claims.parting import part, silence
 from bots.turn.claims.past import Past, stays

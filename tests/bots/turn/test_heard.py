@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-import bots.turn.claims.heard
+import bots.turn.claims.hearing
 from bots.platform import Incoming, Reach
 from bots.turn.claims import Claims
 from bots.turn.claims.claim import Outcome
@@ -82,7 +82,7 @@ async def test_a_conversation_is_forgotten_and_no_other(here: Claims) -> None:
 
 
 async def test_only_the_newest_of_a_channel_are_kept(here: Claims, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bots.turn.claims.heard, "KEPT_MESSAGES", 3)
+    monkeypatch.setattr(bots.turn.claims.hearing, "KEPT_MESSAGES", 3)
     await here.heard.keep(said(0, channel="C2"))
     for number in range(8):
         await here.heard.keep(said(number))
