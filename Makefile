@@ -68,7 +68,7 @@ types: $(TEST)/.ready
 
 # With EXAMPLES=fresh each run is a different one: that is how trouble is looked for. .ci/run keeps them fixed.
 soak: $(TEST)/.ready
-	SOAK_FACTOR=$(SOAK) EXAMPLES=$(EXAMPLES) $(TEST)/bin/pytest -n $(SOAK_WORKERS) --timeout 1800
+	SOAK_FACTOR=$(SOAK) EXAMPLES=$(EXAMPLES) $(TEST)/bin/pytest -n $(SOAK_WORKERS) --timeout 1200
 
 bench: $(TEST)/.ready
 	@$(TEST)/bin/python -m pip $(PIP_INSTALL) -e '.[bench]'

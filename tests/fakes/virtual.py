@@ -18,6 +18,8 @@ T = TypeVar("T")
 _REAL_WAIT = 0.02
 _STUCK = 30.0
 _ENDING = 10.0
+_ROUNDS = 500_000
+"""How often the loop may turn at one moment with nothing coming from outside: more is a task that waits for no time."""
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
@@ -25,6 +27,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     def __init__(self) -> None:
         self._moment = 1_000.0
+        self._rounds = 0
         self._threads = 0
         self._queues: set[_Watched] = set()
         selector = selectors.DefaultSelector()
@@ -61,7 +64,13 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     def _select(self, timeout: float | None = None) -> Any:
         if timeout is not None and timeout <= 0:
-            return self._real_select(0)
+            events = self._real_select(0)
+            self._rounds = 0 if events else self._rounds + 1
+            if self._rounds > _ROUNDS:
+                self._rounds = 0
+                raise AssertionError("a task turns and turns without letting time pass")
+            return events
+        self._rounds = 0
         if self._threads:
             return self._real_select(_REAL_WAIT)
         if timeout is None:

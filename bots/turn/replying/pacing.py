@@ -18,6 +18,8 @@ _KEPT_WINDOWS = 2
 _SWEEP = 4_096
 _LANDING = 0.02
 """Seconds after which it is looked again whether one of too many calls under way has ended."""
+_INSTANT = 1e-6
+"""Seconds that are no wait: what rounding leaves of one is too short for a timer to end it, and far below ``SLACK``."""
 
 
 class _Bucket:
@@ -48,7 +50,7 @@ class _Bucket:
         free = calls - self.under_way
         if free <= 0:
             return _LANDING
-        return max(0.0, self.ended[-free] + window - now) if len(self.ended) >= free else 0.0
+        return _wait(self.ended[-free] + window - now) if len(self.ended) >= free else 0.0
 
     def plan(self, moment: float) -> None:
         """Count a call at a moment."""
@@ -135,7 +137,7 @@ class Pacer:
 
     def delay(self, limits: Sequence[Limit]) -> float:
         """Return in how many seconds a call that only shows progress could go, if nothing else went until then."""
-        planned = self._earliest(limits, spare=True) - _now()
+        planned = _wait(self._earliest(limits, spare=True) - _now())
         return max(planned, self._until_room(limits, spare=True))
 
     def take_now(self, limits: Sequence[Limit]) -> Going | None:
@@ -215,6 +217,10 @@ class Pacer:
 
 def _calls(limit: Limit, *, spare: bool) -> int:
     return max(1, limit.calls - limit.kept) if spare else limit.calls
+
+
+def _wait(seconds: float) -> float:
+    return seconds if seconds > _INSTANT else 0.0
 
 
 async def _sleep_until(moment: float) -> None:

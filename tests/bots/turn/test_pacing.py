@@ -23,10 +23,12 @@ LIMITS = st.lists(
     max_size=3,
     unique_by=lambda limit: limit.bucket,
 )
+WAITS = st.one_of(st.sampled_from((0.0, 0.05, 0.4, 2.0)), st.floats(0.0, 2.0))
+"""Seconds between two who ask; those with many digits leave waits that rounding has made too short for a timer."""
 TRAVELS = st.tuples(st.sampled_from((0.0, 0.0, 0.3, 2.5)), st.sampled_from((0.0, 0.4, 6.0)))
 """How long a call takes to the platform, and its answer back."""
 ASKING = st.lists(
-    st.tuples(st.sampled_from((0.0, 0.05, 0.4, 2.0)), st.booleans(), LIMITS, st.sampled_from((0.0, 0.0, 4.0)), TRAVELS),
+    st.tuples(WAITS, st.booleans(), LIMITS, st.sampled_from((0.0, 0.0, 4.0)), TRAVELS),
     min_size=1,
     max_size=25,
 )
@@ -130,3 +132,26 @@ async def waited(pacer: Pacer, limit: Limit) -> float:
 
 def _now() -> float:
     return asyncio.get_running_loop().time()
+
+
+def test_a_wait_too_short_for_a_timer_is_none() -> None:
+    """A loop runs timers that are almost due at once, so that two tasks that wait so shortly would let no time pass."""
+    limit = Limit(bucket="b", calls=2, seconds=1.0, kept=0)
+    begun: list[float] = []
+
+    async def call(pacer: Pacer, at: float, turns: int) -> None:
+        await asyncio.sleep(at)
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        with await pacer.take([limit]):
+            begun.append(_now())
+            await asyncio.sleep(0.5)
+
+    async def ask() -> None:
+        pacer = Pacer(slack=0.0)
+        async with asyncio.TaskGroup() as group:
+            for at, turns in ((0.0, 0), (0.0, 0), (1.5 - 1e-10, 0), (1.5 - 1e-10, 1)):
+                group.create_task(call(pacer, at, turns))
+
+    run(ask())
+    assert [round(moment, 6) for moment in begun] == [1_000.0, 1_000.0, 1_001.5, 1_001.5]
