@@ -18,6 +18,7 @@ from bots.turn.receiving.gate import Refuse
 from bots.turn.receiving.order import Job
 from bots.turn.receiving.rush import Rush
 from bots.turn.replying import Reply
+from bots.turn.replying.means import Means
 from bots.turn.replying.pacing import Pacer
 from bots.turn.replying.withdrawing import CALL_SECONDS, take_back
 from bots.turn.waiting import Waiting
@@ -84,16 +85,10 @@ class Taker(Generic[R]):
 
     def queued(self, job: Job, ahead: Callable[[], int]) -> None:
         """Give a first sign to somebody who has just asked, and keep the time until they have an answer."""
-        reply = Reply(
-            self._platform,
-            job.claim,
-            claims=self._claims,
-            pacer=self._pacer,
-            meter=self._meter,
-            spoken=job.spoken,
-            started=job.asked,
-            earlier=job.replaces,
+        means = Means(
+            platform=self._platform, claim=job.claim, claims=self._claims, pacer=self._pacer, meter=self._meter
         )
+        reply = Reply(means, spoken=job.spoken, started=job.asked, earlier=job.replaces)
         self._waiting[job] = Waiting(job, reply, writer=self._writer, budget=self._options.budget, ahead=ahead)
         self._waiting[job].begin()
 

@@ -8,13 +8,12 @@ import logging
 from collections.abc import Sequence
 from typing import Generic
 
-from bots.platform import Button, Call, Limit, Platform, R, Sent, View
+from bots.platform import Button, Call, Limit, R, Sent, View
 from bots.rendering.parse import parse_partial
-from bots.turn.claims import Claims
 from bots.turn.claims.claim import Claim
-from bots.turn.meter import Meter
-from bots.turn.replying.forms import forms
-from bots.turn.replying.pacing import Going, Pacer
+from bots.turn.replying.fallbacks import forms
+from bots.turn.replying.means import Means
+from bots.turn.replying.pacing import Going
 from bots.turn.replying.saying import Saying
 from bots.turn.replying.standing import Standing
 from ragcore.errors import (
@@ -39,37 +38,22 @@ LONGEST_SHOWN = 20_000
 class Reply(Generic[R]):
     """The reply of one turn; for one task, and the one that shows its words meanwhile."""
 
-    def __init__(
-        self,
-        platform: Platform[R],
-        claim: Claim,
-        *,
-        claims: Claims,
-        pacer: Pacer,
-        meter: Meter,
-        spoken: asyncio.Event,
-        started: float,
-        earlier: Claim | None = None,
-    ) -> None:
+    def __init__(self, means: Means[R], *, spoken: asyncio.Event, started: float, earlier: Claim | None = None) -> None:
         """Go on with what the claim says was begun and sent.
 
         Args:
-            platform: Where.
-            claim: Whose; it must be held.
-            claims: Where sends are recorded.
-            pacer: Keeps the platform's limits.
-            meter: Counts.
+            means: Whose reply it is, and what it works with.
             spoken: Set once words of the answer are on the platform, or may be.
             started: When the message came, by the running loop.
             earlier: The turn in whose messages this one answers: its question was edited.
         """
-        self._platform = platform
-        self._incoming = incoming = claim.incoming
-        self._claim = claim
-        self._pacer = pacer
-        self._meter = meter
+        self._platform = platform = means.platform
+        self._claim = means.claim
+        self._incoming = incoming = means.claim.incoming
+        self._pacer = means.pacer
+        self._meter = means.meter
         self._manner = platform.manner(incoming)
-        self._standing = Standing(platform, claim, claims=claims, pacer=pacer, meter=meter, sign=self._sign)
+        self._standing = Standing(means, sign=self._sign)
         self._text = ""
         self._fresh = asyncio.Event()
         self._shower: asyncio.Task[None] | None = None
@@ -86,7 +70,7 @@ class Reply(Generic[R]):
         self.has_words = False
         """Whether words of the answer are known to have been shown."""
         self._signed = False
-        self._saying = Saying(platform, incoming, pacer=pacer, meter=meter, spoken=spoken, sign=self._sign)
+        self._saying = Saying(means, spoken=spoken, sign=self._sign)
 
     async def recover(self) -> None:
         """Find what a crash left, and take over the messages of an earlier answer to the same question; once."""

@@ -7,9 +7,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Generic
 
-from bots.platform import Call, Incoming, Limit, Platform, R
-from bots.turn.meter import Meter
-from bots.turn.replying.pacing import Pacer
+from bots.platform import Call, Limit, R
+from bots.turn.replying.means import Means
 from ragcore.errors import PlatformError
 
 log = logging.getLogger(__name__)
@@ -24,24 +23,15 @@ STATUS_SECONDS = 10.0
 class Saying(Generic[R]):
     """The status of one reply; where the limits leave no room for it, there is none."""
 
-    def __init__(
-        self,
-        platform: Platform[R],
-        incoming: Incoming,
-        *,
-        pacer: Pacer,
-        meter: Meter,
-        spoken: asyncio.Event,
-        sign: Callable[[], None],
-    ) -> None:
+    def __init__(self, means: Means[R], *, spoken: asyncio.Event, sign: Callable[[], None]) -> None:
         """``sign`` is called once a status is shown; with ``spoken`` set none is shown any more."""
-        self._platform = platform
-        self._incoming = incoming
-        self._pacer = pacer
-        self._meter = meter
+        self._platform = means.platform
+        self._incoming = incoming = means.claim.incoming
+        self._pacer = means.pacer
+        self._meter = means.meter
         self._spoken = spoken
         self._sign = sign
-        manner = platform.manner(incoming)
+        manner = means.platform.manner(incoming)
         self._lasts, self._has_words = manner.status_lasts, manner.status_has_words
         self._words = ""
         self._stale = False

@@ -11,11 +11,9 @@ from dataclasses import replace
 from typing import Generic, TypeVar
 
 from bots.patience import until_kept
-from bots.platform import Call, Limit, Platform, R, Sent
-from bots.turn.claims import Claims
+from bots.platform import Call, Limit, R, Sent
 from bots.turn.claims.claim import Claim, Send
-from bots.turn.meter import Meter
-from bots.turn.replying.pacing import Pacer
+from bots.turn.replying.means import Means
 from bots.turn.replying.withdrawing import CALL_SECONDS, take_back
 from ragcore.errors import (
     ClaimLost,
@@ -40,25 +38,16 @@ SHORTEST_BACKOFF, LONGEST_BACKOFF = 0.5, 20.0
 class Standing(Generic[R]):
     """The messages of one reply; for one task at a time."""
 
-    def __init__(
-        self,
-        platform: Platform[R],
-        claim: Claim,
-        *,
-        claims: Claims,
-        pacer: Pacer,
-        meter: Meter,
-        sign: Callable[[], None],
-    ) -> None:
-        """Go on with what the claim, which must be held, says was begun and sent; ``sign`` is called at each part."""
-        self._platform = platform
+    def __init__(self, means: Means[R], *, sign: Callable[[], None]) -> None:
+        """Go on with what the claim says was begun and sent; ``sign`` is called at each part."""
+        self._platform = means.platform
+        self._claim = claim = means.claim
         self._incoming = claim.incoming
-        self._claim = claim
-        self._claims = claims
-        self._pacer = pacer
-        self._meter = meter
+        self._claims = means.claims
+        self._pacer = means.pacer
+        self._meter = means.meter
         self._sign = sign
-        self._finds_sent = platform.manner(claim.incoming).finds_sent
+        self._finds_sent = means.platform.manner(claim.incoming).finds_sent
         self._parts: dict[int, Send] = {part.number: part for part in claim.sends}
         # A part that was sent whole is newer than the message that it began as.
         self._begun: Sent | None = None if 0 in self._parts and self._parts[0].sent else claim.begun
