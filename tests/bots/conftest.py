@@ -9,8 +9,13 @@ from tests.fakes.settings import forget_settings
 
 
 @pytest.fixture
-def home(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
+def no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take away every variable that the settings read."""
     forget_settings(monkeypatch)
+
+
+@pytest.fixture
+def home(tmp_path: pathlib.Path, no_settings: None) -> pathlib.Path:
     (tmp_path / "citebot.toml").write_text(SETTINGS)
     (tmp_path / "handbook").mkdir()
     (tmp_path / "handbook" / "leave.md").write_text(LEAVE)

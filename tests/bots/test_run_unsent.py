@@ -22,6 +22,7 @@ from ragcore.stores.database import Database
 from ragcore.types import ConversationKey
 from tests.bots.turn.flows import Model, final
 from tests.fakes.platform import FakePlatform, Server, asked
+from tests.fakes.settings import HANDBOOK
 from tests.fakes.waiting import until
 
 ADMINS = ("slack:T1/@U9", "discord:@9", "telegram:@7")
@@ -33,14 +34,7 @@ bot_token = "xoxb-1"
 token = "x"
 [telegram]
 bot_token = "1:x"
-[knowledge_bases.handbook]
-readers = ["*"]
-[[sources]]
-name = "handbook"
-type = "files"
-path = "handbook"
-knowledge_base = "handbook"
-"""
+{HANDBOOK}"""
 
 
 @dataclass

@@ -14,20 +14,15 @@ import asyncpg  # type: ignore[import-untyped]
 import pytest
 
 from tests.fakes.running import start_command
+from tests.fakes.settings import HANDBOOK
 
-SETTINGS = """
-data_dir = "{name}"
+SETTINGS = f"""
+data_dir = "{{name}}"
 [database]
-url = "{database}"
+url = "{{database}}"
 [chroma]
-url = "{chroma}"
-[knowledge_bases.handbook]
-readers = ["*"]
-[[sources]]
-name = "handbook"
-type = "files"
-path = "handbook"
-"""
+url = "{{chroma}}"
+{HANDBOOK}"""
 LEAVE = "# Leave\n\nUp to {days} unused leave days may be carried into the next year."
 QUESTION = "How many unused leave days may be carried into the next year?"
 

@@ -9,6 +9,16 @@ from bots.settings import load_settings
 from ragcore.errors import ConfigError
 from tests.fakes.running import is_setting
 
+HANDBOOK = """
+[knowledge_bases.handbook]
+readers = ["*"]
+[[sources]]
+name = "handbook"
+type = "files"
+path = "handbook"
+"""
+"""A folder beside the settings that everybody may read."""
+
 
 def forget_settings(monkeypatch):
     """Take away every variable that the settings read."""

@@ -9,11 +9,12 @@ import pytest
 from bots.discord import DiscordPlatform
 from tests.bots.discord.scene import ASKER, CHANNEL, FAST, GUILD, Scene, peopled
 from tests.bots.sharing import CHANGED, LINKED, QUESTION, SECRET, over_documents
-from tests.fakes.settings import forget_settings
 from tests.fakes.waiting import until
 from tests.servers.discord import DiscordServer
 from tests.servers.discord.world import EPHEMERAL, Json
 from tests.servers.faults import Fault
+
+pytestmark = pytest.mark.usefixtures("no_settings")
 
 FOLLOWUP = "POST /webhooks/{}/{}"
 
@@ -48,11 +49,6 @@ async def share(server: DiscordServer, answer: Json) -> list[Json]:
     shown = server.interactions.of(interaction).messages
     await until(lambda: shown and next(iter(shown.values()))["content"] != "…")
     return list(shown.values())
-
-
-@pytest.fixture(autouse=True)
-def no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 async def test_the_shared_answer_is_the_private_one(tmp_path: pathlib.Path) -> None:

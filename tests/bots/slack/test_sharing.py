@@ -9,10 +9,11 @@ import pytest
 
 from bots.slack import SlackPlatform
 from tests.bots.sharing import CHANGED, LINKED, QUESTION, SECRET, over_documents
-from tests.fakes.settings import forget_settings
 from tests.fakes.waiting import until
 from tests.servers.slack import Shown, SlackServer, slack_server
 from tests.servers.slack.blocks import buttons_of
+
+pytestmark = pytest.mark.usefixtures("no_settings")
 
 CHANNEL, ASKER = "C1", "U1"
 
@@ -44,11 +45,6 @@ def said(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def share(shown: Shown) -> str:
     return next(part["value"] for _, part in buttons_of(shown.blocks) if part["value"].startswith("cb:share:"))
-
-
-@pytest.fixture(autouse=True)
-def no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 async def test_the_shared_answer_is_the_private_one(tmp_path: pathlib.Path) -> None:

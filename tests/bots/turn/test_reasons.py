@@ -46,6 +46,20 @@ class Case:
 OTHERWISE = {"en": "ask in other words", "zh": "换个说法再问", "de": "mit anderen Worten"}
 ADMIN = {"en": "Please tell an administrator", "zh": "告知管理员", "de": "sag der Administration Bescheid"}
 LATER = {"en": "try again", "zh": "再试", "de": "noch einmal"}
+
+
+def limited(words: Mapping[str, str], **rate: Rate) -> Case:
+    """Return that a second question within a minute is one too many."""
+    return Case(
+        outcome=Outcome.LIMITED,
+        options=replace(OPTIONS, **rate),
+        before=1,
+        words=words,
+        advice={"en": "Please wait ", "zh": "请等待 ", "de": "Bitte warte "},
+    )
+
+
+ONE = Rate(questions=1, seconds=60)
 CASES = {
     "no documents": Case(
         outcome=Outcome.NO_DOCUMENTS,
@@ -94,19 +108,13 @@ CASES = {
         words={"en": "declined to answer", "zh": "拒绝回答", "de": "abgelehnt"},
         advice=OTHERWISE,
     ),
-    "over quota, asker": Case(
-        outcome=Outcome.LIMITED,
-        options=replace(OPTIONS, user_rate=Rate(questions=1, seconds=60)),
-        before=1,
-        words={"en": "You have asked a lot just now", "zh": "您刚才提问较多", "de": "Du hast gerade viel gefragt"},
-        advice={"en": "Please wait ", "zh": "请等待 ", "de": "Bitte warte "},
+    "over quota, asker": limited(
+        {"en": "You have asked a lot just now", "zh": "您刚才提问较多", "de": "Du hast gerade viel gefragt"},
+        user_rate=ONE,
     ),
-    "over quota, channel": Case(
-        outcome=Outcome.LIMITED,
-        options=replace(OPTIONS, channel_rate=Rate(questions=1, seconds=60)),
-        before=1,
-        words={"en": "in this channel", "zh": "此频道刚才提问较多", "de": "In diesem Kanal wurde gerade viel gefragt"},
-        advice={"en": "Please wait ", "zh": "请等待 ", "de": "Bitte warte "},
+    "over quota, channel": limited(
+        {"en": "in this channel", "zh": "此频道刚才提问较多", "de": "In diesem Kanal wurde gerade viel gefragt"},
+        channel_rate=ONE,
     ),
     "over quota, model": Case(
         outcome=Outcome.FAILED,
