@@ -173,7 +173,8 @@ class TelegramPlatform:
         @dispatcher.message()
         @dispatcher.edited_message()
         async def wrote(message: TelegramText) -> None:
-            if (message.text or "").partition("@")[0].strip() == f"/{START}":
+            opened = (message.text or "").partition("@")[0].strip() == f"/{START}"
+            if opened and message.chat.type == "private" and message.edit_date is None:
                 self._aside(self._welcome(message, inbox))
                 return
             incoming = incoming_of(message, self._self)
@@ -210,8 +211,9 @@ class TelegramPlatform:
         language = message.from_user.language_code if message.from_user else None
         try:
             view = await inbox.welcome(language or "en")
+            topic = str(message.message_thread_id) if message.is_topic_message else ""
             for part in self.render(view):
-                await when_allowed(partial(self._calls.post, str(message.chat.id), part))
+                await when_allowed(partial(self._calls.post, str(message.chat.id), part, topic=topic))
         except CitebotError as error:
             log.warning("a greeting could not be sent: %s", error)
 

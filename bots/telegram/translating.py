@@ -23,6 +23,8 @@ _COMMANDS: dict[str, CommandName] = {
     "help": "help",
 }
 START = "start"
+"""What a client sends when somebody opens a chat with the bot."""
+"""What Telegram sends by itself when somebody opens a chat with the bot; in groups it is a word for help."""
 _LONGEST_REPLIED = 4_000
 
 
@@ -53,7 +55,8 @@ def incoming_of(message: Message, bot: Self) -> Incoming | None:
     if asker is None:
         return None
     text, entities = (message.text or message.caption or ""), (message.entities or message.caption_entities or [])
-    command, addressed, rest = _command(text, entities, bot)
+    private = message.chat.type == "private"
+    command, addressed, rest = _command(text, entities, bot, alone=private)
     if command is None and addressed is False:
         return None
     files = tuple(_attachments(message))
@@ -66,10 +69,10 @@ def incoming_of(message: Message, bot: Self) -> Incoming | None:
         asker=asker,
         text=rest if command else without_name(text, entities, bot),
         reach=Reach.COMMAND if command else _reach(message, entities, bot),
-        command=_COMMANDS.get(command, "help") if command else None,
+        command=_known(command, asks=bool(rest or files)) if command else None,
         sent_at=message.date.astimezone(UTC),
         edited_at=datetime.fromtimestamp(message.edit_date, UTC) if message.edit_date else None,
-        private=message.chat.type == "private",
+        private=private,
         seen_by=seen_by(message.chat, message.from_user.id if message.from_user else None),
         attachments=files,
         goes_on=turn_replied_to(message, bot),
@@ -161,15 +164,25 @@ def _reach(message: Message, entities: Iterable[MessageEntity], bot: Self) -> Re
     return Reach.THREAD if message.is_topic_message else Reach.CHANNEL
 
 
-def _command(text: str, entities: Iterable[MessageEntity], bot: Self) -> tuple[str | None, bool | None, str]:
-    """Return the command that the text begins with, whether it is for us (None: there is none), and what follows."""
+def _known(command: str, *, asks: bool) -> CommandName:
+    """Return what is done for a command; the menu of commands sends them bare, and then nothing is asked."""
+    name = _COMMANDS.get(command, "help")
+    return "help" if name == "ask" and not asks else name
+
+
+def _command(
+    text: str, entities: Iterable[MessageEntity], bot: Self, *, alone: bool
+) -> tuple[str | None, bool | None, str]:
+    """Return the command that the text begins with, whether it is for us (None: there is none), and what follows.
+
+    One that we don't have is another bot's, where we are not ``alone`` with whoever wrote it and it doesn't name us.
+    """
     for entity in entities:
         if entity.type == "bot_command" and entity.offset == 0:
             start, end = _span(entity, text)
             name, at, whom = text[start + 1 : end].partition("@")
-            if at and whom.lower() != bot.username.lower():
-                return None, False, ""
-            return name.lower(), True, text[end:].strip()
+            ours = whom.lower() == bot.username.lower() if at else alone or name.lower() in (*_COMMANDS, START)
+            return (name.lower(), True, text[end:].strip()) if ours else (None, False, "")
     return None, None, text
 
 

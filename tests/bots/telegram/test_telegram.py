@@ -55,7 +55,10 @@ async def test_a_private_message_becomes_a_question(scene: Scene) -> None:
         ("/ask@citebot_bot how many?", Reach.COMMAND, "ask", "how many?"),
         ("/search leave", Reach.COMMAND, "search", "leave"),
         ("/sources", Reach.COMMAND, "sources", ""),
-        ("/unknown", Reach.COMMAND, "help", ""),
+        ("/unknown@citebot_bot", Reach.COMMAND, "help", ""),
+        ("/start", Reach.COMMAND, "help", ""),
+        ("/ask", Reach.COMMAND, "help", ""),
+        ("/ask@citebot_bot", Reach.COMMAND, "help", ""),
     ],
 )
 async def test_what_a_group_sends_us(scene: Scene, text: str, reach: Reach, command: str | None, left: str) -> None:
@@ -68,10 +71,19 @@ async def test_what_a_group_sends_us(scene: Scene, text: str, reach: Reach, comm
 
 
 async def test_what_is_not_for_us_never_reaches_the_inbox(scene: Scene) -> None:
-    scene.server.say(GROUP, "/ask@other_bot what?")
+    for text in ("/ask@other_bot what?", "/start@other_bot", "/roll 6"):
+        scene.server.say(GROUP, text)
     scene.server.say(ASKER, "", new_chat_members=[{"id": 7, "is_bot": False, "first_name": "x"}])
     scene.server.say(ASKER, "last")
     assert [incoming.text for incoming in await scene.inbox.wait()] == ["last"]
+    assert scene.server.answers(GROUP) == [], "nor is anybody greeted"
+
+
+@pytest.mark.parametrize("text", ["/ask", "/unknown"])
+async def test_a_command_that_asks_nothing_is_answered_with_help(scene: Scene, text: str) -> None:
+    scene.server.say(ASKER, text)
+    (incoming,) = await scene.inbox.wait()
+    assert (incoming.command, incoming.reach, incoming.text) == ("help", Reach.COMMAND, "")
 
 
 async def test_an_edit_has_the_names_of_its_message(scene: Scene) -> None:
