@@ -219,6 +219,11 @@ class Platform(Protocol[R]):
         """Return ``slack``, ``discord`` or ``telegram``."""
         ...
 
+    @property
+    def limited(self) -> int:
+        """Return how many calls the platform has refused for their number (429), also where its SDK called again."""
+        ...
+
     async def serve(self, inbox: "Inbox") -> None:
         """Connect, and hand over every event, until cancelled or the platform fails for good (PlatformError)."""
         ...

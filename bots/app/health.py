@@ -19,7 +19,7 @@ _COUNTS = {
     "outcomes": ("citebot_turns", "turns that ended, by outcome", "outcome"),
     "claims": ("citebot_claims", "messages claimed (new), delivered again (again), taken over (resumed)", "kind"),
     "sends": ("citebot_sends", "calls that showed or sent something, by what they were for", "call"),
-    "refused": ("citebot_refusals", "calls that the platform refused, by error; a 429 is PlatformRateLimited", "error"),
+    "refused": ("citebot_refusals", "calls of turns that the platform refused, by error", "error"),
     "tokens": ("citebot_tokens", "tokens of the language model", "kind"),
 }
 _TIMES = {
@@ -64,11 +64,16 @@ class Families:
                 buckets = [(str(bound), float(count)) for bound, count in zip(BOUNDS, times.below, strict=True)]
                 histogram.add_metric([platform], [*buckets, ("+Inf", float(times.count))], times.total)
             yield histogram
+        limited = CounterMetricFamily(
+            "citebot_rate_limited", "calls refused with 429, whoever made them", labels=["platform"]
+        )
         connected = GaugeMetricFamily("citebot_connected", "1 while the platform is connected", labels=["platform"])
         running = GaugeMetricFamily("citebot_turns_running", "turns under way or waiting", labels=["platform"])
         for connection in self._connections:
+            limited.add_metric([connection.name], connection.platform.limited if connection.platform else 0)
             connected.add_metric([connection.name], float(connection.state is LinkState.CONNECTED))
             running.add_metric([connection.name], connection.turns.running() if connection.turns else 0)
+        yield limited
         yield connected
         yield running
 

@@ -68,6 +68,11 @@ class DiscordPlatform:
         """Tell whether messages that don't mention the bot show what they say."""
         return self._reads_content
 
+    @property
+    def limited(self) -> int:
+        """Return how many calls Discord has refused with 429."""
+        return self._calls.refusals.count
+
     async def serve(self, inbox: Inbox) -> None:
         """Listen until cancelled; PlatformError when the token or an intent is refused, or the network is away."""
         while True:

@@ -13,6 +13,7 @@ import aiohttp
 import discord
 
 from bots.platform import Sent
+from bots.refusals import Refusals
 from bots.rendering.discord import DiscordButton, DiscordMessage
 from ragcore.errors import (
     MessageGone,
@@ -109,6 +110,7 @@ class Calls:
     """The calls on messages of one bot; all raise PlatformError."""
 
     def __init__(self) -> None:
+        self.refusals = Refusals()
         self._client: discord.Client | None = None
         self._edits: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._sent: OrderedDict[str, Sent] = OrderedDict()

@@ -61,6 +61,7 @@ class Listener(discord.AutoShardedClient):
             member_cache_flags=discord.MemberCacheFlags.none(),
             chunk_guilds_at_startup=False,
             guild_ready_timeout=0.0,
+            http_trace=calls.refusals.trace(),
         )
         self._inbox = inbox
         self._calls = calls

@@ -79,6 +79,11 @@ class SlackPlatform:
         self._streamed: dict[tuple[str, str], str] = {}
         self.connected = asyncio.Event()
 
+    @property
+    def limited(self) -> int:
+        """Return how many calls Slack has refused with 429."""
+        return self._calls.refusals.count
+
     async def serve(self, inbox: Inbox) -> None:
         """Receive events until cancelled; PlatformError when a token is refused or the network is away."""
         missing: asyncio.Task[None] | None = None

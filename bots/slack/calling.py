@@ -18,6 +18,7 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from bots.platform import Sent
+from bots.refusals import Refusals
 from bots.rendering.slack import SlackMessage
 from bots.slack.pacing import PacedClient, is_limited, seconds_to_wait
 from ragcore.errors import (
@@ -113,6 +114,7 @@ class Calls:
     """The calls of one bot; all raise PlatformError."""
 
     def __init__(self, token: str, api_url: str) -> None:
+        self.refusals = Refusals()
         self.client = PacedClient(
             token=token, base_url=api_url, retry_handlers=[], logger=SDK_LOG, timeout=int(CALL_SECONDS)
         )
@@ -120,7 +122,8 @@ class Calls:
     @asynccontextmanager
     async def connection(self) -> AsyncGenerator[None]:
         """Keep connections open from call to call."""
-        async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=CALL_SECONDS)) as session:
+        limit, trace = aiohttp.ClientTimeout(total=CALL_SECONDS), self.refusals.trace()
+        async with aiohttp.ClientSession(timeout=limit, trace_configs=[trace]) as session:
             self.client.session = session
             try:
                 yield

@@ -99,6 +99,11 @@ class TelegramPlatform:
         self._working: set[asyncio.Task[None]] = set()
         self.connected = asyncio.Event()
 
+    @property
+    def limited(self) -> int:
+        """Return how many calls Telegram has refused with 429."""
+        return self._calls.refusals.count
+
     async def serve(self, inbox: Inbox) -> None:
         """Receive updates until cancelled; PlatformError when the token is refused or the network is away."""
         try:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from aiogram import Bot
 from aiogram.client.session.aiohttp import AiohttpSession
+from aiogram.client.session.middlewares.base import NextRequestMiddlewareType
 from aiogram.client.telegram import TelegramAPIServer
 from aiogram.exceptions import (
     AiogramError,
@@ -25,7 +26,7 @@ from aiogram.exceptions import (
     TelegramServerError,
     TelegramUnauthorizedError,
 )
-from aiogram.methods import EditMessageText, SendMessage, SendRichMessage, TelegramMethod
+from aiogram.methods import EditMessageText, Response, SendMessage, SendRichMessage, TelegramMethod
 from aiogram.types import (
     InlineKeyboardButton,
     InlineKeyboardMarkup,
@@ -37,6 +38,7 @@ from aiogram.types import (
 from aiogram.utils.token import TokenValidationError
 
 from bots.platform import Sent
+from bots.refusals import Refusals
 from bots.rendering.telegram import TelegramButton, TelegramMessage, TelegramRich
 from ragcore.errors import (
     MessageGone,
@@ -132,6 +134,18 @@ class Calls:
 
     def __init__(self, bot: Bot) -> None:
         self.bot = bot
+        self.refusals = Refusals()
+        bot.session.middleware.register(self._count)
+
+    async def _count(
+        self, make_request: NextRequestMiddlewareType[Any], bot: Bot, method: TelegramMethod[Any]
+    ) -> Response[Any]:
+        """Count the refusals of all calls, those that aiogram makes itself included."""
+        try:
+            return await make_request(bot, method)
+        except TelegramRetryAfter:
+            self.refusals.add()
+            raise
 
     def webhook_secret(self) -> str:
         """Return what Telegram proves itself with: the same in every process of this bot, so any takes any update."""

@@ -59,8 +59,10 @@ class Scene:
         }
 
     async def ask(self) -> None:
-        """Ask on each platform, on Discord on both shards; one thing comes twice, and one call is told to wait."""
+        """Ask on each platform, on Discord on both shards; on each of them one call is told to wait."""
         self.telegram.faults.add("sendMessage", Fault(status=429, wait=1.0))
+        self.slack.faults.add("assistant.threads.setStatus", Fault(status=429, wait=1.0))
+        self.discord.state.faults.add("POST /channels/{}/messages", Fault(status=429, wait=1.0))
         self.telegram.say(CHAT, QUESTION, user=ASKER)
         self.slack.channel("D1")
         self.slack.say("D1", QUESTION)
@@ -142,6 +144,8 @@ def moved(before: dict[str, float], after: dict[str, float]) -> None:
         sends = [value for name, value in after.items() if re.fullmatch(f"citebot_sends_total .+ {platform}", name)]
         assert sum(sends) >= count
         assert after[f"citebot_turns_running {platform}"] == 0
+        assert before[f"citebot_rate_limited_total {platform}"] == 0
+        assert after[f"citebot_rate_limited_total {platform}"] == 1
     assert after["citebot_refusals_total PlatformRateLimited telegram"] == 1
     assert after["citebot_claims_total again telegram"] == 1
     assert after["process_resident_memory_bytes"] > 0

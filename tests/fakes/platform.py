@@ -155,6 +155,7 @@ class FakePlatform:
         self.files: dict[str, bytes] = {}
         self.read_back: tuple[Incoming, ...] = ()
         self.notice = ""
+        self.limited = 0
         self.suggests = False
         self.status_lasts = SHORT
         self.status_has_words = False
