@@ -14,7 +14,7 @@ from bots.rendering.tree import Cell, Cite, Inline, Table
 
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 # What Markdown would read as markup within a line; an underscore only where it is no part of a word.
-_SPECIAL = re.compile(r"[\\`*]|~(?=~)|(?<=~)~|(?<![^\W_])_|_(?![^\W_])|\](?=\()|\[|!(?=\[)")
+_SPECIAL = re.compile(r"[\\`*\[\]]|~(?=~)|(?<=~)~|(?<![^\W_])_|_(?![^\W_])|!(?=\[)")
 _LINE_START = re.compile(r"^(\s*)(#(?=[#\s]|$)|[-+](?=\s|$)|[-=:](?=[-=:|\s]*$)|~~~|\|)", re.MULTILINE)
 _NUMBERED = re.compile(r"^\s*\d{1,9}(?=[.)](?:\s|$))", re.MULTILINE)
 _QUOTED = re.compile(r"^(?=\s*&gt;)", re.MULTILINE)

@@ -14,8 +14,8 @@ from bots.rendering.parse import parse_markdown
 from bots.rendering.presses import presses
 from bots.rendering.slack import render_slack, render_slack_partial, slack_reasons
 from bots.rendering.telegram import render_telegram, render_telegram_partial, telegram_reasons
-from bots.rendering.tree import Cite, Document, Paragraph, SourceLine, Text
-from tests.bots.rendering.readers import telegram
+from bots.rendering.tree import Cite, Document, Link, Paragraph, SourceLine, Text
+from tests.bots.rendering.readers import slack, telegram
 
 URL = "https://wiki.example/leave#carry"
 ALL = (Button.FEEDBACK, Button.QUOTES, Button.SHARE, Button.DELETE)
@@ -36,6 +36,13 @@ def test_an_address_in_plain_words_is_no_command_either() -> None:
     words = "It stands at https://wiki.example/start, and nobody may follow it."
     (message,) = render_telegram(View(document=Document(blocks=(), notes=(words,)), reference="89abcdef"))
     assert telegram.read(message.html).pings == []
+
+
+@pytest.mark.parametrize("words", ["Plan [2024]", "a] b", "a ]( b", "[x", "]", "\\] c"])
+def test_brackets_in_the_words_of_a_link_leave_it_a_link_on_slack(words: str) -> None:
+    link = Link(url=URL, children=(Text(text=words),))
+    (message,) = render_slack(View(document=Document(blocks=(Paragraph(children=(link,)),)), reference=""))
+    assert slack.read_markdown(message.blocks[0]["text"]).links == [(words, URL)]
 
 
 def test_a_short_answer_is_one_message_with_everything_in_it() -> None:
