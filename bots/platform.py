@@ -354,8 +354,8 @@ class Inbox(Protocol):
         """Return the answer to be shared with these readers, None when it may not be."""
         ...
 
-    async def knowledge_bases(self, readers: frozenset[str]) -> tuple[str, ...]:
-        """Return the names of what these readers may ask, for autocompletion."""
+    async def knowledge_bases(self, conversation: ConversationKey, readers: frozenset[str]) -> tuple[str, ...]:
+        """Return the names of what these readers may ask in the conversation's channel, for autocompletion."""
         ...
 
     async def welcome(self, language: str) -> View:

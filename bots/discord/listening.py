@@ -214,9 +214,10 @@ class Listener(discord.AutoShardedClient):
         if command is not None and command.name == "search":
             alone = True
         readers = await self._readers(str(interaction.user.id)) if alone else place.seen_by
+        key = ConversationKey(platform=PLATFORM, workspace=place.workspace, channel=place.channel)
         try:
             async with mapped():
-                names = await self._inbox.knowledge_bases(readers)
+                names = await self._inbox.knowledge_bases(key, readers)
         except PlatformError:
             return []
         fitting = [name for name in names if typed.lower() in name.lower()]

@@ -79,14 +79,14 @@ class TurnOptions:
         return self.channels.get(place(conversation), _ORDINARY)
 
     def readable_in(self, incoming: Incoming, audience: Audience) -> tuple[str, ...]:
-        """Return the knowledge bases that a question is answered from: readable, and not narrowed away."""
-        narrowed = self.rule(incoming.conversation).knowledge_bases
+        """Return the knowledge bases that a question is answered from: of those that may be asked those it names."""
         wanted = incoming.knowledge_bases
-        return tuple(
-            name
-            for name in readable(self.readers_of, audience)
-            if (narrowed is None or name in narrowed) and (not wanted or name in wanted)
-        )
+        return tuple(name for name in self.asked_in(incoming.conversation, audience) if not wanted or name in wanted)
+
+    def asked_in(self, conversation: ConversationKey, audience: Audience) -> tuple[str, ...]:
+        """Return the knowledge bases that may be asked in a conversation: readable, and not narrowed away."""
+        narrowed = self.rule(conversation).knowledge_bases
+        return tuple(name for name in readable(self.readers_of, audience) if narrowed is None or name in narrowed)
 
     def is_admin(self, incoming: Incoming) -> bool:
         """Return whether an admin of the settings asks."""

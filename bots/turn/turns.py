@@ -8,7 +8,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Generic
 
-from bots.access import readable
 from bots.platform import Incoming, Platform, R, View, Vote
 from bots.requests import Recall
 from bots.service import Backend
@@ -250,9 +249,9 @@ class Turns(Generic[R]):
         bases = self._options.readable_in(claim.incoming, readers)
         return Recall(reference=claim.reference, audience=readers, knowledge_bases=bases) if bases else None
 
-    async def knowledge_bases(self, readers: frozenset[str]) -> tuple[str, ...]:
-        """Return what these readers may ask."""
-        return readable(self._options.readers_of, readers)
+    async def knowledge_bases(self, conversation: ConversationKey, readers: frozenset[str]) -> tuple[str, ...]:
+        """Return what these readers may ask in the conversation's channel."""
+        return self._options.asked_in(conversation, readers)
 
     async def welcome(self, language: str) -> View:
         """Return what greets somebody who opens a conversation."""

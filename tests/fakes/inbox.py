@@ -22,6 +22,7 @@ class Kept:
     shown_to: list[frozenset[str]] = field(default_factory=list)
     """For whom quotes or an answer to share were asked."""
     bases: tuple[str, ...] = ()
+    completed_in: list[ConversationKey] = field(default_factory=list)
     completed_for: list[frozenset[str]] = field(default_factory=list)
     greeting: View | None = None
     connections: int = 0
@@ -81,7 +82,8 @@ class Kept:
         self.shown_to.append(readers)
         return self.quoted.get(reference)
 
-    async def knowledge_bases(self, readers: frozenset[str]) -> tuple[str, ...]:
+    async def knowledge_bases(self, conversation: ConversationKey, readers: frozenset[str]) -> tuple[str, ...]:
+        self.completed_in.append(conversation)
         self.completed_for.append(readers)
         return self.bases
 

@@ -200,6 +200,10 @@ async def test_knowledge_bases_are_completed_from_what_may_be_read(scene: Scene)
     await until(lambda: one.answered)
     assert [choice["value"] for choice in one.completions] == ["handbook", "hr"]
     assert scene.inbox.completed_for[-1] == {"*", f"discord:{GUILD}", f"discord:{GUILD}/{CHANNEL}"}
+    await scene.server.complete(THREAD, "search", "knowledge_base", "h")
+    await until(lambda: len(scene.inbox.completed_in) == 2)
+    here = ConversationKey(platform="discord", workspace=str(GUILD), channel=str(CHANNEL))
+    assert scene.inbox.completed_in == [here, here], "a thread is narrowed as its channel is"
     alone = await scene.server.complete(scene.server.direct(ASKER), "ask", "knowledge_base", "")
     await until(lambda: scene.server.interactions.of(alone).answered)
     assert f"discord:@{ASKER}" in scene.inbox.completed_for[-1]

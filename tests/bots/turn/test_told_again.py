@@ -49,10 +49,15 @@ def test_messages_that_others_see_are_not_joined_with_those_that_fewer_do() -> N
 
 def test_names_of_knowledge_bases_are_completed_for_those_who_may_ask_them() -> None:
     async def talk() -> None:
-        async with flowing(options=replace(OPTIONS, readers_of=READERS)) as flow:
-            assert await flow.turns.knowledge_bases(ALONE) == ("handbook", "secret", "elsewhere")
-            assert await flow.turns.knowledge_bases(frozenset({"*", HERE})) == ("handbook", "elsewhere")
-            assert await flow.turns.knowledge_bases(frozenset()) == ()
+        here = asked("").conversation
+        there, seen = replace(here, channel="C2"), frozenset({"*", HERE})
+        narrowed = {HERE: ChannelRule(knowledge_bases=("handbook", "secret"))}
+        async with flowing(options=replace(OPTIONS, readers_of=READERS, channels=narrowed)) as flow:
+            assert await flow.turns.knowledge_bases(there, ALONE) == ("handbook", "secret", "elsewhere")
+            assert await flow.turns.knowledge_bases(there, seen) == ("handbook", "elsewhere")
+            assert await flow.turns.knowledge_bases(here, ALONE) == ("handbook", "secret")
+            assert await flow.turns.knowledge_bases(here, seen) == ("handbook",)
+            assert await flow.turns.knowledge_bases(here, frozenset()) == ()
 
     run(talk())
 
