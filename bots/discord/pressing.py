@@ -47,15 +47,17 @@ class Pressing:
         match action.act:
             case Act.UP:
                 await self._inbox.vote(Vote(reference=action.reference, voter=reader_of(by), side="up"))
-                await interaction.response.send_message("👍", ephemeral=True)
+                await interaction.response.send_message("👍", ephemeral=True, suppress_embeds=True)
             case Act.DOWN:
                 await self._inbox.vote(Vote(reference=action.reference, voter=reader_of(by), side="down"))
                 reasons = view_of(discord_reasons(action.reference, language))
-                await interaction.response.send_message(caption("why", language), view=reasons, ephemeral=True)
+                await interaction.response.send_message(
+                    caption("why", language), view=reasons, ephemeral=True, suppress_embeds=True
+                )
             case Act.REASON:
                 vote = Vote(reference=action.reference, voter=reader_of(by), side="down", reason=action.value)
                 await self._inbox.vote(vote)
-                await interaction.response.edit_message(content="👎", view=None)
+                await interaction.response.edit_message(content="👎", view=None, suppress_embeds=True)
             case Act.QUOTES:
                 await interaction.response.defer(ephemeral=True, thinking=True)
                 view = await self._inbox.quotes(action.reference, await self._readers(by))
@@ -128,10 +130,10 @@ async def _excuse(interaction: discord.Interaction) -> None:
     try:
         async with mapped():
             if not interaction.response.is_done():
-                await interaction.response.send_message(words, ephemeral=True)
+                await interaction.response.send_message(words, ephemeral=True, suppress_embeds=True)
             elif interaction.response.type is discord.InteractionResponseType.deferred_channel_message:
                 await interaction.edit_original_response(content=words)
             else:
-                await interaction.followup.send(words, ephemeral=True)
+                await interaction.followup.send(words, ephemeral=True, suppress_embeds=True)
     except PlatformError as error:
         log.info("nor could that be said: %s", error)

@@ -14,7 +14,9 @@ from tests.bots.discord.scene import ASKER, CHANNEL, GUILD, THREAD, Scene, peopl
 from tests.bots.scene import REFERENCE, view
 from tests.fakes.inbox import Kept
 from tests.fakes.waiting import until
-from tests.servers.discord.world import EPHEMERAL, Json
+from tests.servers.discord.world import EPHEMERAL, SUPPRESS_EMBEDS, Json
+
+ALONE = EPHEMERAL | SUPPRESS_EMBEDS
 
 LONG_AGO = datetime.now(UTC) - timedelta(minutes=15)
 
@@ -232,13 +234,13 @@ def shown(scene: Scene, interaction: Json) -> list[Json]:
 async def test_votes_and_their_reasons(scene: Scene) -> None:
     answer = await answered(scene, Button.FEEDBACK)
     thanked = await pressed(scene, answer, f"cb:up:{REFERENCE}:")
-    assert shown(scene, thanked)[0]["flags"] & EPHEMERAL
+    assert shown(scene, thanked)[0]["flags"] == ALONE
     why = await pressed(scene, answer, f"cb:down:{REFERENCE}:", user=7, locale="de")
     (question,) = shown(scene, why)
-    assert question["flags"] & EPHEMERAL
+    assert question["flags"] == ALONE
     assert question["content"] == "Was war falsch?"
     await pressed(scene, question, f"cb:why:{REFERENCE}:wrong", user=7)
-    assert question["components"] == []
+    assert (question["components"], question["flags"]) == ([], ALONE)
     votes: list[tuple[str, Side, str]] = [(vote.voter, vote.side, vote.reason) for vote in scene.inbox.votes]
     assert votes == [
         (f"discord:@{ASKER}", "up", ""),
@@ -311,7 +313,9 @@ async def test_a_button_that_can_not_be_served_says_so(scene: Scene) -> None:
     answer = await answered(scene, Button.FEEDBACK)
     scene.inbox.vote_fails = True
     told = await pressed(scene, answer, f"cb:up:{REFERENCE}:")
-    assert "went wrong" in shown(scene, told)[0]["content"]
+    (excuse,) = shown(scene, told)
+    assert "went wrong" in excuse["content"]
+    assert excuse["flags"] == ALONE
 
 
 async def test_unconnected_it_says_so() -> None:
