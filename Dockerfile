@@ -14,7 +14,8 @@ COPY prompts prompts
 COPY ragcore ragcore
 RUN python -m pip install --no-cache-dir -c constraints.txt '.[postgres]'
 
-USER citebot
+# By number: whoever runs the image can tell that it is not root.
+USER 10001
 WORKDIR /srv/citebot
 ENV CITEBOT_CONFIG=/srv/citebot/citebot.toml \
     CITEBOT_DATA_DIR=/var/lib/citebot \

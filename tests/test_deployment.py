@@ -40,6 +40,14 @@ def test_the_image_holds_every_package_and_asks_its_own_port() -> None:
     assert f":{PORT}/healthz" in steps("HEALTHCHECK")[0]
 
 
+def test_a_checker_reads_the_dockerfile() -> None:
+    assert f"--uid {steps('USER')[0]} " in steps("RUN")[0]
+    if not _works("hadolint", "--version"):
+        pytest.skip("hadolint is not installed")
+    done = subprocess.run(["hadolint", str(ROOT / "Dockerfile")], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
 def test_the_services_fit_together() -> None:
     compose = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
     services = compose["services"]
