@@ -5,10 +5,10 @@ import hashlib
 import hmac
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from io import BytesIO
+from contextlib import aclosing, asynccontextmanager
 from typing import Any, TypeVar
 
+import aiohttp
 from aiogram import Bot
 from aiogram.client.session.aiohttp import AiohttpSession
 from aiogram.client.session.middlewares.base import NextRequestMiddlewareType
@@ -26,7 +26,7 @@ from aiogram.exceptions import (
     TelegramServerError,
     TelegramUnauthorizedError,
 )
-from aiogram.methods import EditMessageText, Response, SendMessage, SendRichMessage, TelegramMethod
+from aiogram.methods import EditMessageText, GetFile, Response, SendMessage, SendRichMessage, TelegramMethod
 from aiogram.types import (
     InlineKeyboardButton,
     InlineKeyboardMarkup,
@@ -233,13 +233,23 @@ class Calls:
 
     async def download(self, file: str, limit: int) -> bytes:
         """Return a file's content; PlatformRefused when it is larger than ``limit`` bytes."""
-        async with mapped():
-            found = await self.bot.get_file(file)
-            if (found.file_size or 0) > limit or found.file_path is None:
-                raise PlatformRefused(f"the file is larger than {limit} bytes")
-            held = BytesIO()
-            await self.bot.download_file(found.file_path, held)
-        return held.getvalue()
+        found = await self.do(GetFile(file_id=file))
+        if (found.file_size or 0) > limit or found.file_path is None:
+            raise PlatformRefused(f"the file is larger than {limit} bytes")
+        session = self.bot.session
+        content = bytearray()
+        try:
+            async with aclosing(
+                session.stream_content(session.api.file_url(self.bot.token, found.file_path))
+            ) as pieces:
+                async for piece in pieces:
+                    content += piece
+                    if len(content) > limit:  # its size need not be told
+                        raise PlatformRefused(f"the file is larger than {limit} bytes")
+        except (aiohttp.ClientError, TimeoutError) as error:
+            # These are not the library's own, and their text names the address, which holds the token.
+            raise PlatformUnreachable(f"Telegram did not give the file ({type(error).__name__})") from None
+        return bytes(content)
 
     async def quietly(self, work: Callable[[], Awaitable[object]]) -> None:
         """Do what only shows progress: its failure is nobody's business but the log's."""

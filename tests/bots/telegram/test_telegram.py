@@ -1,6 +1,7 @@
 """The real aiogram against a local Bot API server."""
 
 import json
+import traceback
 
 import aiohttp
 import pytest
@@ -301,6 +302,28 @@ async def test_a_file_beside_a_question(scene: Scene) -> None:
     assert await scene.platform.fetch(incoming, incoming.attachments[0], limit=100) == b"some text"
     with pytest.raises(PlatformRefused):
         await scene.platform.fetch(incoming, incoming.attachments[0], limit=3)
+
+
+@pytest.mark.parametrize("fault", [Fault(status=404), Fault(status=502), Fault(status=0)])
+async def test_a_file_that_does_not_come_is_an_error_of_ours_without_the_token(scene: Scene, fault: Fault) -> None:
+    scene.server.files["f1"] = b"some text"
+    scene.server.say(ASKER, "What is in it?")
+    (incoming,) = await scene.inbox.wait()
+    scene.server.faults.add("file", fault, times=2)  # a dropped connection is tried once more by the library
+    with pytest.raises(PlatformUnreachable) as caught:
+        await scene.platform.fetch(incoming, Attachment(id="f1", name="a.txt"), limit=100)
+    scene.server.faults.clear()
+    assert scene.server.token not in "".join(traceback.format_exception(caught.value))
+    assert await scene.platform.fetch(incoming, Attachment(id="f1", name="a.txt"), limit=9) == b"some text"
+
+
+async def test_a_file_of_unknown_size_is_read_no_further_than_it_may_be(scene: Scene) -> None:
+    scene.server.files["f1"], scene.server.tells_sizes = b"some text", False
+    scene.server.say(ASKER, "What is in it?")
+    (incoming,) = await scene.inbox.wait()
+    assert await scene.platform.fetch(incoming, Attachment(id="f1", name="a.txt"), limit=9) == b"some text"
+    with pytest.raises(PlatformRefused, match="larger than 8 bytes"):
+        await scene.platform.fetch(incoming, Attachment(id="f1", name="a.txt"), limit=8)
 
 
 async def test_the_message_that_was_replied_to_is_the_thread(scene: Scene) -> None:

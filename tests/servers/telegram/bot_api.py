@@ -95,12 +95,14 @@ class BotApi:
     async def _file(self, params: Json) -> object:
         if params.get("file_id") not in self._world.files:
             raise Refused(400, "Bad Request: wrong file_id or the file is temporarily unavailable")
-        size = len(self._world.files[params["file_id"]])
-        return {"file_id": params["file_id"], "file_unique_id": "u", "file_size": size, "file_path": params["file_id"]}
+        told: Json = {"file_id": params["file_id"], "file_unique_id": "u", "file_path": params["file_id"]}
+        return told | ({"file_size": len(self._world.files[params["file_id"]])} if self._world.tells_sizes else {})
 
     async def download(self, request: web.Request) -> web.StreamResponse:
         if request.match_info["token"] != self._world.token or request.match_info["path"] not in self._world.files:
             return web.Response(status=404)
+        if (fault := self._world.faults.take("file")) is not None:
+            return self._faulty(fault, request)
         return web.Response(body=self._world.files[request.match_info["path"]])
 
 

@@ -77,6 +77,8 @@ class World:
     callback_answers: list[Json] = field(default_factory=list)
     commands: dict[str, list[Json]] = field(default_factory=dict)
     files: dict[str, bytes] = field(default_factory=dict)
+    tells_sizes: bool = True
+    """Whether ``getFile`` tells a file's size, which it need not."""
     faults: Faults = field(default_factory=Faults)
     webhook: Json | None = None
     webhook_error: str = ""
