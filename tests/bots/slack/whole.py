@@ -55,7 +55,8 @@ class Whole:
     async def answer(self) -> str:
         """Ask, and return the one answer that stands when all is done."""
         said = self.server.say(CHANNEL, f"<@{self.server.user}> {QUESTION}")
-        await until(self.turns.running)
+        # That a turn runs would not tell: it may be that of an earlier question, and end before this one arrives.
+        await until(lambda: self.server.answers(CHANNEL, said["ts"]), seconds=60.0)
         await until(lambda: not self.turns.running(), seconds=60.0)
         (message,) = self.server.answers(CHANNEL, said["ts"])
         assert "streaming" not in message
