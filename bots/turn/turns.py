@@ -15,6 +15,7 @@ from bots.turn.answering import Writer
 from bots.turn.claims import LEASE_SECONDS, Claims
 from bots.turn.claims.claim import Claim
 from bots.turn.commands import sentence
+from bots.turn.ending import end, note_end
 from bots.turn.feedback import Feedback
 from bots.turn.meter import Meter
 from bots.turn.options import TurnOptions
@@ -103,7 +104,7 @@ class Turns(Generic[R]):
         self._closing = False
 
     async def __aenter__(self) -> "Turns[R]":
-        self._beating = asyncio.create_task(self._beat())
+        self._begin_to_beat()
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -112,10 +113,7 @@ class Turns(Generic[R]):
     async def close(self, seconds: float = 20.0) -> None:
         """Take nothing more, finish what is under way for so long, and hand over the rest."""
         self._closing = True
-        if self._beating is not None:
-            self._beating.cancel()
-            await asyncio.gather(self._beating, return_exceptions=True)
-            self._beating = None
+        await end(self._beating)
         rest = list(self._lanes)
         await self._lanes.close(seconds)
         await self._taker.close()
@@ -190,6 +188,15 @@ class Turns(Generic[R]):
         """Take up what a crash left, and answer what was asked while nobody listened."""
         await self._catching_up.resume()
         await self._catching_up.read_back()
+
+    def _begin_to_beat(self) -> None:
+        self._beating = asyncio.create_task(self._beat())
+        self._beating.add_done_callback(self._beat_again)
+
+    def _beat_again(self, ended: "asyncio.Task[None]") -> None:
+        """Go on after a fault of ours: without a sign of life others would take what is under way here."""
+        if not self._closing and note_end(ended):
+            self._begin_to_beat()
 
     async def _beat(self) -> None:
         """Keep the leases of what is under way, and take over what nobody works on any more."""

@@ -7,6 +7,7 @@ from typing import Generic
 from bots.platform import R, View
 from bots.turn.answering import Writer
 from bots.turn.budget import Budget
+from bots.turn.ending import end
 from bots.turn.receiving.order import Job
 from bots.turn.replying import Reply
 from bots.turn.words import Word, word
@@ -34,9 +35,7 @@ class Waiting(Generic[R]):
 
     async def end(self) -> None:
         """Show and send nothing more."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await end(self._task)
         await self.reply.settle()
 
     async def _watch(self) -> None:

@@ -11,6 +11,7 @@ from typing import Generic
 from bots.platform import Button, Call, Limit, R, Sent, View
 from bots.rendering.parse import parse_partial
 from bots.turn.claims.claim import Claim
+from bots.turn.ending import end
 from bots.turn.replying.fallbacks import forms
 from bots.turn.replying.means import Means
 from bots.turn.replying.pacing import Going
@@ -113,10 +114,7 @@ class Reply(Generic[R]):
         """Show no more; a call under way comes to its end."""
         await self._saying.end()
         shower, self._shower = self._shower, None
-        under_way = [task for task in (shower, self._telling) if task is not None]
-        for task in under_way:
-            task.cancel()
-        await asyncio.gather(*under_way, return_exceptions=True)
+        await end(shower, self._telling)
 
     async def _tell(self, reason: R) -> None:
         await self.recover()

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Generic
 
 from bots.platform import Call, Limit, R
+from bots.turn.ending import end
 from bots.turn.replying.means import Means
 from ragcore.errors import PlatformError
 
@@ -57,9 +58,7 @@ class Saying(Generic[R]):
     async def end(self) -> None:
         """Show none any more."""
         task, self._task = self._task, None
-        if task is not None:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+        await end(task)
 
     async def _keep(self) -> None:
         said = ""

@@ -1,7 +1,7 @@
 """What nobody foresaw in a turn: whoever asked still gets an answer or a reason, once, and the next one is served."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -11,7 +11,8 @@ import pytest
 from bots.platform import View
 from bots.requests import Ask, Event
 from bots.turn import taking
-from bots.turn.claims.claim import Outcome
+from bots.turn.claims import Claims
+from bots.turn.claims.claim import Claim, Outcome
 from bots.turn.receiving.order import Job
 from bots.turn.waiting import Waiting
 from bots.turn.words import word
@@ -29,7 +30,7 @@ async def outcome(flow: Flow, message: str) -> Outcome | None:
 
 @pytest.mark.parametrize("name", ["render", "send", "render_partial", "show"])
 def test_a_fault_of_ours_in_showing_is_told_and_the_next_question_is_answered(
-    name: str, monkeypatch: pytest.MonkeyPatch
+    name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     real: Callable[..., Any] = getattr(FakePlatform, name)
 
@@ -43,7 +44,7 @@ def test_a_fault_of_ours_in_showing_is_told_and_the_next_question_is_answered(
     monkeypatch.setattr(FakePlatform, name, broken)
 
     async def talk() -> None:
-        async with flowing() as flow:
+        async with flowing(model=Model(lambda request: answering(request, pause=2.0))) as flow:  # words grow
             await flow.turns.receive(asked("First, how many days?"))
             await flow.turns.receive(asked("Second, how many days?", message="q2", asker="U2"))
             await asyncio.sleep(20)
@@ -57,6 +58,32 @@ def test_a_fault_of_ours_in_showing_is_told_and_the_next_question_is_answered(
             assert not flow.turns.running()
 
     run(talk())
+    assert "KeyError: 'ts'" in caplog.text
+
+
+def test_a_fault_of_ours_in_keeping_the_claims_is_told_and_they_are_kept_on(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    kept: list[frozenset[str]] = []
+    real = Claims.heartbeat
+
+    async def broken(self: Claims, held: Collection[Claim]) -> frozenset[str]:
+        kept.append(await real(self, held))
+        if len(kept) == 1:
+            raise KeyError("ts")
+        return kept[-1]
+
+    monkeypatch.setattr(Claims, "heartbeat", broken)
+
+    async def talk() -> None:
+        async with flowing(model=Model(lambda request: answering(request, pause=25))) as flow:
+            await flow.turns.receive(asked("How many days?"))
+            await flow.idle()
+            assert flow.texts("q1") == [final("How many days?")]
+
+    run(talk())
+    assert "KeyError: 'ts'" in caplog.text
+    assert len(kept) > 2
 
 
 def test_a_fault_of_ours_before_a_turn_stops_no_other(monkeypatch: pytest.MonkeyPatch) -> None:

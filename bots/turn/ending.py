@@ -1,0 +1,27 @@
+"""The end of tasks that nobody waits for: what they left is told, for nobody else would ask what became of them."""
+
+import asyncio
+import logging
+
+from ragcore.errors import CitebotError
+
+log = logging.getLogger(__name__)
+
+
+async def end(*tasks: "asyncio.Task[None] | None") -> None:
+    """Cancel tasks and wait until they have ended; see ``note_end``."""
+    known = [task for task in tasks if task is not None]
+    for task in known:
+        task.cancel()
+    await asyncio.gather(*known, return_exceptions=True)
+    for task in known:
+        note_end(task)
+
+
+def note_end(task: "asyncio.Task[None]") -> bool:
+    """Log the fault of ours by which a task ended, and return whether there was one; a typed error is none."""
+    error = None if task.cancelled() else task.exception()
+    if error is None or isinstance(error, CitebotError):
+        return False
+    log.error("a task beside the turns failed", exc_info=error)
+    return True
