@@ -23,7 +23,6 @@ _COMMANDS: dict[str, CommandName] = {
     "help": "help",
 }
 START = "start"
-"""What a client sends when somebody opens a chat with the bot."""
 """What Telegram sends by itself when somebody opens a chat with the bot; in groups it is a word for help."""
 _LONGEST_REPLIED = 4_000
 
