@@ -248,7 +248,10 @@ class Platform(Protocol[R]):
         ...
 
     async def status(self, incoming: Incoming, words: str) -> None:
-        """Show that something is under way (typing, a status line); nothing that stays. Never raises."""
+        """Show that something is under way (typing, a status line); nothing that stays. Never raises.
+
+        Where it has words (``Manner.status_has_words``), empty ones take it away again.
+        """
         ...
 
     async def show(self, incoming: Incoming, part: R, *, begun: Sent | None, key: str) -> Sent:

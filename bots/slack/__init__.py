@@ -141,14 +141,17 @@ class SlackPlatform:
         return render_slack_partial(view)
 
     async def status(self, incoming: Incoming, words: str) -> None:
-        """Show a status line under the question, and Slack's Stop button where the app has it."""
+        """Show a status line under the question, and Slack's Stop button where the app has it; take away both."""
         if incoming.token:
             return  # the command was acknowledged with words of its own
         if self._calls.client.delay(STATUS) <= 0:
             channel, thread = incoming.conversation.channel, incoming.conversation.thread
             ask = self._calls.client.assistant_threads_setStatus(channel_id=channel, thread_ts=thread, status=words)
             await self._calls.quietly(ask)
-        await self._sessions.begin(incoming)
+        if words:
+            await self._sessions.begin(incoming)
+        else:
+            await self._sessions.end(incoming.conversation)
 
     async def show(self, incoming: Incoming, part: SlackMessage, *, begun: Sent | None, key: str) -> Sent:
         """Begin a stream, or add to it; a message whose stream has ended is rewritten."""

@@ -108,7 +108,7 @@ class Taker(Generic[R]):
                 job.refusal = Refuse("went_wrong")
                 failed = await self._failure(job, reply)
             if failed is not None:
-                await reply.settle()
+                await reply.leave()
                 await self._give_up(job, failed)
                 job.done = True
         except ClaimLost:
@@ -117,6 +117,7 @@ class Taker(Generic[R]):
             await reply.settle()
             if job.withdrawn:
                 await reply.withdraw()
+                await reply.leave()
         finally:
             # Cancelled, it isn't done: somebody else goes on with it.
             await waiting.end()

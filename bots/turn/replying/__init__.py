@@ -116,6 +116,11 @@ class Reply(Generic[R]):
         shower, self._shower = self._shower, None
         await end(shower, self._telling)
 
+    async def leave(self) -> None:
+        """Show no more, and no status either: this turn ends without a message."""
+        await self.settle()
+        await self._saying.clear()
+
     async def _tell(self, reason: R) -> None:
         await self.recover()
         for wait in TOLD_AGAIN:

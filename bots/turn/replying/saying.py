@@ -60,6 +60,12 @@ class Saying(Generic[R]):
         task, self._task = self._task, None
         await end(task)
 
+    async def clear(self) -> None:
+        """Take words away under which no message of ours follows: that would have done it."""
+        if self._has_words and self._words:
+            self._words = ""
+            await self._show("")
+
     async def _keep(self) -> None:
         said = ""
         while not self._spoken.is_set() and (said != self._words or self._stale or self._lasts):
@@ -94,4 +100,5 @@ class Saying(Generic[R]):
         except (PlatformError, TimeoutError) as error:
             log.debug("no status: %s: %s", type(error).__name__, error)
         else:
-            self._sign()
+            if words:
+                self._sign()

@@ -16,6 +16,16 @@ from tests.servers.faults import Fault
 from tests.servers.slack import slack_server
 
 
+async def test_empty_words_take_away_the_status_and_the_stop_button(scene: Scene) -> None:
+    scene.server.say(CHANNEL, f"{NAME} how many?")
+    (incoming,) = await scene.inbox.wait()
+    await scene.platform.status(incoming, "Searching …")
+    assert scene.server.sessions[CHANNEL, incoming.message] == "processing"
+    await scene.platform.status(incoming, "")
+    assert scene.server.statuses[-1] == (CHANNEL, incoming.message, "")
+    assert scene.server.sessions[CHANNEL, incoming.message] == "active"
+
+
 async def test_a_stream_grows_and_the_answer_takes_its_place(scene: Scene) -> None:
     scene.server.say(CHANNEL, f"{NAME} how many?")
     (incoming,) = await scene.inbox.wait()

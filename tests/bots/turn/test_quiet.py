@@ -14,7 +14,7 @@ from bots.turn.words import word
 from ragcore.phrases import phrase
 from ragcore.types import Answer, ConversationKey, Status
 from tests.bots.turn.flows import OPTIONS, Model, answer_to, answering, final, flowing
-from tests.fakes.platform import asked
+from tests.fakes.platform import Server, asked
 from tests.fakes.virtual import run
 
 NO_MODEL, REBUILDING, CUT = (phrase(key, "en") for key in ("no_model", "index_rebuilding", "length_cut"))
@@ -63,6 +63,27 @@ def test_a_status_of_words_stands_a_while_before_it_changes(pause: float, shown:
             assert [said for _, said in flow.server.statuses] == [words[stage] for stage in shown]
             moments = [moment for moment, name, _ in flow.server.calls if name == "status"]
             assert all(later - moment > STANDS - 0.001 for moment, later in pairwise(moments))
+
+    run(talk())
+
+
+@pytest.mark.parametrize("how", ["deleted", "refused"])
+def test_a_status_of_words_goes_with_a_turn_that_ends_without_a_message(how: str) -> None:
+    """Else it stands for two minutes on Slack, and the Stop button beside it for good."""
+    server = Server(fault=lambda name, _: "refused" if how == "refused" and name in ("begin", "send") else "")
+
+    async def talk() -> None:
+        async with flowing(server=server, streaming="none") as flow:
+            flow.platform.status_lasts, flow.platform.status_has_words = 120.0, True
+            question = asked("Why?")
+            await flow.turns.receive(question)
+            await asyncio.sleep(0.1)
+            assert flow.server.statuses[-1] == ("q1", word("searching_in", names="handbook"))
+            if how == "deleted":
+                await flow.turns.deleted(question.conversation, "q1")
+            await flow.idle()
+            assert flow.texts("q1") == []
+            assert flow.server.statuses[-1] == ("q1", "")
 
     run(talk())
 
