@@ -21,6 +21,7 @@ from bots.rendering.tree import (
 )
 from ragcore.characters import edge_after, edge_before
 from ragcore.terms import is_stop_word, terms
+from ragcore.terms.scripts import UNSPACED
 
 Span = tuple[int, int]
 
@@ -30,6 +31,9 @@ _ROW = re.compile(r"\|.*\|")
 _BAR = re.compile(r"(?<!\\)\|")
 _RULE = re.compile(r"[\s:|-]+")
 _SENTENCE_END = re.compile(r"[.!?。！？\n]")
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+_LETTER = rf"[^\W{UNSPACED}]"
+"""A letter or digit of a script that sets spaces between words."""
 _GAP = 24
 """Characters between two words that support a sentence, of which no word counts, up to which they are one."""
 _BACK = 40
@@ -72,7 +76,9 @@ def word_spans(text: str, words: Sequence[str]) -> list[Span]:
     if not wanted:
         return []
     alternatives = (
-        (r"(?<!\w)" if word[0].isascii() else "") + re.escape(word) + (r"(?!\w)" if word[-1].isascii() else "")
+        ("" if _UNSPACED.match(word[0]) else rf"(?<!{_LETTER})")
+        + re.escape(word)
+        + ("" if _UNSPACED.match(word[-1]) else rf"(?!{_LETTER})")
         for word in wanted
     )
     return [found.span() for found in re.finditer("|".join(alternatives), text, re.IGNORECASE)]

@@ -71,6 +71,10 @@ def test_words_are_found_whole_and_chinese_ones_anywhere() -> None:
     assert [*word_spans("Probe, probes, PROBE", ["probe"])] == [(0, 5), (15, 20)]
     assert word_spans("未休的年假可以", ["年假"]) == [(3, 5)]
     assert word_spans("none", ["", " "]) == []
+    assert word_spans("домашний дом", ["дом"]) == [(9, 12)]
+    assert word_spans("Überzug über", ["über"]) == [(8, 12)]
+    assert word_spans("用PDF文件", ["pdf"]) == [(1, 4)]
+    assert word_spans("ภาษาไทย", ["ไทย"]) == [(4, 7)]
 
 
 def test_words_that_belong_together_are_marked_as_one() -> None:
