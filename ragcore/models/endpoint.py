@@ -12,7 +12,12 @@ ATTEMPTS = 5
 
 
 async def with_retries(
-    call: Callable[[], Awaitable[T]], attempts: int = ATTEMPTS, *, section: str, secrets: Sequence[str] = ()
+    call: Callable[[], Awaitable[T]],
+    attempts: int = ATTEMPTS,
+    *,
+    section: str,
+    secrets: Sequence[str] = (),
+    words: Sequence[str] = (),
 ) -> T:
     """Await the call; on a fault that may pass, wait and call again.
 
@@ -21,6 +26,7 @@ async def with_retries(
         attempts: calls at most; fewer where nobody answers at all.
         section: the section of the settings that names the endpoint.
         secrets: what no error may tell.
+        words: what is sent; nor may an error repeat it.
 
     Raises:
         ModelError: Of the kind that fits, when it cannot pass, was asked to pass too late, or did not.
@@ -31,7 +37,7 @@ async def with_retries(
         try:
             return await call()
         except transport_errors() as error:
-            failure = failure_of(error, section=section, secrets=secrets)
+            failure = failure_of(error, section=section, secrets=secrets, words=words)
         wait = failure.pause(attempt, attempts)
         if wait is None:
             raise failure.error from None  # the SDK's own error may hold the key

@@ -186,7 +186,8 @@ class OpenAIChatModel:
             except _Retryable as error:
                 failure = error.failure
             except transport_errors() as error:
-                failure = failure_of(error, section="llm", secrets=(self._api_key,))
+                words = [message.text for message in messages]
+                failure = failure_of(error, section="llm", secrets=(self._api_key,), words=words)
             if shown:
                 raise ModelInterrupted(str(failure.error)) from None
             if self._concede(str(failure.error), type(failure.error)):
@@ -203,7 +204,8 @@ class OpenAIChatModel:
             async with aclosing(self._parts(messages, task, deadline)) as arriving:
                 async for part in arriving:
                     if part.failure:
-                        raise _Retryable(of_text(part.failure, secrets=(self._api_key,)))
+                        words = [message.text for message in messages]
+                        raise _Retryable(of_text(part.failure, secrets=(self._api_key,), words=words))
                     for piece in answer.take(part):
                         yield piece
             self._opens_thinking = self._opens_thinking or answer.splitter.saw_orphan

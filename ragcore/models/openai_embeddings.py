@@ -176,7 +176,7 @@ class OpenAIEmbedder:
             )
             return raw.content
 
-        content = await with_retries(post, self._attempts, section="embedding", secrets=(self._api_key,))
+        content = await with_retries(post, self._attempts, section="embedding", secrets=(self._api_key,), words=texts)
         vectors = await asyncio.to_thread(_read, content, len(texts))
         if self._dimension not in (0, vectors.shape[1]):
             message = f"the endpoint gave vectors of {vectors.shape[1]} dimensions, expected {self._dimension}"

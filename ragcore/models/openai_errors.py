@@ -3,11 +3,12 @@
 Chat and embeddings both end here. ``section`` is the section of the settings that names the endpoint, for the mend.
 """
 
+import json
 import math
 import random
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -36,6 +37,8 @@ FIRST_BACKOFF = 0.5
 CONNECT_SECONDS = 5.0
 """How long a connection may take to stand, unless the settings say otherwise."""
 SHOWN_CHARACTERS = 300
+_TELLING = 8
+"""Bytes of a line from which on it may tell what somebody asked; shorter ones are words that an error needs."""
 
 # The codes and wordings of OpenAI and Azure, vLLM, llama.cpp, Ollama, LM Studio, Anthropic and the gateways to them.
 _TOO_LONG = re.compile(
@@ -119,20 +122,20 @@ def transport_errors() -> tuple[type[Exception], ...]:
     return (openai.OpenAIError, *errors, OSError, ValueError)
 
 
-def failure_of(error: Exception, *, section: str, secrets: Sequence[str] = ()) -> Failure:
-    """Return an SDK's or transport's error as ours; none of the secrets is in its text."""
+def failure_of(error: Exception, *, section: str, secrets: Sequence[str] = (), words: Sequence[str] = ()) -> Failure:
+    """Return an SDK's or transport's error as ours; none of the secrets, and of the words sent, is in its text."""
     import openai
 
     if isinstance(error, openai.APIStatusError):
         said, asked = _said(str(error.message), error.body), retry_after(error.response.headers)
-        return of_status(error.status_code, said, section=section, asked=asked, secrets=secrets)
-    text = clean(f"{type(error).__name__}: {error}", secrets)
+        return of_status(error.status_code, said, section=section, asked=asked, secrets=secrets, words=words)
+    text = clean(f"{type(error).__name__}: {error}", secrets, words)
     if _connects_not(error):
         return nobody_answers(f"the endpoint takes no connection; check that it runs, and {section}.base_url ({text})")
     if isinstance(error, openai.APITimeoutError) or "Timeout" in type(error).__name__:
         return nobody_answers(f"the model did not answer in time ({text})")
     if type(error) is openai.APIError:
-        return of_text(_said(str(error.message), error.body), secrets=secrets)
+        return of_text(_said(str(error.message), error.body), secrets=secrets, words=words)
     kind = next((MAPPED[cls.__name__] for cls in type(error).__mro__ if cls.__name__ in MAPPED), None)
     if kind is None:
         kind = ModelBadOutput if isinstance(error, ValueError) else ModelUnreachable
@@ -147,10 +150,16 @@ def _connects_not(error: BaseException) -> bool:
 
 
 def of_status(
-    status: int, said: str, *, section: str, asked: float | None = None, secrets: Sequence[str] = ()
+    status: int,
+    said: str,
+    *,
+    section: str,
+    asked: float | None = None,
+    secrets: Sequence[str] = (),
+    words: Sequence[str] = (),
 ) -> Failure:
     """Return what a status means; ``said`` is the response's message, code and type, ``asked`` its wait in seconds."""
-    text = clean(f"HTTP {status}: {said}", secrets)
+    text = clean(f"HTTP {status}: {said}", secrets, words)
     if status == 429 and _SPENT.search(said):
         return Failure(error=ModelRateLimited(f"the account's quota is used up ({text})", retry_after=None))
     if _TOO_LONG.search(said) and status != 429:
@@ -176,9 +185,9 @@ def _busy(status: int, text: str, wait: float | None) -> Failure:
     return Failure(error=ModelUnreachable(text), retry=True, wait=wait)
 
 
-def of_text(said: str, *, secrets: Sequence[str] = ()) -> Failure:
+def of_text(said: str, *, secrets: Sequence[str] = (), words: Sequence[str] = ()) -> Failure:
     """Return what an error without a status means, as one sent within a stream."""
-    text = clean(said, secrets)
+    text = clean(said, secrets, words)
     if _TOO_LONG.search(said):
         return Failure(error=ModelContextTooLong(text))
     if _REFUSED.search(said):
@@ -206,12 +215,23 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         return None
 
 
-def clean(text: str, secrets: Sequence[str] = ()) -> str:
-    """Return the text on one short line, without the secrets and without anything that looks like a key."""
+def clean(text: str, secrets: Sequence[str] = (), words: Iterable[str] = ()) -> str:
+    """Return the text on one short line, without the secrets and without anything that looks like a key.
+
+    Nor is any line in it of the ``words`` that were sent: some endpoints repeat a request that they refuse, and errors
+    go to the log, where nobody's question belongs.
+    """
     for secret in secrets:
         if secret:
             text = text.replace(secret, "[key]")
-    text = _KEY.sub("[key]", " ".join(text.split()))
+    text = " ".join(text.split())
+    lines = {" ".join(line.split()) for told in words for line in told.splitlines()}
+    for line in sorted(lines, key=len, reverse=True):
+        if len(line.encode(errors="replace")) >= _TELLING:
+            # As it is, and as JSON and Python write it within quotes.
+            for form in (line, json.dumps(line)[1:-1], json.dumps(line, ensure_ascii=False)[1:-1], repr(line)[1:-1]):
+                text = text.replace(form, "[…]")
+    text = _KEY.sub("[key]", text)
     return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"
 
 

@@ -1,5 +1,6 @@
 """What the clients of chat and of embeddings both make of an endpoint's failures: one mapping, run through each."""
 
+import json
 import logging
 import math
 import time
@@ -23,7 +24,7 @@ from ragcore.errors import (
 from ragcore.models.endpoint import with_retries
 from ragcore.models.openai_chat import OpenAIChatModel
 from ragcore.models.openai_embeddings import OpenAIEmbedder
-from ragcore.models.openai_errors import retry_after, transport_errors
+from ragcore.models.openai_errors import clean, retry_after, transport_errors
 from tests.fakes.full_backlog import full_backlog
 from tests.fakes.openai_server import Behaviour, Drop, Failure, Hang, OpenAIServer
 from tests.ragcore.models.llm_calls import FAST, KEY, collect
@@ -123,6 +124,35 @@ async def test_final_at_once(calls: Calls, server: OpenAIServer, failure: Failur
     assert KEY not in repr(error)
     assert error.__cause__ is None
     assert error.__suppress_context__
+
+
+ASKED = "What is it?"
+REPEATED = {"type": "missing", "loc": ["body", "n"], "msg": "Field required", "input": {"content": ASKED}}
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        Failure(status=422, body={"detail": [REPEATED]}),
+        Failure(status=400, message=f"Field required in {json.dumps(REPEATED)}"),
+        Failure(status=400, body=f"Field required: {ASKED}"),
+        Failure(status=429, message=f"Field required, {ASKED!r}", code="insufficient_quota"),
+    ],
+)
+async def test_an_error_does_not_repeat_what_was_asked(calls: Calls, server: OpenAIServer, failure: Failure) -> None:
+    """Errors go to the log, and a question does not."""
+    error = await failing(calls, server, failure)
+    assert "Field required" in str(error)
+    assert ASKED not in str(error)
+
+
+@given(
+    words=st.text(st.characters(exclude_categories=["Cs", "Cc", "Zs", "Zl", "Zp"]), min_size=8, max_size=60),
+    form=st.sampled_from((str, json.dumps, repr, lambda text: json.dumps(text, ensure_ascii=False))),
+)
+def test_no_line_of_what_was_sent_is_left(words: str, form: Callable[[str], str]) -> None:
+    told = clean(f"<<{form(words)}>>", words=[f"Before.\n{words}\nAfter."])
+    assert told.replace("[…]", "").strip("<>'\"") == ""
 
 
 @pytest.mark.parametrize(
