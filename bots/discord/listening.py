@@ -221,4 +221,4 @@ class Listener(discord.AutoShardedClient):
         except PlatformError:
             return []
         fitting = [name for name in names if typed.lower() in name.lower()]
-        return [app_commands.Choice(name=name[:100], value=name) for name in fitting if len(name) <= 100][:25]
+        return [app_commands.Choice(name=name, value=name) for name in fitting if len(name) <= 100][:25]

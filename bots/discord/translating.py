@@ -18,7 +18,6 @@ from ragcore.types import ConversationKey
 PLATFORM = "discord"
 HERE = "here"
 """In ``Incoming.extra``: the channel that is written to, where it is a thread."""
-"""In ``Incoming.extra``: the turn whose conversation goes on."""
 REPLIES_TO = "replies_to"
 """In ``Incoming.extra``: the message that this one replies to."""
 APPLICATION = "application"

@@ -11,7 +11,6 @@ from rich.style import Style
 from rich.table import Table as RichTable
 from rich.text import Text as RichText
 
-from bots.rendering.parse import parse_answer
 from bots.rendering.tree import (
     Align,
     Block,
@@ -32,7 +31,6 @@ from bots.rendering.tree import (
     Table,
     Text,
 )
-from ragcore.types import Answer
 
 _STYLES = {"emphasis": Style(italic=True), "strong": Style(bold=True), "strike": Style(strike=True)}
 _CODE = Style(color="cyan")
@@ -77,11 +75,6 @@ class _Source:
         if found_at and source.label:
             label.append(f"  {found_at}", Style(dim=True))
         yield Indented(label, f"[{source.number}] ", " " * (len(str(source.number)) + 3), _CITE)
-
-
-def to_terminal(answer: Answer) -> RenderableType:
-    """Return the answer with its numbered source list and its notes."""
-    return document_terminal(parse_answer(answer))
 
 
 def document_terminal(document: Document) -> RenderableType:

@@ -144,7 +144,7 @@ def without_name(text: str, entities: Iterable[MessageEntity], bot: Self) -> str
         if _names(entity, text, bot):
             start, end = _span(entity, text)
             text = text[:start] + text[end:]
-    return " ".join(text.split(" ")).strip(" ,:;")
+    return text.strip(" ,:;")
 
 
 def _person(user: User) -> Asker:

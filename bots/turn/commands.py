@@ -51,9 +51,9 @@ def command_of(incoming: Incoming, text: str) -> Command | None:
     return Command("search", found["query"].strip()) if found else None
 
 
-def help_document(language: str, extra: Sequence[str] = ()) -> Document:
+def help_document(language: str) -> Document:
     """Return what the bot does, and how to ask it."""
-    return parse_markdown("\n\n".join((word("help", language), *extra)))
+    return parse_markdown(word("help", language))
 
 
 async def sources_document(

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 
 from sqlalchemy import ColumnElement, Connection, and_, func, select
 
-from bots.platform import Sent
 from bots.requests import ReadChunk
 from bots.turn.claims.claim import Claim, Outcome
 from bots.turn.claims.rows import load, matches, place
@@ -86,11 +85,6 @@ class KnownClaims:
                 break
             line.insert(0, earlier)
         return tuple(line)
-
-    async def answers_of(self, reference: str) -> tuple[Sent, ...]:
-        """Return the messages on the platform that make up an answer, in order; empty when it is gone."""
-        claim = await self.by_reference(reference)
-        return tuple(part.sent for part in claim.sends if part.sent is not None) if claim else ()
 
     async def prompt_of(self, reference: str) -> tuple[ReadChunk, ...]:
         """Return the passages that the answer's prompt held, cited or not."""

@@ -4,11 +4,11 @@ import re
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from rich.console import Console
+from rich.console import Console, RenderableType
 
 from bots.rendering.markdown import document_markdown, to_markdown
 from bots.rendering.parse import parse_answer, parse_markdown, parse_partial
-from bots.rendering.terminal import document_terminal, to_terminal
+from bots.rendering.terminal import document_terminal
 from bots.rendering.tree import Cite, Code, Document, Fence, ItemList, Link, Paragraph, Quote, Styled, Table, Text
 from ragcore.types import Answer, Citation, Support
 
@@ -37,6 +37,10 @@ def answer(text: str, *citations: Citation, allowed: frozenset[str] = frozenset(
         allowed_urls=allowed,
         **more,  # type: ignore[arg-type]
     )
+
+
+def to_terminal(shown: Answer) -> RenderableType:
+    return document_terminal(parse_answer(shown))
 
 
 def walk(node: object) -> list[object]:

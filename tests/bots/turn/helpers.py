@@ -78,6 +78,13 @@ async def claimed(claims: Claims, *keys: str, **facts: str) -> Claim:
     return claim
 
 
+async def sent_of(here: Claims, claim: Claim) -> list[Sent | None]:
+    """Return what stands of each part, by all that is recorded."""
+    found = await here.by_reference(claim.reference)
+    assert found is not None
+    return [part.sent for part in found.sends]
+
+
 async def count(database: Database) -> tuple[int, ...]:
     """Return how many claims, keys and sends are kept."""
     async with database.connect() as connection:

@@ -22,6 +22,7 @@ from tests.bots.turn.helpers import (
     count,
     message,
     sent,
+    sent_of,
 )
 from tests.soak import scaled
 
@@ -121,6 +122,6 @@ async def test_a_backup_carries_the_claims(tmp_path: pathlib.Path) -> None:
         assert await found.claim(message("b")) is None
         (taken,) = await found.abandoned(MINE, alone=True)
         assert taken.incoming == claim.incoming
-        assert await found.answers_of(claim.reference) == (sent(0),)
+        assert await sent_of(found, claim) == [sent(0)]
     finally:
         await restored.close()
