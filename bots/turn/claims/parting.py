@@ -23,9 +23,17 @@ def silence(connection: Connection, conversation: ConversationKey, message: str)
     which = matches(claims, columns) & (claims.c.message == storable(message))
     rows = connection.execute(select(claims.c.reference, claims.c.incoming).where(which).with_for_update()).all()
     for row in rows:
-        # Who asked stays: the others are theirs too.
-        bare = incoming_to_json(replace(incoming_from_json(row.incoming), text="", attachments=()))
+        bare = _silent(row.incoming)
         connection.execute(update(claims).where(claims.c.reference == row.reference).values(incoming=bare))
+
+
+def _silent(written: str) -> str:
+    """Return a message without what was said in it; of one that a newer version wrote, nothing."""
+    try:
+        # Who asked stays: the others are theirs too.
+        return incoming_to_json(replace(incoming_from_json(written), text="", attachments=()))
+    except (ValueError, KeyError, TypeError):
+        return "{}"
 
 
 def part(connection: Connection, line: Sequence[str], rest: Mapping[str, Incoming], held: Mapping[str, Any]) -> str:

@@ -3,6 +3,7 @@
 import json
 import logging
 import pathlib
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -70,6 +71,21 @@ async def test_a_claim_with_a_message_of_a_newer_version_is_left_to_it(
     await by_newer(databases[0], second, **NEWER[0])
     clock.seconds += 30
     assert await there.abandoned(MINE) == ()
+
+
+@pytest.mark.parametrize("columns", NEWER[:3])
+async def test_a_deleted_message_is_dropped_also_as_a_newer_version_wrote_it(
+    here: Claims, databases: tuple[Database, ...], columns: dict[str, Any]
+) -> None:
+    first = await claimed(here, "a", text="between us")
+    edit = await here.claim(replace(message("a 2", text="just between us"), message="a"), replaces=first.reference)
+    assert edit is not None
+    await by_newer(databases[0], edit, **columns)
+    await here.leave_out(HERE, "a")
+    async with databases[0].connect() as connection:
+        rows = (await connection.execute(select(claims.c.incoming))).scalars().all()
+    assert len(rows) == 2
+    assert not any("between us" in row for row in rows)
 
 
 async def test_what_a_newer_version_wrote_is_withdrawn_forgotten_and_listed(
