@@ -145,10 +145,10 @@ class Listener:
                 self._handed.popitem(last=False)
         try:
             await asyncio.shield(known)
-        except CitebotError:
-            if self._handed.get(name) is known:
-                del self._handed[name]
-            raise
+        finally:
+            failed = known.done() and (known.cancelled() or known.exception() is not None)
+            if failed and self._handed.get(name) is known:
+                del self._handed[name]  # when it is delivered again, it is claimed anew
 
     async def _command(self, ack: Callable[..., Awaitable[object]], command: dict[str, Any]) -> None:
         incoming = command_of(command, self._people.bot, asks=self._commands.ask)

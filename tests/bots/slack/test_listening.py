@@ -7,7 +7,7 @@ import logging
 import aiohttp
 import pytest
 
-from bots.platform import Button
+from bots.platform import Button, Incoming
 from bots.slack import SlackPlatform
 from bots.slack.calling import discreet
 from ragcore.errors import (
@@ -28,6 +28,23 @@ async def test_an_event_is_acknowledged_only_when_it_is_claimed(scene: Scene) ->
     assert [incoming.text for incoming in await scene.inbox.wait()] == ["How many?"]
     await until(lambda: scene.server.acknowledged)
     assert [attempt for _, attempt in scene.server.acknowledged] == [2]
+
+
+async def test_a_fault_of_ours_is_not_met_again_when_slack_delivers_again(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, faults = scene.inbox.receive, [KeyError("ts")]
+    scene.server.ack_seconds = 0.2
+
+    async def broken(incoming: Incoming) -> bool:
+        if faults:
+            raise faults.pop()
+        return await real(incoming)
+
+    monkeypatch.setattr(scene.inbox, "receive", broken)
+    scene.server.say(DIRECT, "How many?")
+    (incoming,) = await scene.inbox.wait()
+    assert (incoming.text, faults) == ("How many?", [])
 
 
 async def test_a_redelivered_event_is_one_question(scene: Scene) -> None:
