@@ -172,9 +172,10 @@ class DiscordPlatform:
         if begun is not None:
             await self._calls.edit(begun, part)
             return begun
-        # In a server the first part is a reply; a direct message stands right above its answer.
-        reply_to = incoming.message if number == 0 and not incoming.private else ""
-        return await self._calls.post(written_to(incoming), part, reply_to=reply_to, key=key)
+        # The first part is a reply, unless a direct message stands right above its answer.
+        channel, asked = written_to(incoming), incoming.message
+        replies = number == 0 and (not incoming.private or self._calls.newest.is_after(channel, int(asked)))
+        return await self._calls.post(channel, part, reply_to=asked if replies else "", key=key)
 
     async def find(self, incoming: Incoming, key: str) -> Sent | None:
         """Return what was sent under the key, as far as Discord tells it."""

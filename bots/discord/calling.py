@@ -12,6 +12,7 @@ from weakref import WeakValueDictionary
 import aiohttp
 import discord
 
+from bots.newest import Newest
 from bots.platform import Sent
 from bots.refusals import Refusals
 from bots.rendering.discord import DiscordButton, DiscordMessage
@@ -111,6 +112,7 @@ class Calls:
 
     def __init__(self) -> None:
         self.refusals = Refusals()
+        self.newest = Newest()
         self._client: discord.Client | None = None
         self._edits: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._sent: OrderedDict[str, Sent] = OrderedDict()
@@ -153,6 +155,7 @@ class Calls:
                 raise
             sent = await self._send(channel, message, "", key)
         stands = Sent(channel=channel, id=str(sent.id))
+        self.newest.saw(channel, sent.id)
         if key:
             self.took(key, stands)
         if not shows(sent, message):

@@ -129,6 +129,8 @@ class Listener(discord.AutoShardedClient):
     async def on_message(self, message: discord.Message) -> None:
         """Hand over what somebody wrote; learn the keys of what we wrote."""
         me = self.user.id if self.user else 0
+        if message.guild is None:
+            self._calls.newest.saw(str(message.channel.id), message.id)
         if message.author.id == me:
             if message.nonce is not None:
                 self._calls.took(str(message.nonce), Sent(channel=str(message.channel.id), id=str(message.id)))

@@ -178,6 +178,8 @@ class TelegramPlatform:
         @dispatcher.message()
         @dispatcher.edited_message()
         async def wrote(message: TelegramText) -> None:
+            topic = message.message_thread_id if message.is_topic_message else ""
+            self._calls.newest.saw(f"{message.chat.id}/{topic}", message.message_id)
             opened = (message.text or "").partition("@")[0].strip() == f"/{START}"
             if opened and message.chat.type == "private" and message.edit_date is None:
                 self._aside(self._welcome(message, inbox))
@@ -288,10 +290,10 @@ class TelegramPlatform:
             raise
 
     async def _post(self, incoming: Incoming, part: TelegramMessage, *, first: bool) -> Sent:
-        """Send a message: in a group as a reply to the question, which in a private chat stands right above."""
-        reply_to = incoming.message if first and not incoming.private else ""
-        topic = incoming.extra.get("topic", "")
-        return await self._calls.post(incoming.conversation.channel, part, topic=topic, reply_to=reply_to)
+        """Send a message as a reply to the question, unless that stands right above in a private chat."""
+        chat, topic, asked = incoming.conversation.channel, incoming.extra.get("topic", ""), incoming.message
+        replies = first and (not incoming.private or self._calls.newest.is_after(f"{chat}/{topic}", int(asked)))
+        return await self._calls.post(chat, part, topic=topic, reply_to=asked if replies else "")
 
     async def find(self, incoming: Incoming, key: str) -> Sent | None:
         """Return None: a bot can't read what it sent."""

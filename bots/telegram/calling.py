@@ -37,6 +37,7 @@ from aiogram.types import (
 )
 from aiogram.utils.token import TokenValidationError
 
+from bots.newest import Newest
 from bots.platform import Sent
 from bots.refusals import Refusals
 from bots.rendering.telegram import TelegramButton, TelegramMessage, TelegramRich
@@ -135,6 +136,7 @@ class Calls:
     def __init__(self, bot: Bot) -> None:
         self.bot = bot
         self.refusals = Refusals()
+        self.newest = Newest()
         bot.session.middleware.register(self._count)
 
     async def _count(
@@ -180,6 +182,7 @@ class Calls:
             sent = _taken(error)
         except AiogramError as error:
             raise ours(error) from error
+        self.newest.saw(f"{chat}/{topic}", sent)
         return Sent(channel=chat, id=str(sent))
 
     async def draft(self, chat: str, number: int, message: TelegramMessage, *, topic: str = "") -> None:

@@ -34,6 +34,22 @@ async def test_a_direct_message_becomes_a_question(scene: Scene) -> None:
     assert "message_reference" not in answer
 
 
+async def test_a_direct_message_that_is_not_right_above_is_replied_to(scene: Scene) -> None:
+    direct = scene.server.direct(ASKER)
+    asked = [await scene.server.say(direct, text) for text in ("How many days?", "And weeks?")]
+    received = await scene.inbox.wait(2)
+    for number, incoming in enumerate(received):
+        (part,) = scene.platform.render(view(f"{number}."))
+        await scene.platform.send(incoming, part, begun=None, key=f"k{number}", number=0)
+    answers = scene.server.answers(direct.id)
+    assert [one["message_reference"]["message_id"] for one in answers] == [one["id"] for one in asked]
+    await scene.server.say(direct, "And months?")
+    third = (await scene.inbox.wait(3))[-1]
+    await scene.platform.send(third, scene.platform.render(view("2."))[0], begun=None, key="k2", number=0)
+    assert "message_reference" not in scene.server.answers(direct.id)[-1]
+    assert scene.server.state.pings == []
+
+
 @pytest.mark.parametrize(
     ("text", "reach", "left"),
     [

@@ -110,6 +110,20 @@ async def test_a_reply_to_an_answer_goes_on_with_its_conversation(scene: Scene) 
     assert second.goes_on == "0123abcd"
 
 
+async def test_a_private_question_that_is_not_right_above_is_replied_to(scene: Scene) -> None:
+    asked = [scene.server.say(ASKER, text) for text in ("How many days?", "And weeks?")]
+    received = await scene.inbox.wait(2)
+    for number, incoming in enumerate(received):
+        (part,) = scene.platform.render(view(f"{number}."))
+        await scene.platform.send(incoming, part, begun=None, key=f"k{number}", number=0)
+    replied = [one["reply_to_message"]["message_id"] for one in scene.server.answers(ASKER)]
+    assert replied == [one["message_id"] for one in asked]
+    scene.server.say(ASKER, "And months?")
+    third = (await scene.inbox.wait(3))[-1]
+    await scene.platform.send(third, scene.platform.render(view("2."))[0], begun=None, key="k2", number=0)
+    assert "reply_to_message" not in scene.server.answers(ASKER)[-1]
+
+
 async def test_a_topic_is_a_conversation_and_is_answered_in(scene: Scene) -> None:
     scene.server.say(GROUP, "@citebot_bot how many?", message_thread_id=9, is_topic_message=True)
     (incoming,) = await scene.inbox.wait()
