@@ -45,12 +45,16 @@ class _Bucket:
 
     def until_room(self, now: float, calls: int, window: float) -> float:
         """Return the seconds until one more call leaves ``calls`` or fewer, as far as it is known by now."""
-        if now < self.blocked_until:
-            return self.blocked_until - now
+        if blocked := self.blocked_for(now):
+            return blocked
         free = calls - self.under_way
         if free <= 0:
             return _LANDING
         return _wait(self.ended[-free] + window - now) if len(self.ended) >= free else 0.0
+
+    def blocked_for(self, now: float) -> float:
+        """Return the seconds for which the platform wants no call."""
+        return _wait(self.blocked_until - now)
 
     def plan(self, moment: float) -> None:
         """Count a call at a moment."""
@@ -181,7 +185,7 @@ class Pacer:
 
     def _is_blocked(self, limits: Sequence[Limit]) -> bool:
         now = _now()
-        return any(self._bucket(limit).blocked_until > now for limit in limits)
+        return any(self._bucket(limit).blocked_for(now) for limit in limits)
 
     def _go(self, limits: Sequence[Limit], planned: float) -> Going:
         now = _now()
