@@ -124,6 +124,8 @@ class Button(StrEnum):
     QUOTES = "quotes"
     """Show the cited passages, with the words that support each sentence."""
     STOP = "stop"
+    SHOW = "show"
+    """Show the whole answer in place of this message."""
     SHARE = "share"
     """Let the channel see what only the asker sees."""
     DELETE = "delete"
@@ -135,7 +137,8 @@ class View:
 
     ``reference`` names the turn in buttons, logs and plain reasons (8 hex digits). ``prompts`` are questions to go on
     with. ``language`` is that of buttons and headings. ``simple``: the platform refused its best form (Telegram's rich
-    messages), so an older one is to be taken, where there is one.
+    messages), so an older one is to be taken, where there is one. ``page`` (from 0) is what is shown of a reply that
+    stays one message, with buttons to its other pages; None: all of it, in as many messages as it takes.
     """
 
     document: Document
@@ -144,6 +147,7 @@ class View:
     prompts: tuple[str, ...] = ()
     language: str = "en"
     simple: bool = False
+    page: int | None = None
 
 
 R = TypeVar("R")
@@ -166,6 +170,10 @@ class Manner:
     ``reads_threads``: ``Platform.thread`` can read what was said; if not, it is kept as it is heard. ``shares``: the
     asker alone sees the reply, in a place that others see too, and can show it to them. ``notice`` is what this
     conversation is told once, under an answer: what the platform hides (``bots.turn.words``).
+
+    ``paged``: the reply stays one message, of which a page is shown at a time; of further ones nobody could tell after
+    a crash whether they were taken. ``doubtful``: nobody can tell it of the one message either, nor change it. What may
+    have been taken is then not sent again: its asker is told so, and can have it shown.
     """
 
     streaming: Streaming
@@ -176,6 +184,8 @@ class Manner:
     suggests: bool = False
     reads_threads: bool = True
     shares: bool = False
+    paged: bool = False
+    doubtful: bool = False
     notice: Literal["", "mention_needed"] = ""
 
 
@@ -240,7 +250,10 @@ class Platform(Protocol[R]):
         ...
 
     def render(self, view: View) -> tuple[R, ...]:
-        """Return the whole reply as one message, or as its parts in order where the length forces a split. Pure."""
+        """Return the whole reply as one message, or as its parts in order where the length forces a split. Pure.
+
+        Of a view with a ``page`` it is that one alone, the last one where there are fewer.
+        """
         ...
 
     def render_partial(self, view: View) -> R:
@@ -351,6 +364,10 @@ class Inbox(Protocol):
 
     async def quotes(self, reference: str, readers: frozenset[str]) -> View | None:
         """Return the cited passages of an answer, None when it is gone or these readers may not read them."""
+        ...
+
+    async def page(self, reference: str, by: str, number: int, readers: frozenset[str]) -> View | None:
+        """Return a page of a reply that stays one message, None when it is gone or these readers may not read it."""
         ...
 
     async def share(self, reference: str, by: str, readers: frozenset[str]) -> View | None:

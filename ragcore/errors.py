@@ -14,6 +14,8 @@
     │   └── EmbedderMismatch         vectors of another embedder stand in the index
     ├── PlatformError            a chat platform did not take a call
     │   ├── PlatformUnreachable      no connection, or an error of its own
+    │   │   └── PlatformNotReached       no connection came about: nothing was taken
+    │   ├── SendInDoubt              nobody can tell whether it was taken
     │   ├── PlatformAuthError        the token is wrong, or lacks a scope or an intent
     │   ├── PlatformRateLimited      it told us to wait; carries the wait
     │   ├── PlatformRefused          it does not take this content or this place
@@ -128,6 +130,14 @@ class PlatformUnreachable(PlatformError):
     """There is no connection to the platform, or it answered with an error of its own."""
 
     retryable = True
+
+
+class PlatformNotReached(PlatformUnreachable):
+    """No connection to the platform came about, so that it took nothing."""
+
+
+class SendInDoubt(PlatformError):
+    """Nobody can tell whether the platform took what was sent, nor change it: sent again it might stand twice."""
 
 
 class PlatformAuthError(PlatformError):

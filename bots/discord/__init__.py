@@ -115,6 +115,7 @@ class DiscordPlatform:
             status_lasts=0.0 if incoming.token else _TYPING_SECONDS,
             suggests=incoming.reach is Reach.DIRECT,
             shares=is_ephemeral(incoming),
+            paged=is_ephemeral(incoming),
             notice="mention_needed" if hidden else "",
         )
 

@@ -6,14 +6,15 @@ from typing import cast
 
 import discord
 
-from bots.discord.calling import mapped, view_of
+from bots.discord.calling import mapped, ours, view_of
 from bots.discord.translating import asked, place_of, reader_of, turn_of
 from bots.platform import Inbox, Incoming, View, Vote
 from bots.rendering.actions import Act, Action, read_action
 from bots.rendering.captions import caption
 from bots.rendering.discord import discord_reasons, render_discord, render_discord_quotes
+from bots.turn.replying.fallbacks import plain
 from bots.turn.words import word
-from ragcore.errors import CitebotError, PlatformError
+from ragcore.errors import CitebotError, PlatformError, PlatformRefused
 
 log = logging.getLogger(__name__)
 
@@ -62,6 +63,8 @@ class Pressing:
                 await interaction.response.defer(ephemeral=True, thinking=True)
                 view = await self._inbox.quotes(action.reference, await self._readers(by))
                 await _reveal(interaction, view, language)
+            case Act.PAGE:
+                await self._turn(action, interaction, by, language)
             case Act.SHARE:
                 await self._share(action, interaction, by, language)
             case Act.STOP:
@@ -72,6 +75,23 @@ class Pressing:
                 await self._inbox.withdraw(action.reference, by)
             case Act.ASK:
                 await self._ask_pressed(action, interaction)
+
+    async def _turn(self, action: Action, interaction: discord.Interaction, by: str, language: str) -> None:
+        """Show another page of an answer in place of the one under which it was pressed."""
+        await interaction.response.defer()
+        number = int(action.value) if action.value.isdecimal() else 0
+        view = await self._inbox.page(action.reference, by, number, await self._readers(by))
+        if view is None:
+            await interaction.followup.send(word("page_gone", language), ephemeral=True)
+            return
+        try:
+            (page,) = render_discord(view)
+            await interaction.edit_original_response(content=page.content, view=view_of(page.rows))
+        except discord.HTTPException as error:
+            if not isinstance(ours(error), PlatformRefused):
+                raise
+            (page,) = render_discord(plain(view))
+            await interaction.edit_original_response(content=page.content, view=view_of(page.rows))
 
     async def _share(self, action: Action, interaction: discord.Interaction, by: str, language: str) -> None:
         """Let the channel see what only the asker sees; checked for everybody who reads there."""

@@ -18,6 +18,8 @@ class Act(StrEnum):
     STOP = "stop"
     SHARE = "share"
     DELETE = "delete"
+    PAGE = "page"
+    """Show another page in place of this one; ``value`` is its number, from 0."""
     ASK = "ask"
     """Ask the question that stands on the button; ``value`` is its place among the prompts, from 0."""
 

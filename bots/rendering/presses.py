@@ -19,6 +19,8 @@ def presses(view: View) -> tuple[Press, ...]:
                 found.append(_press(view, Act.QUOTES, caption("quotes", view.language)))
             case Button.STOP:
                 found.append(_press(view, Act.STOP, caption("stop", view.language), "⏹"))
+            case Button.SHOW:
+                found.append(_press(view, Act.PAGE, caption("show", view.language), value="0"))
             case Button.SHARE:
                 found.append(_press(view, Act.SHARE, caption("share", view.language)))
             case Button.DELETE:
@@ -26,6 +28,20 @@ def presses(view: View) -> tuple[Press, ...]:
             case Button.FEEDBACK:
                 pass
     return tuple(found)
+
+
+def shown_page(view: View, pages: int) -> int:
+    """Return which of so many pages the view shows, from 0."""
+    return min(max(view.page or 0, 0), pages - 1)
+
+
+def turning(view: View, pages: int) -> tuple[Press, ...]:
+    """Return the buttons to the page before and the one behind, as far as there are any, each with its number."""
+    if view.page is None:
+        return ()
+    here = shown_page(view, pages)
+    there = [("◀ {}/{}", here - 1)] * (here > 0) + [("{}/{} ▶", here + 1)] * (here + 1 < pages)
+    return tuple(_press(view, Act.PAGE, words.format(number + 1, pages), value=str(number)) for words, number in there)
 
 
 def prompts(view: View, longest: int, most: int) -> tuple[Press, ...]:

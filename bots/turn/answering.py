@@ -138,7 +138,7 @@ class Writer(Generic[R]):
     async def _events(self, job: Job, command: Command | None) -> AsyncGenerator[Event | Attached | Written]:
         incoming, language = job.incoming, self.language(job)
         await self.forget_replaced(job)
-        audience = await self._audience(incoming)
+        audience = await self.audience(incoming)
         if command is not None:
             yield await self._command(job, command, audience, language)
             return
@@ -182,7 +182,7 @@ class Writer(Generic[R]):
             async for _ in self._backend.run(Forget(conversation=conversation, reference=job.replaces.reference)):
                 pass
 
-    async def _audience(self, incoming: Incoming) -> frozenset[str]:
+    async def audience(self, incoming: Incoming) -> frozenset[str]:
         """Return who sees the reply; what the platform does not confirm counts as not so."""
         if not incoming.private:
             return incoming.seen_by

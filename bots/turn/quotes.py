@@ -39,6 +39,12 @@ async def shared_view(backend: Backend, request: Recall, prompt: Sequence[ReadCh
     return View(document=document, reference=request.reference, buttons=buttons, language=language)
 
 
+async def all_open(backend: Backend, request: Recall) -> bool:
+    """Return whether all that an answer was written from may be read; also of a turn of which nothing is remembered."""
+    recalled = await _recall(backend, request)
+    return recalled is None or not recalled.withheld
+
+
 def answer_of(recalled: Recalled) -> Answer:
     """Return a remembered answer as it can be shown again."""
     support = Support.CITED if recalled.citations else Support.EXEMPT

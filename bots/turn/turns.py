@@ -19,7 +19,7 @@ from bots.turn.ending import end, note_end
 from bots.turn.feedback import Feedback
 from bots.turn.meter import Meter
 from bots.turn.options import TurnOptions
-from bots.turn.quotes import quotes_view, shared_view
+from bots.turn.quotes import all_open, quotes_view, shared_view
 from bots.turn.receiving.arriving import Arrivals
 from bots.turn.receiving.catching_up import CatchingUp
 from bots.turn.receiving.changing import Changes
@@ -250,6 +250,17 @@ class Turns(Generic[R]):
             return None
         prompt = await self._claims.prompt_of(claim.reference)
         return await shared_view(self._backend, request, prompt, self._language(claim))
+
+    async def page(self, reference: str, by: str, number: int, readers: frozenset[str]) -> View | None:
+        """Return a page of a reply that stays one message, if these readers may still read what it was made from."""
+        claim, whole = await self._claims.by_reference(reference), await self._claims.whole_of(reference)
+        if claim is None or whole is None or (claim.incoming.private and claim.incoming.asker.id != by):
+            return None
+        if not set(whole.knowledge_bases) <= set(self._options.readable_in(claim.incoming, readers)):
+            return None
+        if (request := self._recall(claim, readers)) is not None and not await all_open(self._backend, request):
+            return None
+        return replace(whole.view, page=number)
 
     def _recall(self, claim: Claim, readers: frozenset[str]) -> Recall | None:
         """Return what tells an answer again to these readers, where it was given; None when they may read nothing."""

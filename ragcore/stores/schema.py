@@ -230,6 +230,8 @@ claims = Table(
     # For whoever judges the answer: what it was, with its markers, and as a JSON list what its prompt held.
     Column("answer", Text, nullable=False, default=""),
     Column("chunks", Text, nullable=False, default="[]"),
+    # The whole reply as JSON, where it stands in one message that shows a page of it; empty where it doesn't.
+    Column("whole", Text, nullable=False, default=""),
     Column("merged_into", String(8), nullable=False, default=""),
     # The answered turn whose question was edited: this one answers it again, in its messages.
     Column("replaces", String(8), nullable=False, default=""),

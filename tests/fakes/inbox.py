@@ -1,7 +1,7 @@
 """An inbox that keeps what a platform hands over, and gives what a test put into it."""
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from bots.platform import Incoming, View, Vote
 from ragcore.errors import StoreError
@@ -77,6 +77,10 @@ class Kept:
     async def quotes(self, reference: str, readers: frozenset[str]) -> View | None:
         self.shown_to.append(readers)
         return self.quoted.get(reference)
+
+    async def page(self, reference: str, by: str, number: int, readers: frozenset[str]) -> View | None:
+        self.shown_to.append(readers)
+        return replace(self.quoted[reference], page=number) if reference in self.quoted else None
 
     async def share(self, reference: str, by: str, readers: frozenset[str]) -> View | None:
         self.shown_to.append(readers)

@@ -7,7 +7,7 @@ from bots.platform import View
 from bots.rendering.actions import Press
 from bots.rendering.discord.markdown import TABLE_COLUMNS, DiscordMarkdown, discord_url
 from bots.rendering.measure import units
-from bots.rendering.presses import presses, prompts, reasons
+from bots.rendering.presses import presses, prompts, reasons, shown_page, turning
 from bots.rendering.quiet import quiet_text
 from bots.rendering.sources import reachable
 from bots.rendering.split import first_part, split
@@ -41,10 +41,18 @@ class DiscordMessage:
 
 
 def render_discord(view: View) -> tuple[DiscordMessage, ...]:
-    """Return the whole reply as one message, or as parts in order; sources, notes and buttons are on the last."""
+    """Return the whole reply as one message, or as parts in order; sources, notes and buttons are on the last.
+
+    Of a view with a page it is that page alone, with buttons on each.
+    """
     markup = DiscordMarkdown()
     document = settled(_document(view), TABLE_COLUMNS)
-    *first, last = split(document, lambda some: units(content_of(some, markup)) <= MAX_CONTENT, MAX_CONTENT)
+    parts = split(document, lambda some: units(content_of(some, markup)) <= MAX_CONTENT, MAX_CONTENT)
+    if view.page is not None:
+        page = parts[shown_page(view, len(parts))]
+        rows = (_row(turning(view, len(parts))), *discord_rows(view))
+        return (DiscordMessage(content=content_of(page, markup), rows=tuple(row for row in rows if row)),)
+    *first, last = parts
     messages = [DiscordMessage(content=content_of(part, markup)) for part in first]
     return (*messages, DiscordMessage(content=content_of(last, markup), rows=discord_rows(view)))
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from bots.platform import View
 from bots.rendering.actions import Act, Press
-from bots.rendering.presses import presses, prompts
+from bots.rendering.presses import presses, prompts, turning
 
 SlackBlock = dict[str, Any]
 """One block, or an element of one, as JSON, as Slack's API takes it."""
@@ -30,19 +30,23 @@ class SlackButtons:
     beside: SlackBlock | None = None
 
 
-def slack_buttons(view: View, *, has_sources: bool) -> SlackButtons:
-    """Return one row of buttons and one of prompts, as far as the view has them, and what stands beside its sources."""
+def slack_buttons(view: View, *, has_sources: bool, pages: int = 1) -> SlackButtons:
+    """Return one row of buttons and one of prompts, as far as the view has them, and what stands beside its sources.
+
+    Buttons to other pages stand in the row, but for one of icons, which takes none: then they are a row before it.
+    """
     found = presses(view)
     by_act = {press.action.act: press for press in found}
     others = [press for press in found if press.action.act not in _IN_ROW]
     asked = prompts(view, MAX_CAPTION, 5)
-    more = ({"type": "actions", "elements": [button(press) for press in asked]},) if asked else ()
+    more, turns = _row(asked), turning(view, pages)
     if Act.UP not in by_act or (others and not has_sources):
-        row = ({"type": "actions", "elements": [button(press) for press in found]},) if found else ()
-        return SlackButtons(rows=(*row, *more))
+        return SlackButtons(rows=(*_row((*turns, *found)), *more))
     icons = [_trash(by_act[Act.DELETE])] if Act.DELETE in by_act else []
-    row = ({"type": "context_actions", "elements": [_feedback(by_act[Act.UP], by_act[Act.DOWN]), *icons]},)
-    return SlackButtons(rows=(*row, *more), beside=_accessory(others))
+    row: tuple[SlackBlock, ...] = (
+        {"type": "context_actions", "elements": [_feedback(by_act[Act.UP], by_act[Act.DOWN]), *icons]},
+    )
+    return SlackButtons(rows=(*_row(turns), *row, *more), beside=_accessory(others))
 
 
 def button(press: Press) -> SlackBlock:
@@ -54,6 +58,10 @@ def button(press: Press) -> SlackBlock:
         "text": _plain(press.caption),
         "value": str(action),
     }
+
+
+def _row(some: Sequence[Press]) -> tuple[SlackBlock, ...]:
+    return ({"type": "actions", "elements": [button(press) for press in some]},) if some else ()
 
 
 def _accessory(others: Sequence[Press]) -> SlackBlock | None:

@@ -12,7 +12,7 @@ from bots.rendering.captions import caption
 from bots.rendering.markup import safe_url
 from bots.rendering.measure import units
 from bots.rendering.plain import plain_pieces
-from bots.rendering.presses import reasons
+from bots.rendering.presses import reasons, shown_page
 from bots.rendering.slack.buttons import SlackBlock, SlackButtons, button, slack_buttons
 from bots.rendering.slack.markdown import SlackMarkdown, escaped
 from bots.rendering.slack.mrkdwn import Mrkdwn, mrkdwn_words
@@ -54,9 +54,16 @@ class SlackModal:
 
 
 def render_slack(view: View) -> tuple[SlackMessage, ...]:
-    """Return the whole reply as one message, or as parts in order; sources, notes and buttons are on the last."""
+    """Return the whole reply as one message, or as parts in order; sources, notes and buttons are on the last.
+
+    Of a view with a page it is that page alone, with buttons on each.
+    """
     markup = SlackMarkdown()
-    *first, last = split(_document(view), lambda some: _fits(some, markup), MAX_MESSAGE)
+    parts = split(_document(view), lambda some: _fits(some, markup), MAX_MESSAGE)
+    if view.page is not None:
+        page = parts[shown_page(view, len(parts))]
+        return (_message(page, markup, slack_buttons(view, has_sources=bool(page.sources), pages=len(parts))),)
+    *first, last = parts
     messages = [_message(part, markup) for part in first]
     return (*messages, _message(last, markup, slack_buttons(view, has_sources=bool(last.sources))))
 

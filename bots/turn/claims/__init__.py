@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Update, and_, bindparam, delete, or_, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -23,6 +24,7 @@ from bots.turn.claims.parting import part, silence
 from bots.turn.claims.past import Past, stays
 from bots.turn.claims.record import incoming_to_json, sent_to_json, without_words
 from bots.turn.claims.rows import chunks_to_json, inserting, matches, new_row, place, without_words_of
+from bots.turn.claims.whole import Whole, whole_to_json
 from ragcore.errors import ClaimLost
 from ragcore.history import REMEMBERED_DAYS, Transactions
 from ragcore.stores.rows import database_clock, storable
@@ -33,6 +35,8 @@ LEASE_SECONDS = 30.0
 """How long a claim stays with whoever holds it; renewed every third of it by ``heartbeat``."""
 KEPT = timedelta(hours=48)
 """How long a claim and its keys stay at least: Telegram, the most patient, keeps what it could not deliver for 24 h."""
+PAGES_KEPT = timedelta(hours=1)
+"""How long somebody may go on to the next page where nothing is remembered (``answer.history_days = 0``)."""
 TAKEN_AT_ONCE = 100
 SWEPT_AT_ONCE = 500
 
@@ -190,15 +194,22 @@ class Claims(KnownClaims):
 
         await self._database.write(adopt)
 
+    async def keep(self, claim: Claim, whole: Whole) -> None:
+        """Keep a whole reply of which a page at a time is shown; ClaimLost as in ``begun``."""
+        kept = update(claims).values(whole=whole_to_json(whole))
+        await self._database.write(lambda connection: self._write(connection, claim, kept))
+
     async def finish(self, claim: Claim, outcome: Outcome, *, answer: Answer | None = None) -> None:
         """End the turn; the answer and the passages that it had are kept for those who judge it (bots.turn.feedback).
 
         Raises:
             ClaimLost: somebody else has the claim, or it ended already.
         """
-        values = {"state": State.DONE.value, "outcome": outcome.value, "finished_at": datetime.now(UTC)}
+        values: dict[str, Any] = {"state": State.DONE.value, "outcome": outcome.value, "finished_at": datetime.now(UTC)}
         if outcome in (Outcome.IGNORED, Outcome.RESET) or self._days <= 0:
             values |= _without_words(claim.incoming)
+            if outcome not in (Outcome.IGNORED, Outcome.RESET):
+                del values["whole"]  # its asker may have read the first page only
         elif answer is not None:
             values |= {"answer": storable(answer.raw_text), "chunks": chunks_to_json(answer)}
         ended = update(claims).values(values)
@@ -311,6 +322,7 @@ class Claims(KnownClaims):
             if bare:
                 forgotten = update(claims).where(claims.c.reference == bindparam("which"))
                 await connection.execute(forgotten, bare)
+            await connection.execute(update(claims).where(which, claims.c.whole != "").values(whole=""))
             await connection.execute(delete(heard).where(said_in(conversation)))
         return len(bare)
 
@@ -322,6 +334,10 @@ class Claims(KnownClaims):
         total = 0
         now = (now or datetime.now(UTC)).astimezone(UTC)
         await self.heard.sweep(now)
+        if self._days <= 0:
+            read = and_(claims.c.whole != "", claims.c.created_at < now - PAGES_KEPT)
+            async with self._database.begin() as connection:
+                await connection.execute(update(claims).where(read).values(whole=""))
         while True:
             async with self._database.begin() as connection:
                 swept = await self._sweep(connection, now)
@@ -368,4 +384,4 @@ def _point_to_first(connection: Connection, where: dict[str, str], *, known: set
 
 def _without_words(incoming: Incoming) -> dict[str, str]:
     """Return the columns of a claim that hold what was said, without it."""
-    return {"incoming": incoming_to_json(without_words(incoming)), "answer": "", "chunks": "[]"}
+    return {"incoming": incoming_to_json(without_words(incoming)), "answer": "", "chunks": "[]", "whole": ""}

@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, Connection, and_, func, select
 from bots.requests import ReadChunk
 from bots.turn.claims.claim import Claim, Outcome
 from bots.turn.claims.rows import load, matches, place
+from bots.turn.claims.whole import Whole, whole_from_json
 from ragcore.history import Transactions
 from ragcore.stores.rows import storable
 from ragcore.stores.schema import claims
@@ -91,6 +92,12 @@ class KnownClaims:
         async with self._database.connect() as connection:
             held = (await connection.execute(select(claims.c.chunks).where(claims.c.reference == reference))).scalar()
         return tuple(ReadChunk(**chunk) for chunk in json.loads(held or "[]"))
+
+    async def whole_of(self, reference: str) -> Whole | None:
+        """Return the reply of which one message shows a page, None when there is none, or it is forgotten."""
+        async with self._database.connect() as connection:
+            kept = (await connection.execute(select(claims.c.whole).where(claims.c.reference == reference))).scalar()
+        return whole_from_json(kept or "")
 
     async def takes_part(self, conversation: ConversationKey) -> bool:
         """Return whether a message of exactly this conversation, its thread included, was ever for the bot."""

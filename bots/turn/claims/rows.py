@@ -55,7 +55,7 @@ def new_row(reference: str, incoming: Incoming, owner: str, now: datetime) -> di
 
 def without_words_of(written: str) -> dict[str, Any]:
     """Return the columns of a claim without what was said; what a newer version wrote goes altogether."""
-    bare = {"answer": "", "chunks": "[]"}
+    bare = {"answer": "", "chunks": "[]", "whole": ""}
     try:
         return {"incoming": incoming_to_json(without_words(incoming_from_json(written))), **bare}
     except (ValueError, KeyError, TypeError):

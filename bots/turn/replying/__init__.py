@@ -11,10 +11,12 @@ from typing import Generic
 from bots.platform import Button, Call, Limit, R, Sent, View
 from bots.rendering.parse import parse_partial
 from bots.turn.claims.claim import Claim
+from bots.turn.claims.whole import Whole
 from bots.turn.ending import end
 from bots.turn.replying.fallbacks import forms
 from bots.turn.replying.means import Means
 from bots.turn.replying.pacing import Going
+from bots.turn.replying.paging import paged
 from bots.turn.replying.saying import Saying
 from bots.turn.replying.standing import Standing
 from ragcore.errors import (
@@ -23,6 +25,7 @@ from ragcore.errors import (
     PlatformRateLimited,
     PlatformRefused,
     PlatformUnreachable,
+    SendInDoubt,
     StreamEnded,
 )
 
@@ -48,6 +51,7 @@ class Reply(Generic[R]):
             started: When the message came, by the running loop.
             earlier: The turn in whose messages this one answers: its question was edited.
         """
+        self._means = means
         self._platform = platform = means.platform
         self._claim = means.claim
         self._incoming = incoming = means.claim.incoming
@@ -241,8 +245,8 @@ class Reply(Generic[R]):
             case _:
                 self._showing = False
 
-    async def finish(self, view: View) -> None:
-        """Send the whole reply, in place of whatever stands.
+    async def finish(self, view: View, *, knowledge_bases: Sequence[str] = ()) -> None:
+        """Send the whole reply, in place of whatever stands; ``knowledge_bases`` are those that it was made from.
 
         Raises:
             PlatformError: the platform takes it in no form.
@@ -250,6 +254,17 @@ class Reply(Generic[R]):
         """
         self._finishing = True
         await self.settle()
+        first, in_doubt = await paged(self._means, Whole(view=view, knowledge_bases=tuple(knowledge_bases)))
+        try:
+            await self._send(first)
+        except SendInDoubt as error:
+            if in_doubt is None:
+                raise
+            log.info("turn %s: %s; its asker is told so", self._claim.reference, error)
+            self._standing.dare()
+            await self._send(in_doubt)
+
+    async def _send(self, view: View) -> None:
         refused: PlatformRefused | None = None
         for parts in forms(self._platform, view):
             try:

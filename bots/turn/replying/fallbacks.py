@@ -7,6 +7,12 @@ from bots.platform import Platform, R, View
 from bots.rendering.markdown import plain_document
 
 
+def plain(view: View) -> View:
+    """Return a view as plain text, without buttons."""
+    document = plain_document(view.document)
+    return View(document=document, reference=view.reference, language=view.language, simple=True, page=view.page)
+
+
 def forms(platform: Platform[R], view: View) -> Iterator[tuple[R, ...]]:
     """Yield the whole reply in its best form, in an older one if the platform has it, and at last as plain text."""
     best = platform.render(view)
@@ -14,5 +20,4 @@ def forms(platform: Platform[R], view: View) -> Iterator[tuple[R, ...]]:
     simple = platform.render(replace(view, simple=True))
     if simple != best:
         yield simple
-    plain = View(document=plain_document(view.document), reference=view.reference, language=view.language, simple=True)
-    yield platform.render(plain)
+    yield platform.render(plain(view))

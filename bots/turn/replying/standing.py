@@ -19,8 +19,10 @@ from ragcore.errors import (
     ClaimLost,
     MessageGone,
     PlatformError,
+    PlatformNotReached,
     PlatformRateLimited,
     PlatformUnreachable,
+    SendInDoubt,
     StoreError,
     StreamEnded,
 )
@@ -47,7 +49,10 @@ class Standing(Generic[R]):
         self._pacer = means.pacer
         self._meter = means.meter
         self._sign = sign
-        self._finds_sent = means.platform.manner(claim.incoming).finds_sent
+        manner = means.platform.manner(claim.incoming)
+        self._finds_sent, self._doubtful = manner.finds_sent, manner.doubtful
+        # Whether somebody who is gone may have sent the reply, where nobody can look for it or change it.
+        self._in_doubt = self._doubtful and any(not part.done for part in claim.sends)
         self._parts: dict[int, Send] = {part.number: part for part in claim.sends}
         # A part that was sent whole is newer than the message that it began as.
         self._begun: Sent | None = None if 0 in self._parts and self._parts[0].sent else claim.begun
@@ -144,8 +149,17 @@ class Standing(Generic[R]):
             if self._is_draft(number):
                 self._begun = None
 
+    def dare(self) -> None:
+        """Send from now on also what may have been taken already."""
+        self._doubtful = self._in_doubt = False
+
     async def send_all(self, parts: tuple[R, ...]) -> None:
-        """Send the parts in place of whatever stands; what is left of that is taken back."""
+        """Send the parts in place of whatever stands; what is left of that is taken back.
+
+        Raises SendInDoubt where one may have been taken already, and nobody can look for it or change it.
+        """
+        if self._in_doubt:
+            raise SendInDoubt("the reply may have been taken before")
         for number, part in enumerate(parts):
             key = self.key(number)
             await self.intend(number, key)
@@ -155,7 +169,8 @@ class Standing(Generic[R]):
     async def place(self, part: R) -> bool:
         """Let one message stand for the time being, in place of all that does; False when another try may do it."""
         key = self.key(0)
-        await self.intend(0, key)
+        if not self._doubtful:  # else it stands for itself: what becomes of it says nothing of the answer
+            await self.intend(0, key)
         try:
             sent = await self._try(0, part, key)
         except PlatformRateLimited:
@@ -167,6 +182,9 @@ class Standing(Generic[R]):
             return False
         if sent is None:
             return False
+        if self._doubtful:
+            self._sign()
+            return True
         await self._done(0, key, sent)
         await self._drop_from(1)
         return True
@@ -206,7 +224,9 @@ class Standing(Generic[R]):
                 if waits > WAITS:
                     raise
                 continue
-            except PlatformUnreachable:
+            except PlatformUnreachable as error:
+                if self._doubtful and not isinstance(error, PlatformNotReached):
+                    raise SendInDoubt("the reply may have been taken") from error
                 if tries + 1 >= SENDS:
                     raise
                 await asyncio.sleep(backoff)

@@ -68,6 +68,11 @@ class Interactions:
         elif kind == DEFERRED_MESSAGE:
             one.waits = True
             message = await self._post(one, {"content": "…", "flags": given.get("flags", 0)})
+        elif kind == DEFERRED_UPDATE:
+            # Documented: of a pressed button the original is the message that it stands on.
+            one.messages[int(one.data["message"]["id"])] = message_pressed = one.data["message"]
+            one.answered, one.answer = kind, message_pressed
+            return {"interaction": {"id": interaction_id, "type": one.data["type"]}}
         elif kind == UPDATE:
             await self._update(one, given)
         elif kind == COMPLETIONS:
