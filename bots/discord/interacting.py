@@ -96,8 +96,8 @@ class Interactions:
             except PlatformRefused as error:
                 log.info("a part goes by the interaction's token, since the channel is closed: %s", error)
         # The one send that may be repeated after a kill: webhooks take no nonce (discord-api-docs, pull request 6647),
-        # and a message for one person alone can be fetched by its id only, which came with the lost answer. The turn
-        # writes each part down before it sends the next, so that it is at most the one in flight.
+        # and nobody lets us look into a closed channel. The turn writes each part down before it sends the next, so
+        # that it is at most the one in flight. What one person alone sees stays one message (``Manner.paged``).
         async with mapped():
             sent = await self._webhook(incoming).send(
                 part.content,

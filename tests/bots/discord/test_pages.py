@@ -1,0 +1,113 @@
+"""Turning the pages of a private answer on Discord: for its asker alone, as long as they may read what it rests on."""
+
+import contextlib
+import pathlib
+from collections.abc import AsyncIterator
+
+from bots.discord import DiscordPlatform
+from bots.requests import Ask, Event, Recalled
+from bots.turn.claims.claim import Outcome
+from tests.bots.discord.scene import ASKER, CHANNEL, FAST, peopled
+from tests.bots.discord.test_killed_private import read, to_next
+from tests.bots.turn.flows import answer_to
+from tests.fakes.bot import Bot, answering_on
+from tests.fakes.waiting import until
+from tests.servers.discord import DiscordServer
+from tests.servers.discord.world import EPHEMERAL, Json
+from tests.servers.faults import Fault
+
+CHANGE = "PATCH /webhooks/{}/{}/messages/@original"
+TABLE = "\n".join(["| Day | Hours |", "|---|---|", *(f"| day {number} | {number} h |" for number in range(300))])
+
+
+async def at_length(request: Ask) -> AsyncIterator[Event]:
+    yield answer_to(request.question, f"These are the days.\n\n{TABLE}\n\nThat is all.")
+
+
+@contextlib.asynccontextmanager
+async def running(folder: pathlib.Path) -> AsyncIterator[tuple[DiscordServer, Bot[DiscordPlatform]]]:
+    async with peopled(FAST) as server:
+        platform = DiscordPlatform(token=server.token, api_url=server.url)
+        async with answering_on(platform, folder, script=at_length) as bot:
+            yield server, bot
+
+
+async def answered(server: DiscordServer) -> tuple[Json, Json]:
+    """Ask in private; return the interaction and its one message, once it shows the first page."""
+    asked = await server.command(CHANNEL, "ask", question="Which days?", private=True)
+    shown = server.interactions.of(asked).messages
+    await until(lambda: shown and to_next(next(iter(shown.values()))))
+    (message,) = shown.values()
+    return asked, message
+
+
+async def pressed(server: DiscordServer, message: Json, *, user: int = ASKER) -> str:
+    """Turn to the next page; return what was said to the presser beside it."""
+    before, following = message["content"], to_next(message)
+    assert following is not None
+    press = await server.press(message, following, user=user)
+    told = server.interactions.of(press).messages
+    await until(lambda: message["content"] != before or len(told) > 1)
+    beside = [one for one in told.values() if one["id"] != message["id"]]
+    assert all(one["flags"] & EPHEMERAL for one in beside)
+    return "".join(one["content"] for one in beside)
+
+
+async def test_a_table_goes_on_with_its_header_and_the_sources_end_it(tmp_path: pathlib.Path) -> None:
+    async with running(tmp_path) as (server, _):
+        asked, message = await answered(server)
+        pages = await read(server, asked)
+        assert len(pages) > 2
+        assert all(page.count("Day") == 1 and page.count("```") == 2 for page in pages)
+        assert [number for number in range(300) if sum(f"day {number} " in page for page in pages) != 1] == []
+        assert ["-# \\[1]" in page for page in pages] == [False] * (len(pages) - 1) + [True]
+        assert len(server.interactions.of(asked).messages) == 1
+        assert server.answers(CHANNEL) == []
+        assert message["content"] == pages[-1]
+
+
+async def test_nobody_else_turns_them(tmp_path: pathlib.Path) -> None:
+    async with running(tmp_path) as (server, _):
+        _, message = await answered(server)
+        before = message["content"]
+        assert "no longer at hand" in await pressed(server, message, user=43)
+        assert message["content"] == before
+        assert await pressed(server, message) == ""
+
+
+async def test_what_may_not_be_read_any_more_is_not_shown(tmp_path: pathlib.Path) -> None:
+    async with running(tmp_path) as (server, bot):
+        _, message = await answered(server)
+        ((reference, told),) = bot.model.turns.items()
+        closed = Recalled(question=told.question, answer=told.answer, withheld=1)
+        bot.model.turns[reference] = closed
+        assert "no longer at hand" in await pressed(server, message)
+        bot.model.turns[reference] = told
+        everybody, stranger = frozenset({"*"}), frozenset({"discord:@1"})
+        assert await bot.turns.page(reference, str(ASKER), 1, stranger) is None
+        assert await bot.turns.page(reference, str(ASKER), 1, everybody) is not None
+        assert await pressed(server, message) == ""
+        await bot.turns.withdraw(reference, str(ASKER))
+        assert await bot.turns.page(reference, str(ASKER), 1, everybody) is None
+
+
+async def test_a_page_that_does_not_go_is_told_and_can_be_turned_to_again(tmp_path: pathlib.Path) -> None:
+    async with running(tmp_path) as (server, bot):
+        _, message = await answered(server)
+        await bot.idle()
+        server.faults.add(CHANGE, Fault(status=404, error="10008 Unknown Message"))
+        assert "went wrong" in await pressed(server, message)
+        assert await pressed(server, message) == ""
+        (claim,) = [await bot.turns._claims.by_reference(name) for name in bot.model.turns]
+        assert claim is not None
+        assert claim.outcome is Outcome.ANSWERED
+
+
+async def test_a_page_that_is_refused_is_shown_as_plain_text(tmp_path: pathlib.Path) -> None:
+    async with running(tmp_path) as (server, bot):
+        _, message = await answered(server)
+        await bot.idle()
+        server.faults.add(CHANGE, Fault(status=400, error="50035 Invalid Form Body"))
+        assert await pressed(server, message) == ""
+        assert "```" not in message["content"]
+        assert "day " in message["content"]
