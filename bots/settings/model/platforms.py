@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
 from bots.settings.grammar import normal_channel
 from bots.settings.model.values import (
@@ -34,6 +34,13 @@ class SlackSettings(Section):
     bot_command: SlashCommand = Field(
         default="/citebot", description="the command for `search`, `sources`, `reset` and `help`"
     )
+
+    @field_validator("bot_command")
+    @classmethod
+    def _is_another(cls, name: str, info: ValidationInfo) -> str:
+        if name == info.data.get("ask_command"):
+            raise ValueError("must be another name than ask_command")
+        return name
 
 
 class DiscordSettings(Section):

@@ -32,7 +32,13 @@ def _printable(name: str) -> str:
     return name
 
 
+_SLACKS_OWN = frozenset({"/remind", "/search", "/status", "/topic"})
+"""Names that Slack is known to keep to itself (docs.slack.dev, Slash commands; the rest as seen); it lists none."""
+
+
 def _slash_command(name: str) -> str:
+    if name in _SLACKS_OWN:
+        raise ValueError("must not be one of Slack's own commands: Slack would refuse the whole manifest")
     if not re.fullmatch(r"/[a-z0-9_-]{1,31}", name):
         raise ValueError('must be a slash and at most 31 small letters, digits, "-" or "_", such as "/ask"')
     return name

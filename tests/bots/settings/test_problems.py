@@ -53,6 +53,14 @@ def test_a_missing_variable_is_named_with_its_setting():
             '[answer]\nlanguage = "klingon"\n',
             'citebot.toml: [answer] language: "klingon" is none of those there are: de,',
         ),
+        (
+            '[slack]\nask_command = "/search"\n',
+            "citebot.toml: [slack] ask_command: must not be one of Slack's own commands: Slack would refuse the whole",
+        ),
+        (
+            '[slack]\nask_command = "/docs"\nbot_command = "/docs"\n',
+            "citebot.toml: [slack] bot_command: must be another name than ask_command",
+        ),
         ('[knowledge_bases.a]\nchunking = "nave"\n', 'citebot.toml: [knowledge_bases.a] chunking: must be "naive"'),
         (
             "[answer]\nempty_response = 5\n",
