@@ -82,7 +82,7 @@ class Pressing:
         number = int(action.value) if action.value.isdecimal() else 0
         view = await self._inbox.page(action.reference, by, number, await self._readers(by))
         if view is None:
-            await interaction.followup.send(word("page_gone", language), ephemeral=True)
+            await interaction.followup.send(word("page_gone", language), ephemeral=True, suppress_embeds=True)
             return
         try:
             (page,) = render_discord(view)
