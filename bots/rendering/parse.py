@@ -102,6 +102,8 @@ def _parser() -> MarkdownIt:
     # Which URL may be a link is decided on the tree, by the text as written.
     parser.normalizeLink = lambda url: url  # type: ignore[method-assign]
     parser.validateLink = lambda url: True  # type: ignore[method-assign]
+    # Its rules are put together at their first use, which two threads must not do at once.
+    parser.parse("a")
     return parser
 
 

@@ -8,12 +8,14 @@ from typing import Generic
 
 from bots.access import line_to_add, narrowest
 from bots.platform import Button, Incoming, Platform, R
+from bots.rendering.clean import clean_line
 from bots.rendering.parse import parse_answer, parse_markdown
 from bots.rendering.plain import plain_pieces
 from bots.rendering.tree import Document
 from bots.requests import Ask, Event, Forget, Recall, Recalled, Search
 from bots.service import Backend
 from bots.turn.attachments import Attached, FileReader
+from bots.turn.beside import beside
 from bots.turn.budget import TooSlow, within
 from bots.turn.claims import Claims
 from bots.turn.claims.claim import Outcome
@@ -121,7 +123,7 @@ class Writer(Generic[R]):
                         return event
                     self._show(job, event, progress, reply, language)
                     if isinstance(event, Answer):
-                        return self._answered(job, event, progress, language)
+                        return await self._answered(job, event, progress, language)
         except CitebotError as error:
             return self._reason(job, error, progress, language)
         return self.plain_reason(job, "went_wrong", Outcome.FAILED)
@@ -206,7 +208,7 @@ class Writer(Generic[R]):
         found = [event async for event in self._backend.run(request) if isinstance(event, Recalled)]
         if not found or found[0].withheld or not found[0].citations or found[0].question != job.question:
             return None
-        known = self._answered(job, answer_of(found[0]), _Progress(), self.language(job))
+        known = await self._answered(job, answer_of(found[0]), _Progress(), self.language(job))
         return replace(known, buttons=tuple(button for button in known.buttons if button is not Button.SHARE))
 
     def _refusal(self, job: Job, audience: frozenset[str], language: str) -> Written | None:
@@ -263,9 +265,10 @@ class Writer(Generic[R]):
         """Return what somebody may begin with."""
         return self._options.prompts or (word("help_prompt", language), word("sources_prompt", language))
 
-    def _answered(self, job: Job, answer: Answer, progress: "_Progress", language: str) -> Written:
+    async def _answered(self, job: Job, answer: Answer, progress: "_Progress", language: str) -> Written:
         incoming = job.incoming
-        if not "".join(plain_pieces(parse_answer(answer).blocks)).strip():
+        document = await beside(len(answer.raw_text), lambda: parse_answer(answer))
+        if not "".join(plain_pieces(document.blocks)).strip():
             log.warning("turn %s: the answer shows nothing", job.claim.reference)
             return self.plain_reason(job, "went_wrong", Outcome.FAILED)
         manner = self._platform.manner(incoming)
@@ -280,7 +283,7 @@ class Writer(Generic[R]):
         if manner.shares:
             buttons.append(Button.SHARE)
         buttons.append(Button.DELETE)
-        document = parse_answer(replace(answer, notes=shown))
+        document = replace(document, notes=tuple(map(clean_line, shown)))
         if answer.support is Support.ABSTAINED or answer.raw_text in _WITHHELD:
             document = self._referred(advised(document, word("ask_otherwise", language)), job, language)
         return Written(

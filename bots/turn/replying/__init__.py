@@ -10,6 +10,8 @@ from typing import Generic
 
 from bots.platform import Button, Call, Limit, R, Sent, View
 from bots.rendering.parse import parse_partial
+from bots.rendering.plain import plain_pieces
+from bots.turn.beside import beside
 from bots.turn.claims.claim import Claim
 from bots.turn.claims.whole import Whole
 from bots.turn.ending import end
@@ -162,7 +164,7 @@ class Reply(Generic[R]):
             await self._fresh.wait()
             self._fresh.clear()
             await self._room()
-            part = self._platform.render_partial(self._view())
+            part = await self._growing()
             if part == shown:
                 continue
             # Once begun a call is not cancelled: nobody would know what stands.
@@ -188,13 +190,20 @@ class Reply(Generic[R]):
     def _next_call(self) -> Call:
         return Call.BEGIN if self._standing.over(0) is None else Call.CHANGE
 
-    def _view(self) -> View:
-        return View(
-            document=parse_partial(self._text[:LONGEST_SHOWN]),
-            reference=self._claim.reference,
-            buttons=(Button.STOP,),
-            language=self._language,
-        )
+    async def _growing(self) -> R:
+        """Return what is written so far as the platform shows it."""
+        text, language = self._text[:LONGEST_SHOWN], self._language
+
+        def render() -> R:
+            view = View(
+                document=parse_partial(text),
+                reference=self._claim.reference,
+                buttons=(Button.STOP,),
+                language=language,
+            )
+            return self._platform.render_partial(view)
+
+        return await beside(len(text), render)
 
     async def _show(self, part: R) -> bool:
         """Show words once; return whether they went, and decide what an error means for the next ones."""
@@ -266,7 +275,11 @@ class Reply(Generic[R]):
 
     async def _send(self, view: View) -> None:
         refused: PlatformRefused | None = None
-        for parts in forms(self._platform, view):
+        parts: tuple[R, ...] = ()
+        for form in forms(view):
+            before, parts = parts, await self._whole(form)
+            if parts == before:
+                continue  # the platform has no older form
             try:
                 await self._standing.send_all(parts)
                 return
@@ -279,6 +292,10 @@ class Reply(Generic[R]):
         log.warning("turn %s: sent anew, for what stands cannot be changed: %s", self._claim.reference, refused)
         await self.withdraw()
         await self._standing.send_all(parts)
+
+    async def _whole(self, view: View) -> tuple[R, ...]:
+        length = sum(map(len, plain_pieces(view.document.blocks)))
+        return await beside(length, lambda: self._platform.render(view))
 
     async def withdraw(self) -> None:
         """Take back whatever stands; what cannot be taken back is only logged."""

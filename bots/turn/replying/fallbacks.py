@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from bots.platform import Platform, R, View
+from bots.platform import View
 from bots.rendering.markdown import plain_document
 
 
@@ -13,11 +13,8 @@ def plain(view: View) -> View:
     return View(document=document, reference=view.reference, language=view.language, simple=True, page=view.page)
 
 
-def forms(platform: Platform[R], view: View) -> Iterator[tuple[R, ...]]:
-    """Yield the whole reply in its best form, in an older one if the platform has it, and at last as plain text."""
-    best = platform.render(view)
-    yield best
-    simple = platform.render(replace(view, simple=True))
-    if simple != best:
-        yield simple
-    yield platform.render(plain(view))
+def forms(view: View) -> Iterator[View]:
+    """Yield the whole reply as it is, then to be rendered in an older form, and at last without any form."""
+    yield view
+    yield replace(view, simple=True)
+    yield plain(view)
