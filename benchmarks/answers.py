@@ -1,11 +1,11 @@
-"""Answers without a model on public questions: how many are given, how many cite a right document, how many are withheld.
+"""Answers without a model on public questions: how many are given directly or as near, and how many cite a right document.
 
     python -m benchmarks.answers [SET ...] [--questions N]
 
 After `python -m benchmarks.retrieval SET`, whose indexes it reads. Each question of a set is asked three ways, through the
 product's own way from question to answer: as it is; with the documents that answer it left out of what the search gave,
-so that only what is near to the matter is there; and to the documents of another set. An answer is right to be given in
-the first case only, though what is near sometimes answers, too. The constants of ragcore.extractive were chosen on
+so that only what is near to the matter is there; and to the documents of another set. A direct answer is right to be
+given in the first case only, though what is near sometimes answers, too. The constants of ragcore.extractive were chosen on
 half 0 of the questions, by the hash of their ids; asked are those of half 1.
 """
 
@@ -24,7 +24,7 @@ from ragcore.library import Library
 from ragcore.retrieval import RetrievalOptions, Retriever
 from ragcore.retrieval.retriever import Retrieved
 from ragcore.tokens import offline_tokenizer
-from ragcore.types import Answer, Question, ScoredChunk
+from ragcore.types import Answer, Question, ScoredChunk, Support
 
 SETS = ("faq-zoomcamp", "inscit", "cmrc2018-zh")
 QUESTIONS = 80
@@ -81,34 +81,34 @@ async def measure(name: str, queries: list[JudgedQuery], foreign: list[JudgedQue
         far = [await answered(library, usual, query, history=False) for query in foreign]
     finally:
         await library.close()
-    given = [(answer, query) for answer, query in zip(own, queries, strict=True) if not answer.abstained]
-    right = [any(native(one.document_id) in _right(query) for one in answer.citations) for answer, query in given]
-    sentences = sum(len(markers.find(answer.raw_text)) for answer, _ in given) / max(1, len(given))
-    cells = [
-        name,
-        f"{len(given) / len(own):.2f}",
-        f"{sum(right) / max(1, len(right)):.2f}",
-        f"{sentences:.1f}",
-        f"{withheld(near):.2f}",
-        f"{withheld(far):.2f}",
-    ]
+    sentences = sum(len(markers.find(answer.raw_text)) for answer in own) / len(own)
+    cells = [name, *_kinds(own, queries), f"{sentences:.1f}", *_kinds(near), *_kinds(far)]
     return "| " + " | ".join(cells) + " |"
+
+
+def _kinds(answers: list[Answer], queries: list[JudgedQuery] | None = None) -> list[str]:
+    """Return how many are given for direct answers and how many as near, and of each how many cite a right document."""
+    cells = []
+    for support in (Support.CITED, Support.NEAREST):
+        given = [index for index, answer in enumerate(answers) if answer.support is support]
+        cells.append(str(len(given)))
+        if queries:
+            right = (any(native(one.document_id) in _right(queries[i]) for one in answers[i].citations) for i in given)
+            cells.append(str(sum(right)))
+    return cells
 
 
 def _right(query: JudgedQuery) -> set[str]:
     return {document for document, grade in query.grades.items() if grade > 0}
 
 
-def withheld(answers: list[Answer]) -> float:
-    return sum(answer.abstained for answer in answers) / max(1, len(answers))
-
-
 async def table(names: list[str], count: int) -> None:
     queries = {name: [query for query in read_queries(BENCH / name) if half_of(query.id)][:count] for name in SETS}
     print(
-        "| set | answered | of these citing a right document | sentences | withheld without it | withheld elsewhere |"
+        f"| set ({count} questions each) | direct | right | near | right | sentences "
+        "| direct without its source | near | direct elsewhere | near |"
     )
-    print("|" + " --- |" * 6, flush=True)
+    print("|" + " --- |" * 10, flush=True)
     for name in names:
         others = [query for other in SETS if other != name for query in queries[other][: count // 2]]
         print(await measure(name, queries[name], others), flush=True)

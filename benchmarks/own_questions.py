@@ -25,7 +25,7 @@ from bots.requests import Ask, Sync
 from bots.settings import load_settings
 from bots.settings.model import Settings
 from ragcore.citations import markers
-from ragcore.types import Answer
+from ragcore.types import Answer, Support
 
 HERE = pathlib.Path(__file__).resolve().parent
 DEMO = HERE.parent / "examples" / "citebot.toml"
@@ -60,11 +60,17 @@ def judged_questions() -> list[Judged]:
     ]
 
 
+VERDICTS = ("right", "wrong", "near, with the answer", "near", "nothing")
+
+
 def verdict(one: Judged, answer: Answer) -> str:
-    """Return "right", "wrong" for a text that isn't the answer, or "withheld" where there is one to give."""
-    if answer.abstained:
-        return "right" if one.may_withhold else "withheld"
-    return "right" if one.right and one.right in markers.strip(answer.raw_text) else "wrong"
+    """Return which of VERDICTS an answer is; "wrong" is given directly and isn't the answer, "near" is told to be none."""
+    holds = bool(one.right) and one.right in markers.strip(answer.raw_text)
+    if not answer.abstained:
+        return "right" if holds else "wrong"
+    if answer.support is Support.NEAREST:
+        return "near, with the answer" if holds else "near"
+    return "nothing"
 
 
 def settings_of(documents: str, folder: pathlib.Path) -> Settings:
@@ -90,25 +96,22 @@ async def answers_to(documents: str, questions: list[Judged]) -> list[Answer]:
 
 
 async def table(parts: list[str], *, misses: bool) -> None:
-    found: Counter[tuple[str, str, str]] = Counter()
+    found: Counter[tuple[str, bool, str]] = Counter()
     told = []
     for documents in ("demo", "farm"):
         questions = [one for one in judged_questions() if one.documents == documents and one.part in parts]
         for one, answer in zip(questions, await answers_to(documents, questions), strict=True):
             given = verdict(one, answer)
-            found[one.part, "answer" if one.right and not one.may_withhold else "none", given] += 1
-            if given != "right":
-                told.append(
-                    f"{one.part} {one.documents} {one.kind}: {one.question} ({one.right or '-'})\n    {given}: {answer.raw_text}"
-                )
-    print(
-        "| part | answered by the documents: right | wrong | withheld | not answered: withheld or worked out | wrong |"
-    )
-    print("|" + " --- |" * 6)
+            found[one.part, one.may_withhold, given] += 1
+            if given == "wrong" or (given != "right" and not one.may_withhold):
+                told.append(f"{one.part} {one.documents} {one.kind}: {one.question} ({one.right or '-'})")
+                told.append(f"    {given}: {answer.raw_text}")
+    print("| part | the documents | " + " | ".join(VERDICTS) + " |")
+    print("|" + " --- |" * (len(VERDICTS) + 2))
     for part in parts:
-        cells = [found[part, "answer", given] for given in ("right", "wrong", "withheld")]
-        cells += [found[part, "none", given] for given in ("right", "wrong")]
-        print(f"| {part} | " + " | ".join(map(str, cells)) + " |")
+        for may_withhold, documents in ((False, "answer"), (True, "don't answer")):
+            cells = [found[part, may_withhold, given] for given in VERDICTS]
+            print(f"| {part} | {documents} | " + " | ".join(map(str, cells)) + " |")
     if misses:
         print("\n" + "\n".join(told))
 

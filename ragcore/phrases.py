@@ -4,6 +4,7 @@ from typing import Literal, get_args
 
 Phrase = Literal[
     "empty_response",
+    "nearest",
     "unsupported",
     "length_cut",
     "no_model",
@@ -28,6 +29,7 @@ PHRASES: tuple[Phrase, ...] = get_args(Phrase)
 _SENTENCES: dict[str, dict[Phrase, str]] = {
     "en": {
         "empty_response": "I found nothing about this in the documents.",
+        "nearest": "I found no direct answer to this in the documents. This comes closest:",
         "unsupported": "No document supports this answer.",
         "length_cut": "The answer was cut off at its length limit.",
         "no_model": "No language model is set up, so these are sentences quoted from the documents.",
@@ -47,6 +49,7 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
     },
     "zh": {
         "empty_response": "文档中没有找到相关内容。",
+        "nearest": "文档中没有找到直接的答案，以下内容最接近：",
         "unsupported": "没有文档可以支持这个回答。",
         "length_cut": "回答达到长度上限，已被截断。",
         "no_model": "尚未配置语言模型，以下内容摘自文档原文。",
@@ -66,6 +69,7 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
     },
     "de": {
         "empty_response": "Dazu habe ich in den Dokumenten nichts gefunden.",
+        "nearest": "Eine direkte Antwort darauf habe ich in den Dokumenten nicht gefunden. Am nächsten kommt:",
         "unsupported": "Kein Dokument belegt diese Antwort.",
         "length_cut": "Die Antwort hat die Längengrenze erreicht und ist abgeschnitten.",
         "no_model": "Es ist kein Sprachmodell eingerichtet; dies sind Sätze aus den Dokumenten.",
@@ -85,6 +89,7 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
     },
     "fr": {
         "empty_response": "Je n’ai rien trouvé à ce sujet dans les documents.",
+        "nearest": "Je n’ai pas trouvé de réponse directe dans les documents. Voici ce qui s’en approche le plus :",
         "unsupported": "Aucun document n’étaye cette réponse.",
         "length_cut": "La réponse a atteint la longueur maximale et a été coupée.",
         "no_model": "Aucun modèle de langage n’est configuré : voici des phrases tirées des documents.",
@@ -104,6 +109,7 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
     },
     "es": {
         "empty_response": "No he encontrado nada sobre esto en los documentos.",
+        "nearest": "No he encontrado una respuesta directa en los documentos. Lo más cercano es:",
         "unsupported": "Ningún documento respalda esta respuesta.",
         "length_cut": "La respuesta se cortó al llegar a su longitud máxima.",
         "no_model": "No hay ningún modelo de lenguaje configurado: estas son frases tomadas de los documentos.",
@@ -123,6 +129,7 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
     },
     "ja": {
         "empty_response": "文書の中に該当する内容は見つかりませんでした。",
+        "nearest": "文書の中に直接の答えは見つかりませんでした。最も近い内容は次のとおりです。",
         "unsupported": "この回答を裏付ける文書はありません。",
         "length_cut": "回答は長さの上限で打ち切られました。",
         "no_model": "言語モデルが設定されていないため、文書から引用した文を示します。",
@@ -142,6 +149,7 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
     },
     "ko": {
         "empty_response": "문서에서 관련 내용을 찾지 못했습니다.",
+        "nearest": "문서에서 직접적인 답을 찾지 못했습니다. 가장 가까운 내용은 다음과 같습니다:",
         "unsupported": "이 답변을 뒷받침하는 문서가 없습니다.",
         "length_cut": "답변이 길이 제한에 이르러 잘렸습니다.",
         "no_model": "언어 모델이 설정되어 있지 않아 문서에서 인용한 문장을 보여 드립니다.",
@@ -161,6 +169,7 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
     },
     "pt": {
         "empty_response": "Não encontrei nada sobre isto nos documentos.",
+        "nearest": "Não encontrei uma resposta direta nos documentos. O mais próximo é:",
         "unsupported": "Nenhum documento sustenta esta resposta.",
         "length_cut": "A resposta atingiu o limite de comprimento e foi cortada.",
         "no_model": "Não há um modelo de linguagem configurado: estas são frases retiradas dos documentos.",
@@ -180,6 +189,7 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
     },
     "ru": {
         "empty_response": "В документах об этом ничего не найдено.",
+        "nearest": "Прямого ответа в документах не найдено. Ближе всего вот это:",
         "unsupported": "Ни один документ не подтверждает этот ответ.",
         "length_cut": "Ответ достиг предельной длины и обрезан.",
         "no_model": "Языковая модель не настроена, поэтому здесь приведены предложения из документов.",

@@ -242,6 +242,8 @@ class Support(StrEnum):
     """At least one sentence is verified against a chunk."""
     UNSUPPORTED = "unsupported"
     """The model answered, and no sentence could be verified: shown marked, or withheld."""
+    NEAREST = "nearest"
+    """Nothing answers directly: the text says so first, and then quotes what comes nearest, with its citations."""
     ABSTAINED = "abstained"
     """Nothing relevant was found; the text is the fixed empty response."""
     EXEMPT = "exempt"
@@ -285,8 +287,8 @@ class Answer:
 
     @property
     def abstained(self) -> bool:
-        """Whether nothing relevant was found."""
-        return self.support is Support.ABSTAINED
+        """Whether it claims no answer: nothing relevant was found, or only something near."""
+        return self.support in {Support.ABSTAINED, Support.NEAREST}
 
 
 AnswerEvent = Status | Delta | Answer

@@ -21,7 +21,7 @@ from ragcore.citations.markers import find, remove
 _SIGNS = {"up": "👍", "down": "👎"}
 _WHY: dict[str, str] = {
     Outcome.UNSUPPORTED: "no document supports the answer",
-    Outcome.ABSTAINED: "nothing found",
+    Outcome.ABSTAINED: "no answer found",
     Outcome.NO_DOCUMENTS: "no documents read",
     Outcome.NOT_ALLOWED: "not allowed to read",
     Outcome.FAILED: "failed",

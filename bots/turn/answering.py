@@ -68,6 +68,7 @@ _OUTCOMES = {
     Support.CITED: Outcome.ANSWERED,
     Support.EXEMPT: Outcome.ANSWERED,
     Support.UNSUPPORTED: Outcome.UNSUPPORTED,
+    Support.NEAREST: Outcome.ABSTAINED,
     Support.ABSTAINED: Outcome.ABSTAINED,
 }
 _WITHHELD = frozenset(phrase("withheld", language) for language in LANGUAGES)

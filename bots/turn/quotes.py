@@ -12,9 +12,11 @@ from bots.rendering.tree import Block, Document, Inline, Link, Paragraph, Quote,
 from bots.requests import ReadChunk, Recall, Recalled
 from bots.service import Backend
 from ragcore.citations.markers import find
+from ragcore.phrases import LANGUAGES, phrase
 from ragcore.terms import is_stop_word, spotted, terms
 from ragcore.types import Answer, Citation, Support
 
+_NEAREST = tuple(phrase("nearest", language) for language in LANGUAGES)
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 
 
@@ -48,6 +50,8 @@ async def all_open(backend: Backend, request: Recall) -> bool:
 def answer_of(recalled: Recalled) -> Answer:
     """Return a remembered answer as it can be shown again."""
     support = Support.CITED if recalled.citations else Support.EXEMPT
+    if recalled.answer.startswith(_NEAREST):
+        support = Support.NEAREST
     return Answer(
         question=recalled.question,
         raw_text=recalled.answer,

@@ -10,7 +10,7 @@ from typing import Protocol
 from ragcore.answer.options import AnswerOptions
 from ragcore.answer.small_talk import small_talk_language
 from ragcore.answer.stages import Stages
-from ragcore.answer.writing import Draft, ExtractiveWriter, ModelWriter
+from ragcore.answer.writing import Draft, ExtractiveWriter, ModelWriter, under_nearest
 from ragcore.citations import markers
 from ragcore.citations.cite import CitedText, cite
 from ragcore.citations.scoring import CitationPolicy
@@ -204,17 +204,20 @@ class Answerer:
         )
 
     def _finish(self, question: Question, draft: Draft, cited: CitedText, language: str, stages: Stages) -> Answer:
-        text, citations = cited.text, cited.citations
+        text, citations, support = cited.text, cited.citations, cited.support
         if not self._options.quote:
             text, citations = markers.strip(text), ()
-        if cited.support is Support.UNSUPPORTED:
+        if draft.nearest:
+            # Set above the quotes only now, so that the sentence is never given a citation.
+            text, support = under_nearest(text, language), Support.NEAREST
+        elif cited.support is Support.UNSUPPORTED:
             warning = phrase("unsupported", language)
             withheld = phrase("withheld", language)
             text = f"{warning}\n\n{text}" if self._options.unsupported == "mark" else withheld
         return Answer(
             question=question.text,
             raw_text=text,
-            support=cited.support,
+            support=support,
             citations=citations,
             chunks=draft.chunks,
             notes=draft.notes,

@@ -32,7 +32,8 @@ _SMALLER = 0.6
 class Draft:
     """A written answer before its citations are checked; ``chunks`` are those the prompt held, in prompt order.
 
-    ``unfinished``: it broke off, so that its last sentence may be half of one.
+    ``unfinished``: it broke off, so that its last sentence may be half of one. ``nearest``: it doesn't answer, and is
+    to be shown under the sentence that says so.
     """
 
     text: str
@@ -41,6 +42,7 @@ class Draft:
     reasoning: str = ""
     usage: Usage = Usage()
     unfinished: bool = False
+    nearest: bool = False
 
 
 class Writer(Protocol):
@@ -64,14 +66,20 @@ class ExtractiveWriter:
         self, question: Question, chunks: tuple[ScoredChunk, ...], language: str
     ) -> AsyncGenerator[Delta | Draft]:
         """Yield the whole text at once; an empty Draft when no sentence speaks of what was asked."""
-        text = await extract(question.text, chunks, self._embedder, self._options)
-        if text:
-            yield Delta(text=text)
-        yield Draft(text=text, chunks=chunks)
+        found = await extract(question.text, chunks, self._embedder, self._options)
+        nearest = bool(found.text) and not found.direct
+        if found.text:
+            yield Delta(text=under_nearest(found.text, language) if nearest else found.text)
+        yield Draft(text=found.text, chunks=chunks, nearest=nearest)
 
     async def speaks(self, question: Question, chunks: tuple[ScoredChunk, ...]) -> bool:
         """Return whether chunks that came near to the relevance gate hold sentences that say what is asked."""
-        return bool(await extract(question.text, chunks, self._embedder, self._options, sure=False))
+        return (await extract(question.text, chunks, self._embedder, self._options, sure=False)).direct
+
+
+def under_nearest(quoted: str, language: str) -> str:
+    """Return what comes nearest to an answer, under the sentence that says that it is none."""
+    return f"{phrase('nearest', language)}\n\n{quoted}"
 
 
 class ModelWriter:

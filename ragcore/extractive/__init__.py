@@ -1,6 +1,6 @@
 """Answers without a model: the sentences of the retrieved chunks that answer best, each with its citation."""
 
 from ragcore.extractive.options import ExtractOptions
-from ragcore.extractive.selection import extract
+from ragcore.extractive.selection import Extract, extract
 
-__all__ = ["ExtractOptions", "extract"]
+__all__ = ["Extract", "ExtractOptions", "extract"]

@@ -7,10 +7,10 @@ import numpy as np
 
 from ragcore.extractive.expectation import Expectation
 from ragcore.extractive.extremes import Extremes
-from ragcore.extractive.form import is_how_to, selects, takes_anything
+from ragcore.extractive.form import is_how_to, lists, selects, takes_anything
 from ragcore.extractive.matter import Matter, follows
 from ragcore.extractive.options import ExtractOptions
-from ragcore.extractive.support import TOLD, has_another_code, row_tells
+from ragcore.extractive.telling import TOLD, has_another_code, row_tells
 from ragcore.extractive.words import content
 
 _RESTRICTS = re.compile(
@@ -46,6 +46,8 @@ class _Choice:
         if not self._ranked:
             return []
         self._best = self._ranked[0]
+        if lists(self._question) and (rows := self._rows_of_the_list()):
+            return rows
         self._take(self._best)
         for i in self._ranked[1:]:
             if self._as_good(i) or self._adds(i):
@@ -106,9 +108,25 @@ class _Choice:
             return self._nearer_in_meaning(i)
         covered = np.maximum(self._matter.held, self._matter.around)
         enough = float(covered[self._best] @ self._matter.weights) >= _AS_GOOD
-        same = bool(np.array_equal(covered[i] >= 0.5, covered[self._best] >= 0.5))
         alike = self._options.alike_selected if selects(self._question) else self._options.alike
-        return enough and same and self._near(i, alike)
+        return enough and self._covers_the_same(i) and self._near(i, alike)
+
+    def _covers_the_same(self, i: int) -> bool:
+        """Whether a unit and what stands above it hold the same words of the question as the best."""
+        covered = np.maximum(self._matter.held, self._matter.around)
+        return bool(np.array_equal(covered[i] >= 0.5, covered[self._best] >= 0.5))
+
+    def _rows_of_the_list(self) -> list[int]:
+        """Return the rows of the best one's table that are of the list, as many as there is room for, in their order.
+
+        Whether the kind stands in their heading or in their own words, they are all of it.
+        """
+        best, matter = self._units[self._best], self._matter
+        if best.row is None:
+            return []
+        rows = (i for i in self._ranked if (row := self._units[i].row) and row.name_column == best.row.name_column)
+        alike = [i for i in rows if matter.places[i] == matter.places[self._best] and self._covers_the_same(i)]
+        return sorted(alike)[: self._options.sentences]
 
     def _nearer_in_meaning(self, i: int) -> bool:
         """Whether a sentence of the best one's paragraph means what is asked as nearly, in fewer of its words."""

@@ -57,7 +57,10 @@ _WHEN = _kind(
     ),
 )
 _HOW_LONG = _kind(
-    asks=("how (?:long|soon|quickly|fast)|what period|wie lange|combien de temps|cuánto tiempo", "多久|多长|几年"),
+    asks=(
+        "how (?:long|soon|quickly|fast)|what period|wie (?:lange|schnell)|combien de temps|cuánto tiempo",
+        "多久|多长|几年",
+    ),
     holds=(f"{_SPANS}|immediately|at once", r"\d{1,2}:\d{2}|\d\s?(?:年|月|日|天|周|个月|小时|分钟|点)|[个两]?工作日"),
 )
 _FREQUENCY = _kind(
@@ -103,9 +106,24 @@ _PLAIN_NUMBER = re.compile(
 _KINDS = (_PRICE, _RATE, _WHEN, _HOW_LONG, _FREQUENCY, _COUNT, _REASON, _PERSON, _PLACE)
 
 
+_LENGTH = _kind(
+    asks=("length|height|width|depth|size", "长度|高度|宽度"),
+    holds=("characters?|letters?|digits?", r"\d\s?[cm]?m\b|\d\s?[米字位]"),
+)
+_LEAST = _kind(
+    asks=("minimum|minimal|least|mindest\\w*", "最低|最短"),
+    holds=("at least|not? (?:less|fewer) than|mindestens|minimum", "至少|不少于"),
+)
+_MOST = _kind(
+    asks=("maximum|maximal|höchst\\w*", "上限"),
+    holds=("at most|up to|no (?:more|longer) than|höchstens|bis zu|maximum", "最多|最长|不超过"),
+)
+_NAMED_KINDS = (*_KINDS, _LENGTH, _LEAST, _MOST)
+
+
 def is_of_kind(word: str, sentence: str) -> bool:
-    """Whether a word only names a kind of answer, such as a rate or a price, and the sentence holds one."""
-    return any(kind.asks.fullmatch(word) and kind.holds.search(sentence) for kind in _KINDS)
+    """Whether a word only names a kind of answer, such as a rate, a price or a minimum, and the sentence holds one."""
+    return any(kind.asks.fullmatch(word) and kind.holds.search(sentence) for kind in _NAMED_KINDS)
 
 
 class Expectation:
@@ -123,19 +141,15 @@ class Expectation:
             return 0.0
         return sum(bool(holds.search(sentence)) for holds in self._holds) / len(self._holds)
 
-    @property
-    def waits(self) -> bool:
-        """Whether the question waits for any of the kinds."""
-        return bool(self._holds)
-
-    @property
-    def waits_for_amount(self) -> bool:
-        """Whether the question waits for a number of any kind: a price, a time, a span, a count."""
-        return bool(self._amounts)
-
     def holds_amount(self, text: str) -> bool:
         """Whether a text holds a number, or says in words what is such an amount ("free", "monthly")."""
         return bool(_PLAIN_NUMBER.search(text)) or any(holds.search(text) for holds in self._amounts)
+
+    def given(self, text: str) -> bool:
+        """Whether a text holds an amount or a reason where one is waited for."""
+        return all(holds.search(text) for holds in self._holds if holds is _REASON.holds) and (
+            not self._amounts or self.holds_amount(text)
+        )
 
     def telling(self, cell: str) -> bool:
         """Whether a cell of a table, with its column's name, holds a kind that any number would not do for."""

@@ -19,13 +19,28 @@ _ANYTHING = re.compile(
 _SELECTS = re.compile(
     r"\bwhich\b|\bwelche[nrs]?\b|\bquel(?:le)?s?\b|\bcuál(?:es)?\b|哪些|哪几|哪种|哪个", re.IGNORECASE
 )
+_WHETHER_THERE_IS = re.compile(
+    r"^\W*(?:(?:is|are|was|were) there|(?:do|does|did) (?:we|you|they|i|the \w+) have|have (?:we|you) got"
+    r"|gibt es|haben wir|hat (?:die|der|das)|y a-t-il|est-ce qu'il y a|hay)\b|有没有|是否有",
+    re.IGNORECASE,
+)
+_LISTS = re.compile(
+    r"\b(?:what|which) (?:\w+ ){1,3}(?:are|is) there\b|\b(?:what|which) (?:kinds?|types?|sorts?) of\b"
+    r"|\blist (?:of|all|the)\b"
+    r"|\bwelche\w* (?:\w+ ){1,3}gibt es\b|\bquel(?:le)?s? (?:\w+ ){1,3}y a-t-il\b|有哪些|有哪几|有什么",
+    re.IGNORECASE,
+)
+_NEXT_QUESTION = re.compile(
+    r",? (?:and|und|et|y) (?=(?:which|what|when|where|who|whom|how|why|is|are|was|were|do|does|did|can|may|must"
+    r"|wer|was|wann|wo|wie|warum|welche\w*)\b)|[，,](?=为什么|什么时候|何时|多少|怎么|谁|哪)",
+    re.IGNORECASE,
+)
 _DENIES = re.compile(r"\b(?:not|no|never|without|nicht|kein\w*|ohne|pas|sans|sin)\b|n['’]t\b|不|没|无需", re.IGNORECASE)
 _MEASURED = re.compile(r"\bhow (?P<count>(?:many|much) )?", re.IGNORECASE)
 _NUMBER = re.compile(
     r"\d[\d.,]*|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozens?|hundreds?|thousands?)\b",
     re.IGNORECASE,
 )
-_ROLE = re.compile(r"\b(?P<role>in|at|from|to|for|of|on|with|by) (?:the )?(?P<name>(?-i:[A-Z])[\w-]+)", re.IGNORECASE)
 _CLAUSE = re.compile(
     r"(?<=\w )\b(?<!until )(?<!since )(?:before|after|when(?! (?:do|does|did|is|are|was|were|can|will|must|may)\b)"
     r"|while|during|if|unless|without|bevor|nachdem|wenn|falls|während|ohne|avant|après|pendant|antes|después|durante)\b"
@@ -49,6 +64,21 @@ def takes_anything(question: str) -> bool:
 def selects(question: str) -> bool:
     """Whether a question asks which of several things are so."""
     return bool(_SELECTS.search(question))
+
+
+def lists(question: str) -> bool:
+    """Whether a question asks for all the things of a kind that there are."""
+    return bool(_LISTS.search(question))
+
+
+def questions(text: str) -> list[str]:
+    """Return the questions that a question asks at once: "when is it, and why?" has two."""
+    return _NEXT_QUESTION.split(text)
+
+
+def asks_whether_there_is(question: str) -> bool:
+    """Whether a question asks if there is such a thing at all: nothing that is only like it will do."""
+    return bool(_WHETHER_THERE_IS.search(question))
 
 
 def denies(question: str) -> bool:
@@ -80,14 +110,6 @@ def circumstance(question: str) -> str:
     """
     found = _CLAUSE.search(question)
     return found["said"] if found else ""
-
-
-def roles(text: str) -> dict[str, set[str]]:
-    """Return the names that stand behind each preposition of a text, in lower case: *London* behind "in"."""
-    found: dict[str, set[str]] = {}
-    for one in _ROLE.finditer(text):
-        found.setdefault(one["role"].lower(), set()).add(one["name"].lower())
-    return found
 
 
 def beside_numbers(text: str) -> str:

@@ -33,10 +33,12 @@ class Matter:
     (units, words) how far the title and headings above it do; all 0..1. ``felt`` (units,) is the cosine with the
     question, NaN where the embedder was not asked or doesn't know; ``relevance`` (units,) is that of the passage.
     ``counted`` (units,) is how far each speaks of what the question counts or measures, 1 where it does neither.
-    ``scores`` (units,): higher is better. ``spoken`` (units,) is all that each says, with what stands above it.
+    ``scores`` (units,): higher is better. ``places`` (units,) is what stands above each, ``spoken`` (units,) all that
+    each says, with that.
     """
 
     units: Sequence[Unit]
+    places: Sequence[str]
     spoken: Sequence[str]
     words: Sequence[Word]
     weights: Floats
@@ -95,9 +97,11 @@ async def weigh_units(
     scores = scores + options.expected * counted * np.array([expectation.met(unit.text) for unit in units])
     scores = (scores + options.named * np.array([is_named(unit, asked) for unit in units])) * worth
     scores = _inherited(units, scores, options.inherited) + options.neighbour * _beside(units, scores)
+    titles = [place(chunks[unit.chunk].chunk) for unit in units]
     return Matter(
         units=units,
-        spoken=[f"{place(chunks[unit.chunk].chunk)}: {text}" for unit, text in zip(units, spoken, strict=True)],
+        places=titles,
+        spoken=[f"{title}: {text}" for title, text in zip(titles, spoken, strict=True)],
         words=words,
         weights=weight,
         held=held,

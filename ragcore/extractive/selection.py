@@ -1,13 +1,14 @@
 """An answer without a model: from a question and its chunks to a text of their best sentences."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from ragcore.extractive.choosing import choose
+from ragcore.extractive.directness import is_direct, is_near
 from ragcore.extractive.expectation import Expectation
 from ragcore.extractive.matter import weigh_units
 from ragcore.extractive.options import ExtractOptions
 from ragcore.extractive.pools import is_named
-from ragcore.extractive.support import answers
 from ragcore.extractive.units import Unit, units_of
 from ragcore.extractive.wording import worded
 from ragcore.extractive.words import question_words
@@ -17,6 +18,20 @@ from ragcore.types import ScoredChunk
 _DEFAULT_OPTIONS = ExtractOptions()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extract:
+    """Quoted sentences with ``[ID:n]`` markers, n an index into the chunks; ``text`` is "" for none.
+
+    ``direct`` says that they plainly answer what was asked; else they are only what comes nearest to it.
+    """
+
+    text: str = ""
+    direct: bool = False
+
+
+_NOTHING = Extract()
+
+
 async def extract(
     question: str,
     chunks: Sequence[ScoredChunk],
@@ -24,24 +39,27 @@ async def extract(
     options: ExtractOptions = _DEFAULT_OPTIONS,
     *,
     sure: bool = True,
-) -> str:
-    """Return the best-supported whole sentences as a text with ``[ID:n]`` markers, n an index into chunks.
+) -> Extract:
+    """Return the best-supported whole sentences, or the two that come nearest where none answers.
 
     Best first, none repeated, and no more than answer the question; a sentence that opens with a pronoun brings the one
     before it, a line that introduces a list brings the list, and sentences that follow each other in the document
     keep their order. A table row begins with what it is of and goes on in ``column: value``, with the columns that were
-    asked for. "" when no sentence of the chunks says what is asked; ``sure`` says that the chunks passed the relevance
-    gate, else more is asked of their sentences.
+    asked for. Nothing when the sentences are of another matter; ``sure`` says that the chunks passed the relevance
+    gate, else only a direct answer is worth showing.
     """
     units = _units(question, chunks, options)
     if not units:
-        return ""
+        return _NOTHING
     expectation = Expectation(question)
     matter = await weigh_units(question, units, chunks, expectation, embedder, options)
     chosen = choose(question, matter, expectation, options)
-    if not answers(question, matter, chosen, options, sure=sure):
-        return ""
-    return worded([units[i] for i in chosen], question)
+    if is_direct(question, matter, chosen, options):
+        return Extract(text=worded([units[i] for i in chosen], question), direct=True)
+    near = choose(question, matter, expectation, replace(options, sentences=options.sentences_near)) if sure else []
+    if is_near(question, matter, near, options):
+        return Extract(text=worded([units[i] for i in near], question))
+    return _NOTHING
 
 
 def _units(question: str, chunks: Sequence[ScoredChunk], options: ExtractOptions) -> list[Unit]:

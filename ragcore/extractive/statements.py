@@ -11,19 +11,24 @@ import numpy as np
 
 from ragcore.extractive.likeness import Floats
 from ragcore.extractive.matter import Matter, follows
+from ragcore.extractive.units import Unit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
     """A unit with those that it leans on.
 
-    ``held`` (words,) is how far these hold each word of the question; ``above`` (words,), how far title, headings and
-    the sentence quoted right before it in its paragraph do; both 0..1.
+    ``units`` are their indexes. ``held`` (words,) is how far these hold each word of the question; ``above`` (words,),
+    how far title, headings and the first sentence of the paragraph do, which says what it is about; both 0..1.
+    ``goes_on`` says that it stands right behind the one before it in its
+    paragraph.
     """
 
+    units: tuple[int, ...]
     text: str
     held: Floats
     above: Floats
+    goes_on: bool = False
 
     @property
     def best(self) -> Floats:
@@ -33,6 +38,8 @@ class Statement:
 
 def statements(matter: Matter, chosen: Sequence[int]) -> list[Statement]:
     """Return the statements of the chosen units, one for each unit that no other one leans on."""
+    if not chosen:
+        return []
     groups: list[list[int]] = []
     for i in sorted(chosen):
         if groups and matter.units[i].leans and follows(matter.units[groups[-1][-1]], matter.units[i]):
@@ -45,10 +52,19 @@ def statements(matter: Matter, chosen: Sequence[int]) -> list[Statement]:
 
 def _statement(matter: Matter, group: Sequence[int], last: Sequence[int]) -> Statement:
     first = matter.units[group[0]]
-    beside = [i for i in last if follows(matter.units[i], first) and matter.units[i].paragraph == first.paragraph]
     above = matter.around[group].max(axis=0)
+    if not (first.items or first.alone):
+        topic = next(i for i, one in enumerate(matter.units) if _in_paragraph(one, first))
+        above = np.maximum(above, matter.held[topic])
     return Statement(
+        units=tuple(group),
         text=" ".join(matter.units[i].whole for i in group),
         held=matter.held[group].max(axis=0),
-        above=np.maximum(above, matter.held[beside].max(axis=0)) if beside else above,
+        above=above,
+        goes_on=any(follows(matter.units[i], first) and matter.units[i].paragraph == first.paragraph for i in last),
     )
+
+
+def _in_paragraph(unit: Unit, other: Unit) -> bool:
+    plain = not (unit.items or unit.alone)
+    return plain and unit.chunk == other.chunk and unit.paragraph == other.paragraph

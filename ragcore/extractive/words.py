@@ -5,15 +5,15 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from ragcore.terms import Kind, Term, is_stop_word, terms
-from ragcore.terms.normal import stem
+from ragcore.terms.normal import fold, stem
 
 _FORMS = """
 lose lost|pay paid|buy bought|send sent|keep kept|hold held|build built|break broke broken|steal stole stolen
 take took taken|give gave given|write wrote written|choose chose chosen|forget forgot forgotten|go went gone
-come came|begin began begun|spend spent|bring brought|sell sold|fall fell fallen|fly flew flown|drive drove driven
-grow grew grown|lead led|meet met|run ran|speak spoke spoken|wear wore worn|win won|catch caught|teach taught
-hide hid hidden|freeze froze frozen|wake woke woken|draw drew drawn|throw threw thrown|rise rose risen|feed fed
-child children|man men|woman women|person people|foot feet|tooth teeth
+come came|begin began begun|spend spent|bring brought|sell sold|fall fell fallen|drive drove driven
+fly flew flown flight flights|grow grew grown|lead led|meet met|run ran|speak spoke spoken|wear wore worn|win won
+catch caught|teach taught|hide hid hidden|freeze froze frozen|wake woke woken|draw drew drawn|throw threw thrown
+rise rose risen|feed fed|child children|man men|woman women|person people|foot feet|tooth teeth
 """
 _BASE_OF = {
     form: stem(base)
@@ -25,7 +25,8 @@ _BASE_OF = {
 _LIGHT_ENGLISH = """
 happen tell explain describe know want need like get give find make use mean say come go take thing something way much
 many long soon often far old big possible allow able kind type sort please help must new now ask look exist there
-anybody someone everybody everyone company date time amount reason contact per
+anybody someone everybody everyone company date time amount reason contact per show done
+solution instruction issue problem try related properly interested sure step
 """
 _LIGHT_CHINESE = """
 需要 应该 应当 多长 多久 多大 知道 告诉 介绍 一般 公司 进行 必须 怎么 如何 最多 最少 至少
@@ -33,19 +34,22 @@ _LIGHT_CHINESE = """
 _LIGHT_GERMAN = """
 wann wie wo wer wen wem wessen warum welche welcher welches welchen welchem ist sind wird werden muss müssen kann können
 darf dürfen soll sollen haben viel viele hoch ich wir du ihr sie es ein eine einen einem einer eines
-der das den dem des und oder nicht mit für auf von vom zu zum zur bei beim bis nach über unter aus vor im ins
+der das den dem des und oder nicht mit für auf von vom zu zum zur bei beim bis nach über unter aus vor im ins an am
+lange schnell oft weit schwer
 """
-_LIGHT = frozenset(map(stem, (_LIGHT_ENGLISH + _LIGHT_GERMAN).split())) | frozenset(_LIGHT_CHINESE.split())
+_LIGHT = {stem(fold(word)) for word in (_LIGHT_ENGLISH + _LIGHT_GERMAN).split()} | set(_LIGHT_CHINESE.split())
+_LIGHT_NOUNS = frozenset(map(stem, ("company", "date", "time", "amount", "reason", "contact")))
+"""Light by themselves, but not right before another word: a company car is not any car."""
 _DERIVED = re.compile("(?:ance|ence|ment|ness|ation)s?$")
 """A noun of its own, though its stem is that of a light word: an allowance is more than that something is allowed."""
 _LIGHT_SHARE = 0.3
 """What a word that many questions have weighs beside one that tells what this one is about."""
 LIGHTEST = 0.5
 """Words that weigh less for themselves, such as "tell" or "happen", are not what is asked."""
-_PARTICLES = frozenset("的了吗嗎呢吧是在与與和有几幾个個多少什么麼怎哪谁誰何为為么要会能可")
+_PARTICLES = frozenset("的了吗嗎呢吧是在与與和有几幾个個多少什么麼怎哪谁誰何为為么要会能可最更比")
 _FRAME = re.compile(
     "请问|什么时候|什么时间|什么地方|为什么|为何|什么样|什么|怎么样|怎么|怎样|如何|多长时间|多长|多久|有?多少[天年个次元钱人]?|多大|哪些|哪个|哪里|哪儿|哪一?[年月天种家位]"
-    "|几[天年月日个次种点位]|(?<!第)一次|是否|能否|可不可以|可以|有没有|需要|应该|应当|必须|一般|通常|吗|呢|吧|的|了|是|那(?=.{1,6}呢)|由谁|谁"
+    "|几[天年月日个次种点位]|(?<!第)一次|是否|能否|可不可以|可以|有没有|需要|应该|应当|必须|一般|通常|吗|呢|吧|的|了|是|那(?=.{1,6}呢)|由谁|谁|过后"
 )
 """What frames a Chinese question. It parts words: a pair of characters across its border is nobody's word."""
 TIMES = frozenset(map(stem, ("minute", "hour", "day", "week", "month", "year")))
@@ -104,7 +108,8 @@ def question_words(question: str, *, identifier: float) -> list[Word]:
         is_code = term.kind is Kind.IDENTIFIER
         of_code = any(start <= term.start and term.end <= end for start, end in codes)
         straddles = term.kind is Kind.PAIR and any(character in _PARTICLES for character in text)
-        light = (text in _LIGHT and not _DERIVED.search(written)) or straddles or of_code
+        light = (text in _LIGHT and not _DERIVED.search(written) and not _modifies(text, term, kinds)) or straddles
+        light = light or of_code
         weight = identifier if is_code else _LIGHT_SHARE if light else 1.0
         names = of_code or _capital(question, term)
         across = frozenset(other for other, one in kinds.items() if _overlap(term, one))
@@ -146,6 +151,12 @@ def _is_code(term: Term) -> bool:
 
 def _base(term: Term, written: str) -> str:
     return _BASE_OF.get(written, term.text) if term.kind is Kind.WORD else term.text
+
+
+def _modifies(text: str, term: Term, others: Mapping[str, Term]) -> bool:
+    """Whether a light noun stands right before another telling word of the question."""
+    behind = (one for other, one in others.items() if one.start == term.end + 1 and other not in _LIGHT)
+    return text in _LIGHT_NOUNS and not all(is_stop_word(one) for one in behind)
 
 
 def _overlap(term: Term, other: Term) -> bool:

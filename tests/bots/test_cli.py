@@ -175,7 +175,7 @@ def test_feedback(cli: Cli) -> None:
     assert told.startswith("1 vote: 0 👍, 1 👎\n\n👎 It is out of date  2026-01-0")
     assert "  How many days?\n  Five days. [1] Or so. [2]\n    [1] Leave, handbook:leave-1.md (0.50)\n" in told
     assert "    not cited: Leave, handbook:leave-2.md (0.50)\n" in told
-    assert "\n1 question without an answer from the documents\nnothing found  2026-01-0" in told
+    assert "\n1 question without an answer from the documents\nno answer found  2026-01-0" in told
     assert "  telegram 7  0a1b2c3e\n  什么是年假？\n" in told
     form = json.loads(cli("feedback", "--json").out)
     (vote,), (question,) = form["votes"], form["unanswered"]

@@ -29,7 +29,7 @@ class Outcome(StrEnum):
     UNSUPPORTED = "unsupported"
     """The model answered, and no document supports it."""
     ABSTAINED = "abstained"
-    """Nothing relevant was found."""
+    """Nothing relevant was found, or only something near, which was quoted as such."""
     NO_DOCUMENTS = "no_documents"
     NOT_ALLOWED = "not_allowed"
     FAILED = "failed"

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragcore.extractive import extract
 from ragcore.extractive.degrees import degrees
 from ragcore.extractive.extremes import Extremes
 from ragcore.models.minilm import MiniLMEmbedder
 from ragcore.types import Chunk, ScoredChunk, SectionKind
+from tests.ragcore.extractive.asking import direct
 
 MACHINES = "The Hall mill has 40 looms. The River mill has 25 looms and is the oldest. Looms run from 6:00 to 22:00."
 RULES = (
@@ -42,8 +42,8 @@ def scored(
 
 async def both(question: str, *chunks: ScoredChunk) -> str:
     """Return the answer, which must be given or withheld alike whether words are compared by meaning or not."""
-    by_words = await extract(question, chunks, None)
-    by_meaning = await extract(question, chunks, MiniLMEmbedder())
+    by_words = await direct(question, chunks, None)
+    by_meaning = await direct(question, chunks, MiniLMEmbedder())
     assert bool(by_words) is bool(by_meaning), (by_words, by_meaning)
     return by_meaning
 
@@ -88,7 +88,7 @@ async def test_an_extreme_is_answered_only_where_it_is_stated(question: str, ans
     ],
 )
 async def test_what_is_stated_is_the_same_extreme(text: str, question: str, answered: bool) -> None:
-    assert bool(await extract(question, [scored(text, title="Mills")], None)) is answered
+    assert bool(await direct(question, [scored(text, title="Mills")], None)) is answered
 
 
 async def test_an_extreme_may_stand_in_the_heading() -> None:
@@ -139,9 +139,9 @@ def test_any_question_can_be_read_for_extremes(question: str, text: str) -> None
 async def test_the_notice_of_another_circumstance_is_no_answer() -> None:
     chunks = scored(RULES, title="Rules")
     embedder = MiniLMEmbedder()
-    assert "two months" in await extract("How long is the notice period?", [chunks], embedder)
-    assert "one week" in await extract("How long is the notice period during probation?", [chunks], embedder)
-    off = await extract("How much notice do I need to give before taking a week off?", [chunks], embedder)
+    assert "two months" in await direct("How long is the notice period?", [chunks], embedder)
+    assert "one week" in await direct("How long is the notice period during probation?", [chunks], embedder)
+    off = await direct("How much notice do I need to give before taking a week off?", [chunks], embedder)
     assert "notice period" not in off
 
 
@@ -151,14 +151,14 @@ async def test_what_several_sentences_hold_one_word_of_each_is_no_answer(count: 
     question = f"Who gave the {' and the '.join(things)} away?"
     apart = " ".join(f"Somebody painted the {thing} on day {n} of {n} weeks." for n, thing in enumerate(things))
     together = f"Somebody painted the {' and the '.join(things)} yesterday."
-    assert await extract(question, [scored(apart, score=0.2)], None) == ""
-    assert await extract(question, [scored(together, score=0.2)], None)
+    assert await direct(question, [scored(apart, score=0.2)], None) == ""
+    assert await direct(question, [scored(together, score=0.2)], None)
 
 
 async def test_words_gathered_from_several_sentences_are_no_answer() -> None:
     tickets = scored("Tickets for adults cost 6 euros. Groups of over twenty book two weeks ahead.", title="Visits")
-    assert "6 euros" in await extract("How much are tickets for adults?", [tickets], MiniLMEmbedder())
-    assert await extract("What does a guided tour of the stables cost for groups?", [tickets], MiniLMEmbedder()) == ""
+    assert "6 euros" in await direct("How much are tickets for adults?", [tickets], MiniLMEmbedder())
+    assert await direct("What does a guided tour of the stables cost for groups?", [tickets], MiniLMEmbedder()) == ""
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ async def test_the_number_must_stand_in_what_speaks_of_the_matter(question: str,
         "Probes carry a warranty of 12 months.\n\nMost repairs are finished within ten working days. "
         "While a TW-200 is being repaired under warranty, a loan meter is sent free of charge."
     )
-    answer = await extract(question, [scored(text, title="Returns and warranty")], MiniLMEmbedder())
+    answer = await direct(question, [scored(text, title="Returns and warranty")], MiniLMEmbedder())
     assert answered in answer
     assert bool(answer) is bool(answered)
 
@@ -184,8 +184,8 @@ async def test_the_number_may_stand_in_the_next_sentence() -> None:
         "Members book the long hall and its kitchen for parties. A weekend costs 30 euros, and the key is at the gate."
     )
     question = "What does it cost to book the hall with its kitchen for a party?"
-    assert "30 euros" in await extract(question, [scored(text)], MiniLMEmbedder())
-    assert "30 euros" in await extract(question, [scored(text)], None)
+    assert "30 euros" in await direct(question, [scored(text)], MiniLMEmbedder())
+    assert "30 euros" in await direct(question, [scored(text)], None)
 
 
 @pytest.mark.parametrize(
@@ -216,5 +216,5 @@ async def test_a_subordinate_when_asks_for_no_time() -> None:
 async def test_how_often_something_is_done_frames_a_chinese_question() -> None:
     """Of 多久换一次机油 the oil is asked; 一次机 and its like are nobody's words."""
     oil = scored("水泵的机油在30天后更换。", score=0.1)
-    assert await extract("水泵多久换一次机油", [oil], None, sure=False)
-    assert not await extract("第一次更换机油的是谁家的水泵", [scored("水泵在院子里。", score=0.1)], None, sure=False)
+    assert await direct("水泵多久换一次机油", [oil], None, sure=False)
+    assert not await direct("第一次更换机油的是谁家的水泵", [scored("水泵在院子里。", score=0.1)], None, sure=False)

@@ -1,0 +1,113 @@
+"""Whether a statement plainly answers a question, or what was chosen is only near to it. Pure.
+
+A statement answers plainly when it, with what stands above it, holds the telling words of the question, and the kind of
+answer that is waited for. A word that it lacks may be the very one that makes another thing of what is asked: the
+company's car, the calibration of a meter, how a password is reset.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ragcore.extractive.degrees import degrees
+from ragcore.extractive.expectation import Expectation, is_of_kind
+from ragcore.extractive.form import asks_whether_there_is, circumstance, measured, questions, takes_anything
+from ragcore.extractive.matter import Matter
+from ragcore.extractive.options import ExtractOptions
+from ragcore.extractive.pools import pool
+from ragcore.extractive.statements import Statement, statements
+from ragcore.extractive.words import LIGHTEST, TIMES, Word, content
+
+
+def is_direct(question: str, matter: Matter, chosen: Sequence[int], options: ExtractOptions) -> bool:
+    """Whether one of the chosen statements plainly answers the question, or each that it asks at once."""
+    if _tells_no_circumstance(question, matter.words):
+        return False
+    said = statements(matter, chosen)
+    following = [*(one if one.goes_on else None for one in said[1:]), None]
+    return all(
+        any(_answers(asked, matter, one, after, options) for one, after in zip(said, following, strict=False))
+        for asked in questions(question)
+    )
+
+
+def is_near(question: str, matter: Matter, chosen: Sequence[int], options: ExtractOptions) -> bool:
+    """Whether one of the chosen statements is of the matter, or of one that the question asks at once.
+
+    It holds a share of the telling words, and one of them by itself. Extremes and comparisons are no matter: "most"
+    says nothing about what there is most of.
+    """
+    said = statements(matter, chosen)
+    return any(_is_of(asked, matter, one, options) for asked in questions(question) for one in said)
+
+
+def _is_of(question: str, matter: Matter, one: Statement, options: ExtractOptions) -> bool:
+    telling = [j for j in _telling(matter.words, question) if not any(degrees(matter.words[j].written))]
+    if not telling or one.held[telling].max() < options.met:
+        return False
+    weights = matter.weights[telling]
+    return float(one.best[telling] @ weights) >= options.enough_near * float(weights.sum())
+
+
+def _telling(words: Sequence[Word], question: str) -> list[int]:
+    """Return the indexes of the telling words that stand in a question."""
+    of_it = content(question)
+    return [j for j, word in enumerate(words) if word.weight >= LIGHTEST and word.term in of_it]
+
+
+def _tells_no_circumstance(question: str, words: Sequence[Word]) -> bool:
+    """Whether the question has a clause of which no word is left to find: "before I take a week off"."""
+    when = content(circumstance(question))
+    return bool(when) and not any(
+        words[j].term in when and words[j].term not in TIMES for j in _telling(words, question)
+    )
+
+
+def _answers(question: str, matter: Matter, one: Statement, after: Statement | None, options: ExtractOptions) -> bool:
+    """Whether a statement holds what is asked; the kind of answer may stand in the one right ``after`` it."""
+    rest = after.text if after else ""
+    if not Expectation(question).given(f"{one.text} {rest}"):
+        return False
+    if takes_anything(question) and _holds_its_code(matter.words, one):
+        return True
+    telling = _telling(matter.words, question)
+    counted = matter.counted[[*one.units, *(after.units if after else ())]]
+    if counted.max() < options.met and measured(question, {matter.words[j].written for j in telling}):
+        return False
+    exact = asks_whether_there_is(question)
+    missing = [
+        matter.words[j]
+        for j in telling
+        if not (_stands(matter, one, j) if exact else _met(matter.words, one, j, options.met))
+        and not (rest and is_of_kind(matter.words[j].written, rest))
+    ]
+    spare = 0 if exact else len(telling) // options.words_a_spare
+    return len(missing) <= spare and not any(_is_particular(word) for word in missing)
+
+
+def _is_particular(word: Word) -> bool:
+    """Whether a word is a name or a number: however long the question, it is of this one."""
+    return word.names or any(character.isdigit() for character in word.written)
+
+
+def _holds_its_code(words: Sequence[Word], one: Statement) -> bool:
+    """Whether the question has a code, and the statement holds each."""
+    codes = [j for j, word in enumerate(words) if word.is_code]
+    return bool(codes) and bool(one.held[codes].min() >= 1.0)
+
+
+def _stands(matter: Matter, one: Statement, j: int) -> bool:
+    """Whether a word itself stands in a statement or above it."""
+    return any(matter.words[j].term in pool(matter.spoken[i]) for i in one.units)
+
+
+def _met(words: Sequence[Word], one: Statement, j: int, least: float) -> bool:
+    """Whether a word is met by a statement, or exactly by what stands above it.
+
+    A pair of Chinese characters across the border of two words is met when these are.
+    """
+    if max(float(one.held[j]), float(np.floor(one.above[j]))) >= least:
+        return True
+    term = words[j].term
+    beside = [word.term for word, held in zip(words, one.best, strict=True) if word.term in words[j].across and held]
+    return any(other[-1] == term[0] for other in beside) and any(other[0] == term[-1] for other in beside)
