@@ -1,10 +1,13 @@
 """What a platform's list of commands says of each, by language; at most 100 characters (Discord's limit)."""
 
+from collections.abc import Mapping
 from typing import Literal, get_args
 
 from bots.platform import CommandName
 
 COMMANDS: tuple[CommandName, ...] = ("ask", "search", "sources", "reset", "help")
+NAMED: Mapping[str, CommandName] = {name: name for name in COMMANDS}
+"""The command of each name that somebody may type."""
 
 _DESCRIPTIONS: dict[str, tuple[str, str, str, str, str]] = {
     "en": (

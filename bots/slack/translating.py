@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from bots.command_words import NAMED
 from bots.platform import Asker, Attachment, CommandName, Incoming, Reach
 from ragcore.types import ConversationKey
 
@@ -17,13 +18,6 @@ PLATFORM = "slack"
 WRITTEN = frozenset({"", "file_share", "thread_broadcast", "me_message"})
 """The subtypes of a message that somebody wrote."""
 SLACKBOT = "USLACKBOT"
-_COMMANDS: dict[str, CommandName] = {
-    "ask": "ask",
-    "search": "search",
-    "sources": "sources",
-    "reset": "reset",
-    "help": "help",
-}
 _ANGLES = re.compile(r"<([^<>]+)>")
 _ENTITIES = re.compile(r"&(amp|lt|gt);")
 _CHARACTERS = {"amp": "&", "lt": "<", "gt": ">"}
@@ -116,8 +110,8 @@ def command_of(payload: Json, bot: Self, *, asks: str) -> Incoming:
     command: CommandName = "ask"
     if payload["command"] != asks:
         first, _, rest = text.partition(" ")
-        if first.casefold() in _COMMANDS:
-            command, text = _COMMANDS[first.casefold()], rest.strip()
+        if first.casefold() in NAMED:
+            command, text = NAMED[first.casefold()], rest.strip()
     if not text and command in ("ask", "search"):
         command = "help"
     user, channel = str(payload["user_id"]), str(payload["channel_id"])

@@ -10,18 +10,12 @@ from datetime import UTC, datetime
 
 from aiogram.types import CallbackQuery, Chat, Message, MessageEntity, User
 
+from bots.command_words import NAMED
 from bots.platform import Asker, Attachment, CommandName, Incoming, Reach
 from bots.rendering.actions import Act, read_action
 from ragcore.types import ConversationKey
 
 PLATFORM = "telegram"
-_COMMANDS: dict[str, CommandName] = {
-    "ask": "ask",
-    "search": "search",
-    "sources": "sources",
-    "reset": "reset",
-    "help": "help",
-}
 START = "start"
 """What Telegram sends by itself when somebody opens a chat with the bot; in groups it is a word for help."""
 _LONGEST_REPLIED = 4_000
@@ -165,7 +159,7 @@ def _reach(message: Message, entities: Iterable[MessageEntity], bot: Self) -> Re
 
 def _known(command: str, *, asks: bool) -> CommandName:
     """Return what is done for a command; the menu of commands sends them bare, and then nothing is asked."""
-    name = _COMMANDS.get(command, "help")
+    name = NAMED.get(command, "help")
     return "help" if name == "ask" and not asks else name
 
 
@@ -180,7 +174,7 @@ def _command(
         if entity.type == "bot_command" and entity.offset == 0:
             start, end = _span(entity, text)
             name, at, whom = text[start + 1 : end].partition("@")
-            ours = whom.lower() == bot.username.lower() if at else alone or name.lower() in (*_COMMANDS, START)
+            ours = whom.lower() == bot.username.lower() if at else alone or name.lower() in (*NAMED, START)
             return (name.lower(), True, text[end:].strip()) if ours else (None, False, "")
     return None, None, text
 

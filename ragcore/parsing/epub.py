@@ -2,7 +2,6 @@
 
 import posixpath
 from dataclasses import dataclass
-from datetime import datetime
 from urllib.parse import unquote
 
 from lxml import etree
@@ -13,7 +12,7 @@ from ragcore.parsing.encoding import decode
 from ragcore.parsing.html.cleaning import clean
 from ragcore.parsing.html.page import html_tree, write_html
 from ragcore.parsing.media import Media
-from ragcore.parsing.office.ooxml import child, children, name_of
+from ragcore.parsing.office.ooxml import child, children, moment, name_of
 from ragcore.parsing.options import Job
 from ragcore.parsing.outline import Heading, SectionWriter
 from ragcore.parsing.titles import one_line
@@ -47,7 +46,7 @@ def parse_epub(job: Job) -> ParsedDocument:
         media_type=Media.EPUB,
         sections=writer.sections(title),
         author=_fact(facts, "creator"),
-        updated_at=_date(_fact(facts, "date")),
+        updated_at=moment(_fact(facts, "date")),
     )
 
 
@@ -130,11 +129,3 @@ def _write_chapter(book: Container, part: str, name: str, writer: SectionWriter)
 def _fact(metadata: etree._Element | None, name: str) -> str:
     found = child(metadata, name)
     return one_line("".join(str(text) for text in found.itertext())) if found is not None else ""
-
-
-def _date(value: str) -> datetime | None:
-    try:
-        found = datetime.fromisoformat(value)
-    except ValueError:
-        return None
-    return found if found.tzinfo else None

@@ -50,7 +50,7 @@ def open_package(job: Job, fallback: str) -> Package:
         main=main,
         title=facts.get("title", ""),
         author=facts.get("creator", ""),
-        modified=_date(facts.get("modified", "") or facts.get("created", "")),
+        modified=moment(facts.get("modified", "") or facts.get("created", "")),
     )
 
 
@@ -117,7 +117,8 @@ def _at(column: list[str], at: int) -> str:
     return column[at] if at < len(column) else ""
 
 
-def _date(value: str) -> datetime | None:
+def moment(value: str) -> datetime | None:
+    """Return a time as a file's properties tell it; None without a zone, which would leave it open by hours."""
     try:
         found = datetime.fromisoformat(value)
     except ValueError:
