@@ -7,8 +7,9 @@ lock, so a write transaction must not open another one.
 import asyncio
 import os
 import secrets
+import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -248,6 +249,7 @@ def _set_up(engine: Engine) -> None:
     """Have SQLite's connections and transactions begin as ours do."""
     event.listen(engine, "connect", _on_connect)
     event.listen(engine, "begin", _on_begin)
+    event.listen(engine, "invalidate", _on_invalidate)
 
 
 def _on_connect(connection: Any, _record: object) -> None:
@@ -263,6 +265,13 @@ def _on_begin(connection: Connection) -> None:
     # A transaction that reads before it writes would fail at once when somebody else wrote in between.
     writes = connection.get_execution_options().get("citebot_write", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _on_invalidate(connection: Any, _record: object, _error: object) -> None:
+    # What is cancelled is closed in the middle, and SQLite keeps the transaction, with the lock that all others wait
+    # for, while a cursor of it is not collected. A second cancellation changes nothing: the rollback is on its way.
+    with suppress(sqlite3.Error, ValueError, asyncio.CancelledError):
+        connection.rollback()
 
 
 def _version(connection: Connection) -> str | None:

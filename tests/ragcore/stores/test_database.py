@@ -1,4 +1,6 @@
 import asyncio
+import contextlib
+import gc
 import pathlib
 import sqlite3
 import time
@@ -160,3 +162,30 @@ async def test_a_statement_that_fails_keeps_what_it_was_to_write_to_itself(datab
         told = "".join(traceback.format_exception(error))
         assert "INSERT INTO counters" in told
         assert "31415926" not in told
+
+
+async def test_a_transaction_that_is_cancelled_while_it_reads_leaves_no_lock(tmp_path: pathlib.Path) -> None:
+    slow = text(
+        "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 1000000) SELECT max(x) FROM n"
+    )
+
+    async def write() -> None:
+        async with database.begin() as connection:
+            began.set()
+            await connection.execute(slow)
+
+    database, began = await Database.open(path := tmp_path / "x.sqlite"), asyncio.Event()
+    writing = asyncio.create_task(write())
+    await began.wait()
+    await asyncio.sleep(0.05)
+    # What was cancelled is garbage in a cycle, and a process that only waits collects none.
+    gc.disable()
+    try:
+        writing.cancel()
+        await asyncio.wait([writing])
+        assert writing.cancelled()
+        with contextlib.closing(sqlite3.connect(path, isolation_level=None, timeout=1)) as other:
+            other.execute("BEGIN IMMEDIATE")
+    finally:
+        gc.enable()
+    await database.close()
