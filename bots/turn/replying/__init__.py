@@ -10,12 +10,11 @@ from typing import Generic
 
 from bots.platform import Button, Call, Limit, R, Sent, View
 from bots.rendering.parse import parse_partial
-from bots.rendering.plain import plain_pieces
 from bots.turn.beside import beside
 from bots.turn.claims.claim import Claim
 from bots.turn.claims.whole import Whole
 from bots.turn.ending import end
-from bots.turn.replying.fallbacks import forms
+from bots.turn.replying.fallbacks import forms, rendered
 from bots.turn.replying.means import Means
 from bots.turn.replying.pacing import Going
 from bots.turn.replying.paging import paged
@@ -277,7 +276,7 @@ class Reply(Generic[R]):
         refused: PlatformRefused | None = None
         parts: tuple[R, ...] = ()
         for form in forms(view):
-            before, parts = parts, await self._whole(form)
+            before, parts = parts, await rendered(self._platform, form)
             if parts == before:
                 continue  # the platform has no older form
             try:
@@ -292,10 +291,6 @@ class Reply(Generic[R]):
         log.warning("turn %s: sent anew, for what stands cannot be changed: %s", self._claim.reference, refused)
         await self.withdraw()
         await self._standing.send_all(parts)
-
-    async def _whole(self, view: View) -> tuple[R, ...]:
-        length = sum(map(len, plain_pieces(view.document.blocks)))
-        return await beside(length, lambda: self._platform.render(view))
 
     async def withdraw(self) -> None:
         """Take back whatever stands; what cannot be taken back is only logged."""

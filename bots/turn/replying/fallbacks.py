@@ -3,8 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from bots.platform import View
+from bots.platform import Platform, R, View
 from bots.rendering.markdown import plain_document
+from bots.rendering.plain import plain_pieces
+from bots.turn.beside import beside
+
+
+async def rendered(platform: Platform[R], view: View) -> tuple[R, ...]:
+    """Return the whole reply as the platform takes it; a long one is written in a thread."""
+    length = sum(map(len, plain_pieces(view.document.blocks)))
+    return await beside(length, lambda: platform.render(view))
 
 
 def plain(view: View) -> View:

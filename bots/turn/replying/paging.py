@@ -6,6 +6,7 @@ from bots.patience import until_kept
 from bots.platform import Button, R, View
 from bots.turn.claims.whole import Whole
 from bots.turn.commands import sentence
+from bots.turn.replying.fallbacks import rendered
 from bots.turn.replying.means import Means
 from bots.turn.words import word
 from ragcore.errors import StoreError
@@ -17,7 +18,7 @@ async def paged(means: Means[R], whole: Whole) -> tuple[View, View | None]:
     What its asker can go on to is kept with the claim first. Raises ClaimLost: nothing is to be sent.
     """
     manner, view = means.platform.manner(means.claim.incoming), whole.view
-    is_long = manner.paged and len(means.platform.render(view)) > 1
+    is_long = manner.paged and len(await rendered(means.platform, view)) > 1
     if is_long or manner.doubtful:
         await until_kept(lambda: means.claims.keep(means.claim, whole), StoreError)
     in_doubt = View(

@@ -1,6 +1,7 @@
 """Text that is slow to read or to write is read and written in a thread, so that nobody else waits for it."""
 
 import threading
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,8 +15,10 @@ from tests.fakes.platform import FakePlatform, asked
 from tests.fakes.virtual import run
 
 
-@pytest.mark.parametrize("is_long", [False, True])
-def test_only_what_is_long_is_read_and_written_in_a_thread(is_long: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("is_long", "paged"), [(False, False), (True, False), (True, True)])
+def test_only_what_is_long_is_read_and_written_in_a_thread(
+    is_long: bool, paged: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     question = "How many days?" + " Or weeks?" * (LONG // 20 if is_long else 1)
     wanted, seen = final(question), dict[str, set[bool]]()
 
@@ -28,6 +31,8 @@ def test_only_what_is_long_is_read_and_written_in_a_thread(is_long: bool, monkey
 
     monkeypatch.setattr(answering, "parse_answer", watched("read", parse_answer))
     monkeypatch.setattr(replying, "parse_partial", watched("read while it grows", parse_partial))
+    manner = FakePlatform.manner
+    monkeypatch.setattr(FakePlatform, "manner", lambda self, one: replace(manner(self, one), paged=paged))
     monkeypatch.setattr(FakePlatform, "render", watched("written", FakePlatform.render))
     monkeypatch.setattr(FakePlatform, "render_partial", watched("shown", FakePlatform.render_partial))
 
