@@ -378,6 +378,15 @@ class Inbox(Protocol):
         """Return the names of what these readers may ask in the conversation's channel, for autocompletion."""
         ...
 
+    def language(self, told: str, text: str = "") -> str:
+        """Return in which language somebody reads our own sentences.
+
+        Args:
+            told: That of their client, as the platform tells it; empty when it doesn't.
+            text: What they wrote, if it is about that.
+        """
+        ...
+
     async def welcome(self, language: str) -> View:
         """Return what greets somebody who opens a conversation: what the bot does, and prompts to begin with."""
         ...

@@ -205,7 +205,8 @@ class Listener(discord.AutoShardedClient):
             # It came twice, or to another process, which has the word.
             self._interactions.leave(interaction)
             return
-        words = word("searching", incoming.asker.language) if incoming.command in ("ask", "search") else "…"
+        language = self._inbox.language(incoming.asker.language, incoming.text)
+        words = word("searching", language) if incoming.command in ("ask", "search") else "…"
         await self._interactions.begin(interaction, words, ephemeral=is_ephemeral(incoming))
         await claiming
 

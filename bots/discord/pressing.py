@@ -41,10 +41,12 @@ class Pressing:
                 await self._do(action, interaction)
         except CitebotError as error:
             log.warning("a button of turn %s could not be served: %s", action.reference or "?", error)
-            await _excuse(interaction)
+            language = self._inbox.language(str(interaction.locale))
+            words = (word("went_wrong", language), word("reference", language, reference=action.reference))
+            await _excuse(interaction, " ".join(words[: 1 + bool(action.reference)]))
 
     async def _do(self, action: Action, interaction: discord.Interaction) -> None:
-        by, language = str(interaction.user.id), str(interaction.locale)
+        by, language = str(interaction.user.id), self._inbox.language(str(interaction.locale))
         match action.act:
             case Act.UP:
                 await self._inbox.vote(Vote(reference=action.reference, voter=reader_of(by), side="up"))
@@ -144,9 +146,8 @@ def _pressed(interaction: discord.Interaction) -> str:
     return str(data.get("custom_id", ""))
 
 
-async def _excuse(interaction: discord.Interaction) -> None:
+async def _excuse(interaction: discord.Interaction, words: str) -> None:
     """Say that it did not work, to whoever pressed: in place of what was put off, or beside what stands."""
-    words = word("went_wrong", str(interaction.locale))
     try:
         async with mapped():
             if not interaction.response.is_done():

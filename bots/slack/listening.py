@@ -27,7 +27,7 @@ from bots.slack.people import People
 from bots.slack.pressing import Presser, read_press
 from bots.slack.sessions import Sessions
 from bots.slack.translating import PLATFORM, command_of, deleted_of, incoming_of
-from bots.turn.words import language_for, word
+from bots.turn.words import word
 from ragcore.errors import CitebotError, PlatformAuthError, PlatformError, PlatformRefused, PlatformUnreachable
 from ragcore.types import ConversationKey
 
@@ -156,9 +156,9 @@ class Listener:
             await self._inbox.receive(incoming)
         except CitebotError as error:
             log.warning("a command could not be claimed: %s", error)
-            await ack(response_type="ephemeral", text=word("index_down", language_for(incoming.text, "")))
+            await ack(response_type="ephemeral", text=word("index_down", self._inbox.language("", incoming.text)))
             return
-        await ack(response_type="ephemeral", text=word("searching", language_for(incoming.text, "")))
+        await ack(response_type="ephemeral", text=word("searching", self._inbox.language("", incoming.text)))
 
     async def _pressed(self, ack: Callable[..., Awaitable[object]], body: dict[str, Any]) -> None:
         await ack()

@@ -108,10 +108,13 @@ class Presser:
         except CitebotError as error:
             log.warning("a button of turn %s could not be served: %s: %s", reference, type(error).__name__, error)
             with suppress(PlatformError):
-                await self._tell(press, "went_wrong")
+                await self._tell(press, "went_wrong", inbox)
 
-    async def _tell(self, press: Press, what: Word) -> None:
-        language = await self._people.language(press.user) or "en"
+    async def _language(self, press: Press, inbox: Inbox) -> str:
+        return inbox.language(await self._people.language(press.user))
+
+    async def _tell(self, press: Press, what: Word, inbox: Inbox) -> None:
+        language = await self._language(press, inbox)
         words = " ".join((word(what, language), word("reference", language, reference=press.action.reference)))
         notice = View(document=parse_markdown(words), reference="")
         await self._calls.respond(press.url, render_slack(notice)[0])
@@ -124,7 +127,7 @@ class Presser:
                 await inbox.vote(Vote(reference=reference, voter=voter, side="up"))
             case Act.DOWN:
                 await inbox.vote(Vote(reference=reference, voter=voter, side="down"))
-                await self._ask_why(press)
+                await self._ask_why(press, inbox)
             case Act.REASON:
                 await inbox.vote(Vote(reference=reference, voter=voter, side="down", reason=action.value))
                 await self._calls.respond(press.url)
@@ -140,8 +143,8 @@ class Presser:
                 shared = not press.channel.startswith("D") and await self._people.is_shared(press.channel)
                 await inbox.receive(pressed_question(press, self._people.bot, shared=shared))
 
-    async def _ask_why(self, press: Press) -> None:
-        language = await self._people.language(press.user) or "en"
+    async def _ask_why(self, press: Press, inbox: Inbox) -> None:
+        language = await self._language(press, inbox)
         blocks, words = slack_reasons(press.action.reference, language), caption("why", language)
         thread = press.thread if press.thread != press.message else ""
         if press.alone:
@@ -158,7 +161,7 @@ class Presser:
         if finding.done():
             await self._open(press, finding.result())
             return
-        language = await self._people.language(press.user) or "en"
+        language = await self._language(press, inbox)
         opened = await self._open(press, _notice(word("searching", language), language))
         modal = await finding
         await self._calls.do(self._calls.client.views_update(view_id=opened, view=_view(modal)))
@@ -170,7 +173,7 @@ class Presser:
             readers.add(f"{PLATFORM}:{bot.team}/{press.channel}")  # whoever pressed it there sees that channel
         view = await inbox.quotes(press.action.reference, frozenset(readers | await self._people.readers(press.user)))
         if view is None:
-            language = await self._people.language(press.user) or "en"
+            language = await self._language(press, inbox)
             return _notice(word("quotes_gone", language), language)
         return render_slack_quotes(view)
 
@@ -184,7 +187,7 @@ class Presser:
         shared = await self._people.is_shared(press.channel)
         view = await inbox.share(press.action.reference, press.user, seen_in(bot.team, press.channel, shared=shared))
         if view is None:
-            await self._tell(press, "not_shared")
+            await self._tell(press, "not_shared", inbox)
             return
         for part in render_slack(view):
             await self._calls.respond(press.url, part, everybody=True)

@@ -217,7 +217,7 @@ class TelegramPlatform:
     async def _welcome(self, message: TelegramText, inbox: Inbox) -> None:
         language = message.from_user.language_code if message.from_user else None
         try:
-            view = await inbox.welcome(language or "en")
+            view = await inbox.welcome(language or "")
             topic = str(message.message_thread_id) if message.is_topic_message else ""
             for part in self.render(view):
                 await when_allowed(partial(self._calls.post, str(message.chat.id), part, topic=topic))

@@ -32,7 +32,10 @@ async def press(query: CallbackQuery, inbox: Inbox, calls: Calls, groups_of: Gro
         if action is not None and isinstance(query.message, Message):
             told = await _do(action, query, query.message, inbox, calls, groups_of)
     except CitebotError as error:
-        told = word("went_wrong", query.from_user.language_code or "en")
+        language = inbox.language(query.from_user.language_code or "")
+        told = word("went_wrong", language)
+        if action is not None and action.reference:
+            told = f"{told} {word('reference', language, reference=action.reference)}"
         log.warning("a button of turn %s could not be served: %s", action.reference if action else "?", error)
     finally:
         await calls.quietly(lambda: query.answer(told or None))
@@ -41,7 +44,7 @@ async def press(query: CallbackQuery, inbox: Inbox, calls: Calls, groups_of: Gro
 async def _do(
     action: Action, query: CallbackQuery, message: Message, inbox: Inbox, calls: Calls, groups_of: GroupsOf
 ) -> str:
-    by, language = str(query.from_user.id), query.from_user.language_code or "en"
+    by, language = str(query.from_user.id), inbox.language(query.from_user.language_code or "")
     match action.act:
         case Act.UP:
             await inbox.vote(Vote(reference=action.reference, voter=reader_of(query.from_user.id), side="up"))
@@ -77,7 +80,7 @@ async def _show_quotes(
 ) -> str:
     view = await inbox.quotes(action.reference, readers)
     if view is None:
-        return word("quotes_gone", query.from_user.language_code or "en")
+        return word("quotes_gone", inbox.language(query.from_user.language_code or ""))
     topic = str(message.message_thread_id) if message.is_topic_message else ""
     reply_to = str(message.message_id)
     for part in render_telegram_quotes(view):

@@ -271,11 +271,15 @@ class Turns(Generic[R]):
         """Return what these readers may ask in the conversation's channel."""
         return self._options.asked_in(conversation, readers)
 
+    def language(self, told: str, text: str = "") -> str:
+        """Return in which language somebody reads our own sentences: the settings' one, else their own."""
+        return language_for(text, told, self._options.language)
+
     async def welcome(self, language: str) -> View:
         """Return what greets somebody who opens a conversation."""
-        language = self._options.language or language or "en"
+        language = self.language(language)
         document = sentence(word("greeting", language))
         return View(document=document, reference="", prompts=self._writer.prompts(language), language=language)
 
     def _language(self, claim: Claim) -> str:
-        return language_for(claim.incoming.text, claim.incoming.asker.language, self._options.language)
+        return self.language(claim.incoming.asker.language, claim.incoming.text)

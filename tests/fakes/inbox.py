@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import dataclass, field, replace
 
 from bots.platform import Incoming, View, Vote
+from bots.turn.words import language_for
 from ragcore.errors import StoreError
 from ragcore.types import ConversationKey
 
@@ -29,6 +30,8 @@ class Kept:
     failing: int = 0
     """How many claims are refused by the database before one is taken."""
     vote_fails: bool = False
+    fixed: str = ""
+    """The language that the settings ask for."""
     arrived: asyncio.Event = field(default_factory=asyncio.Event)
     _keys: set[str] = field(default_factory=set)
 
@@ -90,6 +93,9 @@ class Kept:
         self.completed_in.append(conversation)
         self.completed_for.append(readers)
         return self.bases
+
+    def language(self, told: str, text: str = "") -> str:
+        return language_for(text, told, self.fixed)
 
     async def welcome(self, language: str) -> View:
         assert self.greeting is not None
