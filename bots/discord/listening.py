@@ -166,7 +166,8 @@ class Listener(discord.AutoShardedClient):
             channel=str(parent),
             thread=f"thread {channel}" if parent != channel else "",
         )
-        await self._inbox.deleted(key, str(message))
+        # Discord tells of it only once.
+        await until_kept(lambda: self._inbox.deleted(key, str(message)), StoreError)
 
     async def _receive(self, incoming: Incoming) -> bool:
         """Claim it, as often as it takes: Discord tells of it only once."""

@@ -28,7 +28,7 @@ class Kept:
     greeting: View | None = None
     connections: int = 0
     failing: int = 0
-    """How many claims are refused by the database before one is taken."""
+    """How many claims and deletions are refused by the database before one is taken."""
     vote_fails: bool = False
     fixed: str = ""
     """The language that the settings ask for."""
@@ -58,6 +58,9 @@ class Kept:
         self.connections += 1
 
     async def deleted(self, conversation: ConversationKey, message: str) -> None:
+        if self.failing:
+            self.failing -= 1
+            raise StoreError("the database is away")
         self.withdrawn.append((conversation, message))
 
     async def withdraw(self, reference: str, by: str) -> bool:

@@ -145,6 +145,17 @@ async def test_what_is_taken_back_is_told(scene: Scene) -> None:
     ]
 
 
+async def test_what_a_moderator_sweeps_away_is_told_as_often_as_it_takes(scene: Scene) -> None:
+    said = [await scene.ask(), await scene.ask()]
+    scene.inbox.failing = 1  # the database is away for a moment
+    numbers = [one["id"] for one in said]
+    gone = {"ids": numbers, "channel_id": str(CHANNEL), "guild_id": str(GUILD)}
+    await scene.server.tell("MESSAGE_DELETE_BULK", gone)
+    await until(lambda: len(scene.inbox.withdrawn) == 2)
+    key = ConversationKey(platform="discord", workspace=str(GUILD), channel=str(CHANNEL))
+    assert set(scene.inbox.withdrawn) == {(key, number) for number in numbers}
+
+
 async def test_a_message_grows_and_is_one_message_without_pings_and_previews(scene: Scene) -> None:
     await scene.ask()
     (incoming,) = scene.inbox.received
