@@ -157,14 +157,17 @@ class Presser:
     async def _show_quotes(self, press: Press, inbox: Inbox) -> None:
         """Open a modal while the trigger lives; what is found later is shown in it then."""
         finding = asyncio.ensure_future(self._modal(press, inbox))
-        await asyncio.wait({finding}, timeout=TRIGGER_SECONDS)
-        if finding.done():
-            await self._open(press, finding.result())
-            return
-        language = await self._language(press, inbox)
-        opened = await self._open(press, _notice(word("searching", language), language))
-        modal = await finding
-        await self._calls.do(self._calls.client.views_update(view_id=opened, view=_view(modal)))
+        try:
+            await asyncio.wait({finding}, timeout=TRIGGER_SECONDS)
+            if finding.done():
+                await self._open(press, finding.result())
+                return
+            language = await self._language(press, inbox)
+            opened = await self._open(press, _notice(word("searching", language), language))
+            modal = await finding
+            await self._calls.do(self._calls.client.views_update(view_id=opened, view=_view(modal)))
+        finally:
+            finding.cancel()  # where no modal was opened, nobody waits for it any more
 
     async def _modal(self, press: Press, inbox: Inbox) -> SlackModal:
         bot = self._people.bot

@@ -12,6 +12,7 @@ from ragcore.errors import (
 from tests.bots.scene import view
 from tests.bots.slack.scene import ASKER, CHANNEL, DIRECT, NAME, Scene
 from tests.fakes.waiting import until
+from tests.servers.faults import Fault
 
 
 async def answered(scene: Scene, *buttons: Button) -> dict[str, object]:
@@ -72,6 +73,26 @@ async def test_quotes_that_take_long_are_shown_in_an_open_modal(scene: Scene, mo
     found.set()
     await until(lambda: "Five days" in scene.server.plain({"blocks": scene.server.views[name]["blocks"]}))
     assert told == {"*", f"slack:T0001/@{ASKER}", "slack:T0001", f"slack:T0001/{CHANNEL}", "email:u1@example.org"}
+
+
+async def test_quotes_that_no_modal_waits_for_are_looked_for_no_longer(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bots.slack.pressing.TRIGGER_SECONDS", 0.05)
+    ended: list[str] = []
+
+    async def slowly(reference: str, readers: frozenset[str]) -> None:
+        try:
+            await asyncio.sleep(3_600)
+        finally:
+            ended.append(reference)
+
+    monkeypatch.setattr(scene.inbox, "quotes", slowly)
+    message = await answered(scene, Button.QUOTES)
+    scene.server.faults.add("views.open", Fault(status=200, error="expired_trigger_id"))
+    scene.server.press(message, "cb:quotes:0123abcd:", channel=CHANNEL)
+    await until(lambda: scene.server.shown)  # who pressed is told
+    await until(lambda: ended == ["0123abcd"])
 
 
 async def test_a_suggested_question_is_asked_by_its_button(scene: Scene) -> None:
