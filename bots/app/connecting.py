@@ -19,6 +19,8 @@ log = logging.getLogger(__name__)
 
 _SHORTEST, _LONGEST = 1.0, 60.0
 """Seconds between two tries to connect, doubled each time."""
+_DOUBLED = 10
+"""So often at most: by then each wait is the longest, and an outage of a day has more tries than a float has powers."""
 _REFUSED_SHORTEST, _REFUSED_LONGEST = 30.0, 600.0
 """The same where the platform refused us: somebody has to mend that first."""
 _STEADY = 120.0
@@ -89,7 +91,7 @@ class Connection:
             self.state = LinkState.WAITING
             self.tried.set()
             shortest, longest = (_REFUSED_SHORTEST, _REFUSED_LONGEST) if refused else (_SHORTEST, _LONGEST)
-            wait = min(longest, shortest * 2**failures)
+            wait = min(longest, shortest * 2 ** min(failures, _DOUBLED))
             failures += 1
             log.warning("%s: %s; trying again in %.0f s", self.name, self.fault, wait)
             if (refused or failures > 3) and self.fault != self._told:

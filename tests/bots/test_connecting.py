@@ -15,6 +15,7 @@ from ragcore.errors import ConfigError, PlatformAuthError, PlatformUnreachable
 from ragcore.stores.database import Database
 from tests.bots.turn.flows import OPTIONS, Model
 from tests.fakes.platform import FakePlatform, Server
+from tests.fakes.waiting import until
 
 
 class Failing(FakePlatform):
@@ -35,9 +36,12 @@ class Failing(FakePlatform):
 
 
 async def keep(
-    folder: pathlib.Path, monkeypatch: pytest.MonkeyPatch, script: list[Exception | float], seconds: float
+    folder: pathlib.Path,
+    monkeypatch: pytest.MonkeyPatch,
+    script: list[Exception | float],
+    seconds: float | None = None,
 ) -> tuple[Connection, Failing, list[tuple[str, str]]]:
-    """Let a connection run for a while, and return what came of it."""
+    """Let a connection run for so long, or until it stays connected, and return what came of it."""
     for name in ("_SHORTEST", "_LONGEST", "_REFUSED_SHORTEST", "_REFUSED_LONGEST"):
         monkeypatch.setattr(connecting, name, getattr(connecting, name) / 1000)
     told: list[tuple[str, str]] = []
@@ -55,7 +59,10 @@ async def keep(
 
     connection = Connection("discord", make, tell=tell)
     keeping = asyncio.create_task(connection.keep())
-    await asyncio.sleep(seconds)
+    if seconds is None:
+        await until(lambda: not script and connection.connected.is_set())
+    else:
+        await asyncio.sleep(seconds)
     state = connection.state
     keeping.cancel()
     await asyncio.gather(keeping, return_exceptions=True)
@@ -89,6 +96,14 @@ async def test_a_long_outage_is_told_and_waits_grow(
     assert told == [("discord", "discord doesn't work: no connection")]
     waits = [record.args[2] for record in caplog.records if isinstance(record.args, tuple) and len(record.args) == 3]
     assert waits == pytest.approx([0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.06, 0.06, 0.06])
+    assert connection.state is LinkState.CONNECTED
+
+
+async def test_an_outage_of_a_day_is_tried_to_its_end(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connecting, "_SHORTEST", 0.0)
+    away = PlatformUnreachable("no connection")
+    connection, platform, _ = await keep(tmp_path, monkeypatch, [away] * 1_440)
+    assert len(platform.tries) == 1_441
     assert connection.state is LinkState.CONNECTED
 
 
