@@ -16,7 +16,7 @@ from bots.slack.listening import Commands, Listen, Listener, serve_http, serve_s
 from bots.slack.people import People
 from bots.slack.reading import Reader
 from bots.slack.sessions import Sessions
-from bots.slack.translating import PLATFORM, Self
+from bots.slack.translating import PLATFORM, Self, replaces
 from ragcore.errors import (
     MessageGone,
     PlatformAuthError,
@@ -122,8 +122,14 @@ class SlackPlatform:
     def manner(self, incoming: Incoming) -> Manner:
         """Return streams in threads; what answers a command stands for one person and can't grow."""
         if incoming.token:
-            shares = not incoming.conversation.channel.startswith("D")
-            return Manner(streaming="none", every=1.0, finds_sent=False, shares=shares)
+            return Manner(
+                streaming="none",
+                every=1.0,
+                finds_sent=False,
+                shares=not incoming.conversation.channel.startswith("D"),
+                paged=True,
+                doubtful=not replaces(incoming),
+            )
         return Manner(
             streaming="stream", every=1.0, finds_sent=True, status_lasts=_STATUS_SECONDS, status_has_words=True
         )
@@ -199,7 +205,7 @@ class SlackPlatform:
         """Send a final part: a stream is ended, and its message rewritten with the blocks."""
         here = incoming.conversation
         if incoming.token:
-            return await self._answer(incoming, part, begun=begun, number=number)
+            return await self._answer(incoming, part, begun=begun)
         if begun is None:
             sent = await self._calls.post(here.channel, part, thread=here.thread, key=key)
         else:
@@ -216,18 +222,23 @@ class SlackPlatform:
         await self._calls.change(begun, part, key)
         return Sent(channel=begun.channel, id=begun.id)
 
-    async def _answer(self, incoming: Incoming, part: SlackMessage, *, begun: Sent | None, number: int) -> Sent:
-        """Answer a command by its address; when that takes no more, in its channel to the asker alone."""
+    async def _answer(self, incoming: Incoming, part: SlackMessage, *, begun: Sent | None) -> Sent:
+        """Answer a command or a press by its address; when that takes no more, in its channel to the asker alone.
+
+        What one person alone sees can be changed "only in response to an interaction with the message itself"
+        (https://docs.slack.dev/messaging): a press's address replaces what was pressed, as often as it is called, while
+        a command's replaces nothing (https://github.com/slackapi/bolt-python/issues/1268), not the words that it was
+        acknowledged with either.
+        """
         channel = incoming.conversation.channel
-        if number == 0:
-            # The words of the acknowledgement, which leaves once the turn is claimed, come first and are replaced.
-            await asyncio.sleep(_ACKNOWLEDGED_SECONDS)
+        # The words of the acknowledgement, which leaves once the turn is claimed, come first.
+        await asyncio.sleep(_ACKNOWLEDGED_SECONDS)
         try:
-            await self._calls.respond(incoming.token, part, replace=number == 0)
+            await self._calls.respond(incoming.token, part, replace=replaces(incoming))
         except MessageGone as error:
             log.info("an answer goes to its asker without the command's address: %s", error)
             await self._whisper(channel, incoming.asker.id, part)
-        return begun or Sent(channel=channel, id=f"{incoming.message}/{number}")
+        return begun or Sent(channel=channel, id=f"{incoming.message}/0")
 
     async def _whisper(self, channel: str, user: str, part: SlackMessage) -> None:
         try:
@@ -240,9 +251,10 @@ class SlackPlatform:
         return None if incoming.token else await self._reader.find(incoming, key)
 
     async def withdraw(self, incoming: Incoming, sent: Sent) -> None:
-        """Delete a message; of a command's answer, what its address still reaches."""
+        """Delete a message; a command's answer only goes when it is pressed itself (``Presser``)."""
         if incoming.token:
-            await self._calls.respond(incoming.token)
+            if replaces(incoming):
+                await self._calls.respond(incoming.token)
             return
         if _streams(sent):
             self._streamed.pop((sent.channel, sent.id), None)

@@ -25,6 +25,7 @@ from ragcore.errors import (
     MessageGone,
     PlatformAuthError,
     PlatformError,
+    PlatformNotReached,
     PlatformRateLimited,
     PlatformRefused,
     PlatformUnreachable,
@@ -81,6 +82,8 @@ async def mapped() -> AsyncGenerator[None]:
         yield
     except SlackApiError as error:
         raise _ours(error) from error
+    except aiohttp.ClientConnectorError as error:
+        raise PlatformNotReached(f"Slack cannot be reached ({type(error).__name__})") from error
     except (SlackClientError, aiohttp.ClientError, OSError, TimeoutError) as error:
         raise PlatformUnreachable(f"Slack cannot be reached ({type(error).__name__})") from error
 

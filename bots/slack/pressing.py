@@ -8,16 +8,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from bots.platform import Asker, Inbox, Incoming, Reach, View, Vote
+from bots.platform import Asker, Inbox, Incoming, Reach, Sent, View, Vote
 from bots.rendering.actions import Act, Action, read_action
 from bots.rendering.captions import caption
 from bots.rendering.parse import parse_markdown
 from bots.rendering.slack import SlackModal, render_slack, render_slack_quotes, slack_reasons
 from bots.slack.calling import Calls
 from bots.slack.people import People
-from bots.slack.translating import PLATFORM, Self, alone_with, conversation_of, reader_of, seen_in
+from bots.slack.translating import PLATFORM, REPLACES, Self, alone_with, conversation_of, reader_of, seen_in
+from bots.turn.replying.fallbacks import plain
 from bots.turn.words import Word, word
-from ragcore.errors import CitebotError, PlatformError
+from ragcore.errors import CitebotError, PlatformError, PlatformRefused
 
 log = logging.getLogger(__name__)
 
@@ -90,6 +91,7 @@ def pressed_question(press: Press, bot: Self, *, shared: bool) -> Incoming:
             else seen_in(bot.team, press.channel, shared=shared)
         ),
         token=press.url if press.alone else "",
+        extra={REPLACES: "1"} if press.alone else {},
     )
 
 
@@ -136,7 +138,10 @@ class Presser:
             case Act.STOP:
                 await inbox.stop(reference, press.user)
             case Act.DELETE:
-                await inbox.withdraw(reference, press.user)
+                if await inbox.withdraw(reference, press.user) and press.alone:
+                    await self._calls.respond(press.url)
+            case Act.PAGE:
+                await self._turn(press, inbox)
             case Act.SHARE:
                 await self._share(press, inbox)
             case Act.ASK:
@@ -170,11 +175,7 @@ class Presser:
             finding.cancel()  # where no modal was opened, nobody waits for it any more
 
     async def _modal(self, press: Press, inbox: Inbox) -> SlackModal:
-        bot = self._people.bot
-        readers = {"*", reader_of(press.team or bot.team, press.user)}
-        if not press.alone and not press.channel.startswith("D"):
-            readers.add(f"{PLATFORM}:{bot.team}/{press.channel}")  # whoever pressed it there sees that channel
-        view = await inbox.quotes(press.action.reference, frozenset(readers | await self._people.readers(press.user)))
+        view = await inbox.quotes(press.action.reference, await self._readers(press))
         if view is None:
             language = await self._language(press, inbox)
             return _notice(word("quotes_gone", language), language)
@@ -183,6 +184,34 @@ class Presser:
     async def _open(self, press: Press, modal: SlackModal) -> str:
         said = await self._calls.do(self._calls.client.views_open(trigger_id=press.trigger, view=_view(modal)))
         return str((said.get("view") or {}).get("id") or "")
+
+    async def _turn(self, press: Press, inbox: Inbox) -> None:
+        """Show another page of an answer in place of the one under which it was pressed."""
+        number = int(press.action.value) if press.action.value.isdecimal() else 0
+        view = await inbox.page(press.action.reference, press.user, number, await self._readers(press))
+        if view is None:
+            await self._tell(press, "page_gone")
+            return
+        try:
+            await self._replace(press, view)
+        except PlatformRefused as error:
+            log.warning("turn %s: a page was refused: %s", press.action.reference, error)
+            await self._replace(press, plain(view))
+
+    async def _replace(self, press: Press, view: View) -> None:
+        (page,) = render_slack(view)
+        if press.alone:
+            await self._calls.respond(press.url, page, replace=True)
+        else:
+            await self._calls.change(Sent(channel=press.channel, id=press.message), page)
+
+    async def _readers(self, press: Press) -> frozenset[str]:
+        """Return who reads what is shown to the presser alone."""
+        readers = {"*", reader_of(press.team or self._people.bot.team, press.user)}
+        if not press.alone and not press.channel.startswith("D"):
+            # Whoever pressed it there sees that channel.
+            readers.add(f"{PLATFORM}:{self._people.bot.team}/{press.channel}")
+        return frozenset(readers | await self._people.readers(press.user))
 
     async def _share(self, press: Press, inbox: Inbox) -> None:
         """Show the channel what only its asker saw, if all who are there may read it."""

@@ -15,6 +15,8 @@ from bots.platform import Asker, Attachment, CommandName, Incoming, Reach
 from ragcore.types import ConversationKey
 
 PLATFORM = "slack"
+REPLACES = "replaces"
+"""In ``Incoming.extra``: its address came with a press, and replaces the message that was pressed."""
 WRITTEN = frozenset({"", "file_share", "thread_broadcast", "me_message"})
 """The subtypes of a message that somebody wrote."""
 SLACKBOT = "USLACKBOT"
@@ -141,6 +143,11 @@ def conversation_of(channel: str, message: Json, bot: Self) -> ConversationKey:
     """Return the conversation of a message: its thread, or the one that it opens."""
     thread = str(message.get("thread_ts") or message["ts"])
     return ConversationKey(platform=PLATFORM, workspace=bot.team, channel=channel, thread=thread)
+
+
+def replaces(incoming: Incoming) -> bool:
+    """Return whether the address that it is answered by stands for a message, which the answer replaces."""
+    return REPLACES in incoming.extra
 
 
 def is_written(message: Json, bot: Self) -> bool:

@@ -3,12 +3,18 @@
 import asyncio
 import functools
 import pathlib
+from typing import Any
 
 import pytest
+from aiohttp import ClientConnectorError
+from aiohttp.client_reqrep import ConnectionKey
+from slack_sdk.webhook.async_client import AsyncWebhookClient
+from slack_sdk.webhook.webhook_response import WebhookResponse
 
-from tests.bots.slack.whole import CHANNEL, QUESTION, Whole, at_length, begun, numbered
+from tests.bots.slack.whole import CHANNEL, QUESTION, Whole, at_length, begun, numbered, read_alone, to_answer, to_next
 from tests.fakes.waiting import until
 from tests.servers.faults import Fault
+from tests.servers.slack.blocks import buttons_of
 from tests.servers.slack.rules import RESPONSES
 
 ASKER = "U1"
@@ -41,9 +47,10 @@ async def ended(flow: Whole) -> None:
 
 
 async def test_one_answer_whatever_its_address_does(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where Slack doesn't say whether it took the answer, it isn't sent again: its asker can have it shown."""
     monkeypatch.setattr("bots.slack.calling.CALL_SECONDS", 1.0)
 
-    async def answer(number: int, fault: Fault) -> list[int]:
+    async def answer(number: int, fault: Fault) -> tuple[list[int], bool]:
         folder = tmp_path / str(number)
         folder.mkdir()
         async with begun(folder) as flow:
@@ -51,10 +58,32 @@ async def test_one_answer_whatever_its_address_does(tmp_path: pathlib.Path, monk
             await asked(flow)
             await ended(flow)
             assert flow.server.faults.take("response_url") is None, "the fault came to pass"
-            return [text.count("has five days.") for text in told(flow)]
+            in_doubt = any(map(to_answer, flow.server.answers_alone()))
+            return [text.count("has five days.") for text in await read_alone(flow.server)], in_doubt
 
     found = await asyncio.gather(*(answer(number, fault) for number, fault in enumerate(FAULTS)))
-    assert dict(zip(map(str, FAULTS), found, strict=True)) == {str(fault): [3] for fault in FAULTS}
+    assert dict(zip(map(str, FAULTS), found, strict=True)) == {
+        str(fault): ([3], fault.status != 429) for fault in FAULTS
+    }
+
+
+async def test_what_never_reached_slack_is_sent_again(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    refused = ClientConnectorError(ConnectionKey("h", 443, True, True, None, None, None), OSError("unreachable"))
+    send, tries = AsyncWebhookClient.send, list[object]()
+
+    async def unreachable(self: AsyncWebhookClient, **said: Any) -> WebhookResponse:
+        tries.append(said)
+        if len(tries) < 3:
+            raise refused
+        return await send(self, **said)
+
+    monkeypatch.setattr(AsyncWebhookClient, "send", unreachable)
+    async with begun(tmp_path) as flow:
+        await asked(flow)
+        await ended(flow)
+        assert len(tries) == 3
+        assert not any(map(to_answer, flow.server.answers_alone()))
+        assert [text.count("has five days.") for text in await read_alone(flow.server)] == [3]
 
 
 async def test_an_address_that_expires_in_the_middle_of_an_answer(tmp_path: pathlib.Path) -> None:
@@ -66,30 +95,46 @@ async def test_an_address_that_expires_in_the_middle_of_an_answer(tmp_path: path
         assert answer.count("has five days.") == 3
 
 
-@pytest.mark.parametrize("fault", [Fault(status=429, wait=1), Fault(status=500), Fault(status=0)])
-async def test_a_later_part_that_fails_stands_once_and_in_its_place(tmp_path: pathlib.Path, fault: Fault) -> None:
-    script = functools.partial(at_length, characters=3 * LONGEST_PART)
-    async with begun(tmp_path, script=script) as flow:
-        flow.server.faults.add("response_url", Fault(status=200))
-        flow.server.faults.add("response_url", fault)
-        await asked(flow)
-        await ended(flow)
-        parts = told(flow)
-        assert len(parts) == 3
-        sentences = numbered(" ".join(parts))
-        assert sentences == list(range(len(sentences)))
-
-
-async def test_more_parts_than_an_address_takes(tmp_path: pathlib.Path) -> None:
+async def test_a_long_answer_is_one_message_with_more_pages_than_its_address_takes_answers(
+    tmp_path: pathlib.Path,
+) -> None:
     script = functools.partial(at_length, characters=(RESPONSES + 2) * LONGEST_PART)
     async with begun(tmp_path, script=script) as flow:
         await asked(flow)
         await ended(flow)
-        assert flow.server.count("chat.postEphemeral") == 2
-        parts = told(flow)
-        assert len(parts) == RESPONSES + 2
-        sentences = numbered(" ".join(parts))
+        pages = await read_alone(flow.server)
+        assert len(pages) == RESPONSES + 2
+        assert len(flow.server.answers_alone()) == 1
+        sentences = numbered(" ".join(pages))
         assert sentences == list(range(len(sentences)))
+
+
+@pytest.mark.parametrize("fault", [Fault(status=429, wait=1), Fault(status=500), Fault(status=0)])
+async def test_a_page_that_does_not_go_is_told_and_can_be_turned_to_again(tmp_path: pathlib.Path, fault: Fault) -> None:
+    script = functools.partial(at_length, characters=2 * LONGEST_PART)
+    async with begun(tmp_path, script=script) as flow:
+        await asked(flow)
+        await ended(flow)
+        (message,) = flow.server.answers_alone()
+        following = to_next(message)
+        assert following is not None
+        flow.server.faults.add("response_url", fault)
+        flow.server.press(message, following)
+        await until(lambda: len(flow.server.answers_alone()) == 2)
+        excuse = flow.server.shown.pop()
+        assert "went wrong" in flow.server.plain({"blocks": excuse.blocks})
+        sentences = numbered(" ".join(await read_alone(flow.server)))
+        assert sentences == list(range(len(sentences)))
+
+
+async def test_an_answer_that_its_asker_deletes_is_gone(tmp_path: pathlib.Path) -> None:
+    async with begun(tmp_path) as flow:
+        await asked(flow)
+        await ended(flow)
+        (message,) = flow.server.answers_alone()
+        (value,) = (part["value"] for _, part in buttons_of(message.blocks) if ":delete:" in part["value"])
+        flow.server.press(message, value)
+        await until(lambda: not flow.server.answers_alone())
 
 
 async def test_where_the_bot_is_not_in_the_channel_the_rest_comes_directly(tmp_path: pathlib.Path) -> None:

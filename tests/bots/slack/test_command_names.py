@@ -22,8 +22,8 @@ async def told(server: SlackServer, command: str, text: str) -> str:
     """Type a command; return what it shows its asker in the end, empty when nobody listens to it."""
     server.shown.clear()
     server.command(CHANNEL, command, text, user=ASKER)
-    await until(lambda: any(one.blocks for one in server.shown) or server.unacknowledged)
-    return "\n".join(server.plain({"blocks": one.blocks}) for one in server.shown)
+    await until(lambda: server.answers_alone() or server.unacknowledged)
+    return "\n".join(server.plain({"blocks": one.blocks}) for one in server.answers_alone())
 
 
 async def test_other_names_hold_from_the_manifest_to_the_answer(

@@ -21,7 +21,8 @@ async def test_a_command_is_answered_where_it_was_typed(scene: Scene) -> None:
     assert scene.platform.manner(incoming).streaming == "none"
     (part,) = scene.platform.render(view("Five days.", Button.SHARE))
     await scene.platform.send(incoming, part, begun=None, key="k", number=0)
-    assert [scene.server.plain({"blocks": shown.blocks}) for shown in scene.server.shown] == ["Five days."]
+    (answer,) = scene.server.answers_alone()
+    assert scene.server.plain({"blocks": answer.blocks}) == "Five days."
     assert scene.server.answers(CHANNEL) == []
 
 
@@ -64,14 +65,14 @@ async def shared(scene: Scene) -> Shown:
     await until(lambda: scene.server.shown)
     (part,) = scene.platform.render(view("Five days.", Button.SHARE))
     await scene.platform.send(incoming, part, begun=None, key="k", number=0)
-    return scene.server.shown[0]
+    return scene.server.answers_alone()[0]
 
 
 async def test_what_one_saw_is_shared_with_the_channel(scene: Scene) -> None:
     shown = await shared(scene)
     scene.inbox.quoted["0123abcd"] = view("Five days.", Button.FEEDBACK)
     scene.server.press(shown, "cb:share:0123abcd:")
-    await until(lambda: scene.server.answers(CHANNEL) and not scene.server.shown)
+    await until(lambda: scene.server.answers(CHANNEL) and not scene.server.answers_alone())
     (message,) = scene.server.answers(CHANNEL)
     assert message["unfurl"] == (False, False)
     assert scene.server.plain(message) == "Five days."
@@ -80,7 +81,7 @@ async def test_what_one_saw_is_shared_with_the_channel(scene: Scene) -> None:
 async def test_what_the_channel_may_not_read_is_not_shared(scene: Scene) -> None:
     shown = await shared(scene)
     scene.server.press(shown, "cb:share:0123abcd:")
-    await until(lambda: len(scene.server.shown) == 2)
+    await until(lambda: len(scene.server.answers_alone()) == 2)
     assert scene.server.answers(CHANNEL) == []
 
 

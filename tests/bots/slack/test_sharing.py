@@ -33,8 +33,8 @@ async def serving(folder: pathlib.Path) -> AsyncIterator[SlackServer]:
 async def asked(server: SlackServer, question: str) -> Shown:
     server.shown.clear()
     server.command(CHANNEL, "/ask", question, user=ASKER)
-    await until(lambda: server.shown and server.shown[0].blocks, seconds=30.0)
-    return server.shown[0]
+    await until(server.answers_alone, seconds=30.0)
+    return server.answers_alone()[0]
 
 
 def said(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -53,7 +53,7 @@ async def test_the_shared_answer_is_the_private_one(tmp_path: pathlib.Path) -> N
         shown = await asked(server, QUESTION)
         before = said(shown.blocks)
         server.press(shown, share(shown))
-        await until(lambda: server.answers(CHANNEL) and not server.shown)
+        await until(lambda: server.answers(CHANNEL) and not server.answers_alone())
         (message,) = server.answers(CHANNEL)
     assert said(message["blocks"]) == before
     told = server.plain(message)
@@ -69,6 +69,6 @@ async def test_what_the_channel_may_not_read_is_not_shared(tmp_path: pathlib.Pat
         shown = await asked(server, SECRET)
         assert "4 May" in server.plain({"blocks": shown.blocks})
         server.press(shown, share(shown))
-        await until(lambda: len(server.shown) == 2)
-        assert "not everybody who would see it" in server.plain({"blocks": server.shown[1].blocks})
+        await until(lambda: len(server.answers_alone()) == 2)
+        assert "not everybody who would see it" in server.plain({"blocks": server.answers_alone()[1].blocks})
         assert server.answers(CHANNEL) == []

@@ -138,17 +138,17 @@ async def test_a_command_is_answered_for_one_and_shared_with_all(flow: Whole) ->
     server = flow.server
     server.person("U2", is_restricted=True)
     server.command(CHANNEL, "/ask", QUESTION, user="U2")
-    await until(lambda: server.shown and server.shown[0].blocks)
-    (refused,) = server.shown
+    await until(server.answers_alone)
+    (refused,) = server.answers_alone()
     assert "has five days." not in server.plain({"blocks": refused.blocks}), "a guest is no reader of the workspace"
     server.shown.clear()
     server.command(CHANNEL, "/ask", QUESTION)
-    await until(lambda: server.shown and server.shown[0].blocks)
-    (shown,) = server.shown
+    await until(server.answers_alone)
+    (shown,) = server.answers_alone()
     assert server.plain({"blocks": shown.blocks}).count("has five days.") == 3
     assert server.answers(CHANNEL) == []
     (share,) = (part["value"] for _, part in buttons_of(shown.blocks) if part["value"].startswith("cb:share:"))
     server.press(shown, share)
-    await until(lambda: server.answers(CHANNEL) and not server.shown)
+    await until(lambda: server.answers(CHANNEL) and not server.answers_alone())
     (message,) = server.answers(CHANNEL)
     assert server.plain(message).count("has five days.") == 3

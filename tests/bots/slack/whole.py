@@ -4,10 +4,11 @@ import asyncio
 import contextlib
 import pathlib
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from bots.rendering.captions import caption
 from bots.requests import Ask, Event
 from bots.slack import SlackPlatform
 from bots.turn.options import TurnOptions
@@ -16,10 +17,12 @@ from ragcore.types import Delta, Status
 from tests.bots.turn.flows import Script, answer_to, words_for
 from tests.fakes.bot import answering_on
 from tests.fakes.waiting import until
-from tests.servers.slack import SlackServer, slack_server
+from tests.servers.slack import Shown, SlackServer, slack_server
+from tests.servers.slack.blocks import buttons_of, text_of
 
 CHANNEL = "C1"
 QUESTION = "how many days?"
+SHOW = caption("show")
 OPTIONS = TurnOptions(readers_of={"handbook": ("slack:T0001",)}, merge_within=0.0)
 
 
@@ -82,3 +85,47 @@ async def begun(folder: pathlib.Path, *, script: Script = slowly) -> AsyncIterat
         server.person("U1")
         async with whole(folder, server, script=script) as made:
             yield made
+
+
+async def read_alone(server: SlackServer) -> list[str]:
+    """Return the pages of the one answer that stands for its asker alone, as they turn them.
+
+    Where the bot doesn't know whether it stands they have it shown only if it doesn't.
+    """
+    shown = server.answers_alone()
+    if (show := to_answer(shown[-1])) is not None:
+        if len(shown) == 1:
+            shown = [await turned(server, shown[0], show)]
+        else:
+            shown.pop()
+    (message,) = shown
+    pages = [text_of(message.blocks)]
+    while (following := to_next(message)) is not None:
+        message = await turned(server, message, following)
+        pages.append(text_of(message.blocks))
+    return pages
+
+
+async def turned(server: SlackServer, message: Shown, value: str) -> Shown:
+    """Press a button under what its asker alone sees; return what stands in its place."""
+    number = server.shown.index(message)
+    server.press(message, value)
+    await until(lambda: message not in server.shown)
+    assert len(server.shown) > number
+    return server.shown[-1]
+
+
+def to_answer(message: Shown) -> str | None:
+    """Return what the button that shows an answer says, where the bot doesn't know whether it stands."""
+    found = [part["value"] for element, part in buttons_of(message.blocks) if _words(element) == SHOW]
+    return found[0] if found else None
+
+
+def to_next(message: Shown) -> str | None:
+    """Return what the button to the next page says, None on the last one."""
+    found = [part["value"] for element, part in buttons_of(message.blocks) if _words(element).endswith("▶")]
+    return found[0] if found else None
+
+
+def _words(element: Mapping[str, Any]) -> str:
+    return str((element.get("text") or {}).get("text") or "")

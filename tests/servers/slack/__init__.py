@@ -77,7 +77,7 @@ class SlackServer(World):
         self.channel(channel)
         self.person(user)
         trigger = self.trigger()
-        url = self._responses.address(channel, user, None)
+        url = self._responses.address(channel, user, None, replaces=False)
         names = {"user_id": user, "user_name": user.lower(), "team_id": team or self.team, "channel_id": channel}
         payload = {"command": command, "text": text, "response_url": url, "trigger_id": trigger, **names}
         self._events.deliver(
@@ -95,7 +95,7 @@ class SlackServer(World):
         element, part = found[0]
         place = message.channel if isinstance(message, Shown) else channel
         trigger = self.trigger()
-        url = self._responses.address(place, user, message if isinstance(message, Shown) else None)
+        url = self._responses.address(place, user, message if isinstance(message, Shown) else None, replaces=True)
         ts = self.ts() if isinstance(message, Shown) else message["ts"]
         thread = message.thread if isinstance(message, Shown) else message.get("thread_ts", "")
         container = {"type": "message", "message_ts": ts, "channel_id": place, "is_ephemeral": alone}
@@ -148,6 +148,10 @@ class SlackServer(World):
     def plain(self, message: Json) -> str:
         """Return what a reader sees of a message, buttons aside."""
         return text_of(message.get("blocks") or []) or str(message["text"])
+
+    def answers_alone(self) -> list[Shown]:
+        """Return what was said to one person alone, oldest first, acknowledgements of commands aside."""
+        return [shown for shown in self.shown if not shown.acknowledges]
 
     def count(self, method: str) -> int:
         """Return how often a method was called."""

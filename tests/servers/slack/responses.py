@@ -19,6 +19,10 @@ class Address:
     channel: str
     user: str
     shown: Shown | None
+    replaces: bool
+    """Whether it came with a press: what one person alone sees is changed "only in response to an interaction with the
+    message itself" (https://docs.slack.dev/messaging); a command's address changes nothing, as users were told
+    (https://github.com/slackapi/bolt-python/issues/1268, https://github.com/slackapi/bolt-js/issues/2287)."""
     born: float
     used: int = 0
 
@@ -31,10 +35,12 @@ class Responses:
         self._faulty = faulty
         self._addresses: dict[str, Address] = {}
 
-    def address(self, channel: str, user: str, shown: Shown | None) -> str:
-        """Return a new response URL."""
+    def address(self, channel: str, user: str, shown: Shown | None, *, replaces: bool) -> str:
+        """Return a new response URL: of a press, which ``replaces`` what was pressed, or of a command."""
         name = f"R{self._world.number()}"
-        self._addresses[name] = Address(channel=channel, user=user, shown=shown, born=time.monotonic())
+        self._addresses[name] = Address(
+            channel=channel, user=user, shown=shown, replaces=replaces, born=time.monotonic()
+        )
         return f"{self._world.url}/response/{name}"
 
     def expire(self, url: str) -> None:
@@ -52,6 +58,7 @@ class Responses:
             text=said.get("text", ""),
             blocks=said.get("blocks", []),
             url=url,
+            acknowledges=True,
         )
         address.shown = shown
         self._world.shown.append(shown)
@@ -99,6 +106,8 @@ class Responses:
         return web.Response(text="ok")
 
     def _unshow(self, address: Address) -> None:
+        if not address.replaces:
+            return
         if address.shown is not None and address.shown in self._world.shown:
             self._world.shown.remove(address.shown)
         address.shown = None

@@ -51,6 +51,8 @@ class Shown:
     blocks: list[Json]
     thread: str = ""
     url: str = ""
+    acknowledges: bool = False
+    """Whether it is what a command was acknowledged with; nothing takes that away."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
