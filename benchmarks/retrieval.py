@@ -8,7 +8,7 @@ first run embeds. ``--halves`` tells the two halves of the queries apart, by the
 ragcore.retrieval.scoring were chosen on half 0. ``--gate`` asks questions of one set to the documents of another and
 tells how often the default threshold lets something through. Peers: BM25 with stemming (jieba for Chinese), cosine,
 reciprocal rank fusion, min-max 0.5/0.5, RAGFlow's published scoring, LlamaIndex's fusion and LangChain's ensemble,
-measured on the same data.
+measured once on the same data: their figures are printed, not measured again.
 """
 
 import argparse
