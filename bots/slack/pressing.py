@@ -190,7 +190,7 @@ class Presser:
         number = int(press.action.value) if press.action.value.isdecimal() else 0
         view = await inbox.page(press.action.reference, press.user, number, await self._readers(press))
         if view is None:
-            await self._tell(press, "page_gone")
+            await self._tell(press, "page_gone", inbox)
             return
         try:
             await self._replace(press, view)
