@@ -186,7 +186,7 @@ class OpenAIChatModel:
             except _Retryable as error:
                 failure = error.failure
             except transport_errors() as error:
-                words = [message.text for message in messages]
+                words = _said(messages)
                 failure = failure_of(error, section="llm", secrets=(self._api_key,), words=words)
             if shown:
                 raise ModelInterrupted(str(failure.error)) from None
@@ -204,7 +204,7 @@ class OpenAIChatModel:
             async with aclosing(self._parts(messages, task, deadline)) as arriving:
                 async for part in arriving:
                     if part.failure:
-                        words = [message.text for message in messages]
+                        words = _said(messages)
                         raise _Retryable(of_text(part.failure, secrets=(self._api_key,), words=words))
                     for piece in answer.take(part):
                         yield piece
@@ -294,6 +294,11 @@ class OpenAIChatModel:
             return Usage(calls=1, prompt_tokens=prompt_tokens(messages, tokenizer), completion_tokens=written)
 
         return await asyncio.to_thread(count)
+
+
+def _said(messages: Sequence[Message]) -> list[str]:
+    """Return what people said, and were told; a word of our own instructions may be what an error is about."""
+    return [message.text for message in messages if message.role != "system"]
 
 
 class _Retryable(Exception):

@@ -61,6 +61,9 @@ class TestErrors:
         server.queue(Reply(raw=b'data: {"error": {"message": "maximum context length is 8"}}\n\n'))
         with pytest.raises(ModelContextTooLong):
             await collect(model)
+        server.queue(Reply(raw=b'data: {"error": {"message": "context_length_exceeded by: What is it?"}}\n\n'))
+        with pytest.raises(ModelContextTooLong, match=r"exceeded by: \[…\]"):
+            await collect(model)
         server.queue(Reply(raw=b'data: {"error": "overloaded"}\n\n'))
         assert text_of(await collect(model)) == "Fine."
         server.queue(Reply(raw=b"data: {nonsense\n\n"))
