@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections import OrderedDict
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -32,6 +33,8 @@ log = logging.getLogger(__name__)
 
 _STATUS_SECONDS = 120.0
 _ACKNOWLEDGED_SECONDS = 0.25
+MOST_STREAMS = 2_000
+"""So many are remembered, the newest: of a turn that another process took over nobody tells us the end."""
 _COMMANDS = Commands()
 
 
@@ -76,7 +79,7 @@ class SlackPlatform:
         self._people = People(self._calls, channels)
         self._sessions = Sessions(self._calls)
         self._reader = Reader(self._calls, self._people)
-        self._streamed: dict[tuple[str, str], str] = {}
+        self._streamed: OrderedDict[tuple[str, str], str] = OrderedDict()
         self.connected = asyncio.Event()
 
     @property
@@ -199,6 +202,8 @@ class SlackPlatform:
             log.info("Slack takes no stream in %s (%s); the reply grows by edits", here.channel, error)
             return await self._calls.post(here.channel, part, thread=here.thread, key=key)
         self._streamed[sent.channel, sent.id] = part.stream
+        while len(self._streamed) > MOST_STREAMS:
+            self._streamed.popitem(last=False)
         return sent
 
     async def send(self, incoming: Incoming, part: SlackMessage, *, begun: Sent | None, key: str, number: int) -> Sent:

@@ -1,6 +1,7 @@
 """An answer grows in a stream, and where there is none by edits; one whole message stands in the end."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -51,6 +52,20 @@ async def test_a_stream_grows_and_the_answer_takes_its_place(scene: Scene) -> No
     await scene.platform.withdraw(incoming, final)
     assert scene.server.answers(CHANNEL) == []
     assert scene.server.refused == [("chat.delete", "message_not_found")]
+
+
+async def test_streams_whose_end_nobody_tells_are_forgotten(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bots.slack.MOST_STREAMS", 1)
+    for _ in range(2):
+        scene.server.say(CHANNEL, f"{NAME} how many?")
+    first, second = await scene.inbox.wait(2)
+    part, more = (scene.platform.render_partial(partial(text)) for text in ("Five da", "Five days a"))
+    begun = [await scene.platform.show(one, part, begun=None, key="k") for one in (first, second)]
+    await scene.platform.show(second, more, begun=begun[1], key="k")
+    with pytest.raises(StreamEnded):
+        await scene.platform.show(first, more, begun=begun[0], key="k")
+    ended = replace(begun[0], ended=True)
+    assert await scene.platform.show(first, more, begun=ended, key="k") == ended, "it goes on by edits"
 
 
 async def test_an_app_that_is_no_agent_has_a_stop_button_of_ours() -> None:
