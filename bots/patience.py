@@ -12,6 +12,8 @@ T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
+INSTANT = 1e-6
+"""Seconds that are no wait: what rounding leaves of one is too short for a timer to end it."""
 _SECONDS = (0.1, 0.5, 2.0, 5.0)
 """Between two tries; the last of them from then on."""
 

@@ -6,6 +6,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TypeVar
 
+from bots.patience import INSTANT
 from ragcore.errors import CitebotError
 
 T = TypeVar("T")
@@ -73,7 +74,7 @@ async def within(events: AsyncGenerator[T], until: Callable[[], float]) -> Async
                 async with asyncio.timeout_at(until()):
                     event = await arrived.get()
             except TimeoutError:
-                if until() > loop.time():
+                if until() - loop.time() > INSTANT:
                     continue  # words were shown meanwhile: there is more patience
                 raise TooSlow("no answer came in time") from None
             if isinstance(event, _End):

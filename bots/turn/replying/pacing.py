@@ -10,6 +10,7 @@ import asyncio
 from bisect import bisect_left, insort
 from collections.abc import Sequence
 
+from bots.patience import INSTANT
 from bots.platform import Limit
 
 SLACK = 0.1
@@ -18,8 +19,6 @@ _KEPT_WINDOWS = 2
 _SWEEP = 4_096
 _LANDING = 0.02
 """Seconds after which it is looked again whether one of too many calls under way has ended."""
-_INSTANT = 1e-6
-"""Seconds that are no wait: what rounding leaves of one is too short for a timer to end it, and far below ``SLACK``."""
 
 
 class _Bucket:
@@ -224,7 +223,7 @@ def _calls(limit: Limit, *, spare: bool) -> int:
 
 
 def _wait(seconds: float) -> float:
-    return seconds if seconds > _INSTANT else 0.0
+    return seconds if seconds > INSTANT else 0.0
 
 
 async def _sleep_until(moment: float) -> None:
