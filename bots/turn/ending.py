@@ -2,8 +2,12 @@
 
 import asyncio
 import logging
+from collections.abc import Coroutine
+from typing import Any, TypeVar
 
 from ragcore.errors import CitebotError
+
+T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
@@ -18,7 +22,18 @@ async def end(*tasks: "asyncio.Task[None] | None") -> None:
         note_end(task)
 
 
-def note_end(task: "asyncio.Task[None]") -> bool:
+async def to_its_end(work: Coroutine[Any, Any, T]) -> T:
+    """Return what comes of work that is not broken off: a cancellation takes effect once it has ended."""
+    step = asyncio.create_task(work)
+    try:
+        return await asyncio.shield(step)
+    except asyncio.CancelledError:
+        await asyncio.wait({step})
+        note_end(step)
+        raise
+
+
+def note_end(task: "asyncio.Task[Any]") -> bool:
     """Log the fault of ours by which a task ended, and return whether there was one; a typed error is none."""
     error = None if task.cancelled() else task.exception()
     if error is None or isinstance(error, CitebotError):

@@ -13,7 +13,7 @@ from bots.rendering.parse import parse_partial
 from bots.turn.beside import beside
 from bots.turn.claims.claim import Claim
 from bots.turn.claims.whole import Whole
-from bots.turn.ending import end
+from bots.turn.ending import end, to_its_end
 from bots.turn.replying.fallbacks import forms, rendered
 from bots.turn.replying.means import Means
 from bots.turn.replying.pacing import Going
@@ -131,13 +131,7 @@ class Reply(Generic[R]):
         for wait in TOLD_AGAIN:
             going = await self._pacer.take(self._standing.limits(0))
             # As with words: once begun a call is not cancelled.
-            step = asyncio.ensure_future(self._place(reason, going))
-            try:
-                is_over = await asyncio.shield(step)
-            except asyncio.CancelledError:
-                await asyncio.wait({step})
-                raise
-            if is_over:
+            if await to_its_end(self._place(reason, going)):
                 self._saying.renew()
                 return
             await asyncio.sleep(wait)
@@ -167,12 +161,7 @@ class Reply(Generic[R]):
             if part == shown:
                 continue
             # Once begun a call is not cancelled: nobody would know what stands.
-            step = asyncio.ensure_future(self._show(part))
-            try:
-                went = await asyncio.shield(step)
-            except asyncio.CancelledError:
-                await asyncio.wait({step})
-                raise
+            went = await to_its_end(self._show(part))
             shown, refused = (part, 0) if went else (shown, refused + 1)
             if not went:
                 self._fresh.set()
