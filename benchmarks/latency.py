@@ -1,10 +1,12 @@
 """How long a search takes among many chunks, the embedding of the question left out, and what memory it holds.
 
-    python -m benchmarks.latency [--chunks 100000] [--questions 400] [--folder FOLDER]
+    python -m benchmarks.latency [--chunks 100000] [--questions 400] [--folder FOLDER] [--closed SHARE] [--document 40]
 
 Texts are drawn from a vocabulary in which word n is as frequent as 1/n, vectors around a thousand topics; documents have
-40 chunks of 120 words. They are written by the product's own ingest (without parsing), so SQL, Chroma and Tantivy hold
+40 chunks (``--document``) of 120 words. They are written by the product's own ingest (without parsing), so SQL, Chroma and Tantivy hold
 what they would in use. Questions have 3 to 12 words and are asked one after the other, then eight at a time.
+With ``--closed`` the source told readers of this share of the documents, of each others, and the same questions are also
+asked by somebody who may read a tenth of them.
 ``--folder`` keeps the index there, and takes it from there the next time: to compare two versions on the same index.
 """
 
@@ -28,17 +30,17 @@ from ragcore.ingest.spool import Draft, Spool
 from ragcore.library import Library
 from ragcore.library.recovery import mend, recover
 from ragcore.retrieval import Retriever
-from ragcore.stores.rows import Document, StoredChunk, digest, generation
+from ragcore.stores.rows import Document, StoredChunk, digest, generation, reader_set_of
 from ragcore.types import Chunk, Question
 
 DIMENSION = 384
 TOPICS = 1_000
 WORDS = 50_000
 IDENTIFIERS = 50_000
-CHUNKS_A_DOCUMENT = 40
 WORDS_A_CHUNK = 120
-DOCUMENTS_A_BATCH = 50
+CHUNKS_A_BATCH = 2_000
 BASE = "kb"
+READER = "slack:T/@Uasker"
 
 
 class TopicEmbedder:
@@ -76,9 +78,18 @@ def naming(text: str, draw: np.random.Generator) -> str:
     return f"{text} REF-{draw.integers(IDENTIFIERS)}"
 
 
-def prepared(number: int, draw: np.random.Generator, folder: pathlib.Path) -> Prepared:
+def readers_of(number: int, closed: float) -> frozenset[str] | None:
+    """Return who may read a document, evenly spread; every tenth of those that tell it names ``READER``, too."""
+    before, told = int(number * closed), int((number + 1) * closed)
+    if before == told:
+        return None
+    return frozenset({f"slack:T/@U{number}", READER} if told % 10 == 0 else {f"slack:T/@U{number}"})
+
+
+def prepared(number: int, draw: np.random.Generator, folder: pathlib.Path, length: int, closed: float) -> Prepared:
     document_id = f"bench:doc{number}.md"
-    texts = tuple(naming(sentence(draw, WORDS_A_CHUNK), draw) for _ in range(CHUNKS_A_DOCUMENT))
+    texts = tuple(naming(sentence(draw, WORDS_A_CHUNK), draw) for _ in range(length))
+    readers = readers_of(number, closed)
     hashed = digest(*texts)
     name = generation(document_id, BASE, hashed)
     chunks = tuple(
@@ -91,6 +102,7 @@ def prepared(number: int, draw: np.random.Generator, folder: pathlib.Path) -> Pr
                 text=text,
                 title=f"Document {number}",
                 token_count=WORDS_A_CHUNK,
+                reader_set=reader_set_of(readers),
             ),
             vector_key=digest(text),
             language="en",
@@ -106,6 +118,7 @@ def prepared(number: int, draw: np.random.Generator, folder: pathlib.Path) -> Pr
         pipeline="bench",
         generation=name,
         chunk_count=len(chunks),
+        readers=readers,
     )
     spool = Spool(folder)
     spool.extend(Draft(stored=stored, text=text) for stored, text in zip(chunks, texts, strict=True))
@@ -121,24 +134,30 @@ def resident() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-async def fill(library: Library, chunks: int) -> None:
+async def fill(library: Library, arguments: argparse.Namespace) -> None:
     draw = np.random.default_rng(2)
-    documents = chunks // CHUNKS_A_DOCUMENT
+    documents = arguments.chunks // arguments.document
     started = time.perf_counter()
-    for first in range(0, documents, DOCUMENTS_A_BATCH):
-        numbers = range(first, min(first + DOCUMENTS_A_BATCH, documents))
-        batch = [prepared(number, draw, library.data_dir) for number in numbers]
+    together = max(1, CHUNKS_A_BATCH // arguments.document)
+    for first in range(0, documents, together):
+        numbers = range(first, min(first + together, documents))
+        batch = [prepared(n, draw, library.data_dir, arguments.document, arguments.closed) for n in numbers]
         async for _ in write_batch(library, batch):
             pass
         print(f"\r{first + len(batch)}/{documents} documents", end="", file=sys.stderr, flush=True)
     print(f"\nwritten in {time.perf_counter() - started:.0f} s", file=sys.stderr)
 
 
-async def ask(retriever: Retriever, questions: Sequence[str], documents: tuple[str, ...] = ()) -> list[float]:
+async def ask(
+    retriever: Retriever,
+    questions: Sequence[str],
+    documents: tuple[str, ...] = (),
+    readers: frozenset[str] | None = None,
+) -> list[float]:
     seconds = []
     for text in questions:
         started = time.perf_counter()
-        await retriever.retrieve(Question(text=text, knowledge_bases=(BASE,), document_ids=documents))
+        await retriever.retrieve(Question(text=text, knowledge_bases=(BASE,), document_ids=documents, readers=readers))
         seconds.append(time.perf_counter() - started)
     return seconds
 
@@ -153,7 +172,7 @@ async def run(arguments: argparse.Namespace, folder: pathlib.Path) -> None:
     library = await Library.open(folder, embedder=embedder)
     try:
         if not await library.keywords.count(BASE):
-            await fill(library, arguments.chunks)
+            await fill(library, arguments)
     finally:
         await library.close()
     library = await Library.open(folder, embedder=embedder)
@@ -173,6 +192,10 @@ async def run(arguments: argparse.Namespace, folder: pathlib.Path) -> None:
         report("one at a time", await ask(retriever, questions))
         processor = (time.process_time() - started) / len(questions) * 1000
         on_loop = (time.thread_time() - loop_started) / len(questions) * 1000
+        report(
+            "by a reader of less than all" if arguments.closed else "by a reader of all",
+            await ask(retriever, questions, readers=frozenset({"*", READER})),
+        )
         some = tuple(f"bench:doc{number}.md" for number in range(3))
         report("in three named documents", await ask(retriever, questions[:100], some))
         report("naming an identifier", await ask(retriever, [naming(text, draw) for text in questions[:100]]))
@@ -189,6 +212,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--chunks", type=int, default=100_000)
     parser.add_argument("--questions", type=int, default=400)
+    parser.add_argument("--closed", type=float, default=0.0)
+    parser.add_argument("--document", type=int, default=40, help="chunks of a document")
     parser.add_argument("--folder", type=pathlib.Path)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="citebot-latency-") as folder:

@@ -104,6 +104,7 @@ class Chunk:
     ``overlap`` counts the leading characters of ``text`` that an earlier chunk of the same section holds already
     (overlap, or a repeated table header): dropping them, the chunks of a section rejoin to its text.
     ``keywords``, ``questions`` and ``tags`` come from enrichment and take part in search, never in quotes.
+    ``reader_set`` names the readers that the document's source told; empty: it told none, the knowledge base decides.
     """
 
     id: str
@@ -123,6 +124,7 @@ class Chunk:
     keywords: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    reader_set: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,7 @@ from sqlalchemy import select
 from ragcore.library import CHROMA, Library
 from ragcore.library.recovery import check
 from ragcore.stores.health import IndexState
+from ragcore.stores.rows import parts_of_entry, reader_set_of
 from ragcore.stores.schema import chunks, documents, staged, vector_sums, vectors
 from tests.fakes.crashing import Job, sync
 from tests.fakes.embedding import HashEmbedder
@@ -59,6 +60,7 @@ def _scene(
     target: dict[str, str],
     *,
     embedder: str = "hash",
+    readers: str = "",
 ) -> Scene:
     start, end = folder / "start.json", folder / "end.json"
     start.write_text(json.dumps(before))
@@ -66,7 +68,7 @@ def _scene(
     forked.start(replace(job, folder=str(folder / "before"), state=str(start)))
     assert forked.wait() > 0
     shutil.copytree(folder / "before", folder / "undisturbed")
-    job = replace(job, state=str(end), embedder=embedder)
+    job = replace(job, state=str(end), embedder=embedder, readers=readers or job.readers)
     began = time.monotonic()
     forked.start(replace(job, folder=str(folder / "undisturbed")))
     moments = forked.wait()
@@ -93,6 +95,14 @@ def embedder_scene(tmp_path_factory: pytest.TempPathFactory, forked: Workers) ->
     target = {**before, "d1": "Something else."}
     job = Job(folder="", state="")
     return _scene(tmp_path_factory.mktemp("embedder"), forked, job, before, target, embedder="other")
+
+
+@pytest.fixture(scope="module")
+def readers_scene(tmp_path_factory: pytest.TempPathFactory, forked: Workers) -> Scene:
+    """Half of the documents are told to others than before, and nothing in them changes."""
+    texts = _texts(10, 4)
+    job = Job(folder="", state="", readers="slack:T/@U1 *")
+    return _scene(tmp_path_factory.mktemp("readers"), forked, job, texts, texts, readers="slack:T/@U2")
 
 
 @pytest.fixture(scope="module")
@@ -130,6 +140,23 @@ def test_killed_while_another_embedder_takes_over(
         forked.start(replace(embedder_scene.job, folder=str(folder), die_at=point))
         forked.wait()
         _assert_same(folder, embedder_scene, f"killed at {point} of {embedder_scene.moments}")
+
+
+def test_killed_while_readers_change(tmp_path: pathlib.Path, forked: Workers, readers_scene: Scene) -> None:
+    """What is stored, and what both indexes hold, is for the new readers in the end."""
+    drawn = random.Random(os.urandom(8))
+    for trial in range(scaled(1)):
+        folder = tmp_path / str(trial)
+        shutil.copytree(readers_scene.before, folder)
+        points = [drawn.randint(1, readers_scene.moments) for _ in range(KILLS_IN_A_ROW)]
+        for point in points:
+            forked.start(replace(readers_scene.job, folder=str(folder), die_at=point))
+            forked.wait()
+        _assert_same(folder, readers_scene, f"killed at {points} of {readers_scene.moments}")
+    new = reader_set_of({"slack:T/@U2"})
+    entries = [parts_of_entry(entry)[1] for entry in readers_scene.undisturbed["vector ids"]]
+    assert sorted(set(entries)) == ["", new]
+    assert entries.count(new) == 20
 
 
 def test_killed_at_any_time(tmp_path: pathlib.Path, forked: Workers, scene: Scene) -> None:
@@ -234,7 +261,7 @@ async def _ended(folder: pathlib.Path, target: dict[str, str], job: Job) -> dict
     """Sync once more, undisturbed, and return the state of everything that is stored."""
     library = await Library.open(folder, embedder=HashEmbedder(name=job.embedder, dimension=job.dimension))
     try:
-        await sync(library, target)
+        await sync(library, target, readers=job.readers)
         for health in await check(library):
             assert health.state is IndexState.WELL, health
         return await _state(library)
@@ -268,9 +295,9 @@ async def _finds_all(library: Library) -> bool:
     while page := await library.registry.live_page("kb", after=after):
         after = page[-1].chunk.id
         known = await library.vector_rows.get(base.embedder, [stored.vector_key for stored in page])
-        kept = await library.vectors._chroma.vectors(base.collection, [stored.vector_key for stored in page])
+        kept = await library.vectors._chroma.vectors(base.collection, [stored.entry for stored in page])
         for n, stored in enumerate(page):
-            if not np.allclose(kept[stored.vector_key], known[stored.vector_key], atol=1e-3):
+            if not np.allclose(kept[stored.entry], known[stored.vector_key], atol=1e-3):
                 return False
             if n % 10 == 0:
                 hits = await library.vectors.query("kb", known[stored.vector_key], 5)

@@ -18,7 +18,7 @@ from ragcore.ingest.prepare import Prepared
 from ragcore.ingest.spool import SLICE, Draft, slices
 from ragcore.library import Library
 from ragcore.library.upkeep import remove_vectors, write_keywords
-from ragcore.stores.rows import StoredChunk
+from ragcore.stores.rows import StoredChunk, parts_of_entry
 from ragcore.stores.staging import Staged
 from ragcore.stores.waiting import uninterrupted
 
@@ -142,10 +142,10 @@ async def _add_vectors(library: Library, part: Sequence[StoredChunk]) -> None:
     """Add the entries of texts that no live chunk has yet."""
     by_base: dict[str, dict[str, None]] = defaultdict(dict)
     for stored in part:
-        by_base[stored.chunk.knowledge_base][stored.vector_key] = None
-    for name, keys in by_base.items():
-        indexed = await library.entries.indexed(name, keys)
-        lacking = [key for key in keys if key not in indexed]
+        by_base[stored.chunk.knowledge_base][stored.entry] = None
+    for name, entries in by_base.items():
+        indexed = await library.entries.indexed(name, entries)
+        lacking = {entry: parts_of_entry(entry)[0] for entry in entries if entry not in indexed}
         if lacking:
-            vectors = await library.vector_rows.get(library.embedder.name, lacking)
-            await library.vectors.add(name, lacking, np.stack([vectors[key] for key in lacking]))
+            vectors = await library.vector_rows.get(library.embedder.name, list(lacking.values()))
+            await library.vectors.add(name, list(lacking), np.stack([vectors[key] for key in lacking.values()]))

@@ -182,6 +182,7 @@ def _drafts(document: Document, title: str, pieces: Sequence[Piece], first: int)
             location=piece.location,
             overlap=piece.overlap,
             updated_at=document.updated_at,
+            reader_set=document.reader_set,
         )
         stored = StoredChunk(chunk=chunk, vector_key=digest(text), language=language_of(piece.text))
         drafts.append(Draft(stored=stored, text=text))

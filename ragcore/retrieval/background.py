@@ -103,22 +103,24 @@ class Backgrounds:
     def __init__(self, vectors: ChunkVectors) -> None:
         """Start with none drawn."""
         self._vectors = vectors
-        self._drawn: dict[str, tuple[float, int, Sample]] = {}
-        self._drawing: dict[str, asyncio.Lock] = {}
+        self._drawn: dict[tuple[str, bool], tuple[float, int, Sample]] = {}
+        self._drawing: dict[tuple[str, bool], asyncio.Lock] = {}
 
-    async def of(self, knowledge_base: str, *, count: int | None) -> Sample:
+    async def of(self, knowledge_base: str, *, count: int | None, open_alone: bool = False) -> Sample:
         """Return the sample of a knowledge base; drawn anew when ``count``, its chunks, has changed by a quarter.
 
-        None takes what was drawn last.
+        None takes what was drawn last. ``open_alone`` draws from what is open to all of the knowledge base's readers:
+        for whoever may not read the rest, and so that one sample does for all of them.
         """
-        async with self._drawing.setdefault(knowledge_base, asyncio.Lock()):
-            known = self._drawn.get(knowledge_base)
+        key = (knowledge_base, open_alone)
+        async with self._drawing.setdefault(key, asyncio.Lock()):
+            known = self._drawn.get(key)
             if known is not None and _holds(known, count):
                 return known[2]
-            drawn = await self._vectors.sample(knowledge_base, SAMPLE)
+            drawn = await self._vectors.sample(knowledge_base, SAMPLE, open_alone=open_alone)
             seen = len(drawn) if count is None else count
             sample = await asyncio.to_thread(summarise, drawn, seen)
-            self._drawn[knowledge_base] = (time.monotonic(), seen, sample)
+            self._drawn[key] = (time.monotonic(), seen, sample)
             return sample
 
 

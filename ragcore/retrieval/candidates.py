@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from ragcore.retrieval.query import SearchQuery
 from ragcore.retrieval.scoring import Background
 from ragcore.retrieval.weighing import COMMON, WeighedQuery, weigh
 from ragcore.stores.chunk_vectors import ChunkVectors
-from ragcore.stores.hits import Alternative, Hit, KeywordQuery, KeywordReader, KeywordSearch, VectorIndex
+from ragcore.stores.hits import Alternative, Hit, KeywordQuery, KeywordReader, KeywordSearch, Permitted, VectorIndex
 
 log = logging.getLogger(__name__)
 
@@ -55,13 +55,24 @@ class Candidates:
 class _Words:
     """The weighed question, the best chunks by words, and for chunks with its rare identifiers the share of them.
 
-    ``named`` are chunks that may hold what the question names to the letter; they are among those found.
+    ``named`` are chunks that may hold what the question names to the letter; they are among those found. ``indexed``
+    counts all chunks of the knowledge base, those that are closed to the audience too.
     """
 
     weighed: WeighedQuery
+    indexed: int
     found: Sequence[Hit]
     exact: Mapping[str, float]
     named: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Within:
+    """Where a question looks: in one knowledge base, in these documents unless there are none, and in what is open."""
+
+    knowledge_base: str
+    document_ids: tuple[str, ...] = ()
+    only: Permitted | None = None
 
 
 class CandidateSearch:
@@ -84,38 +95,30 @@ class CandidateSearch:
         self._backgrounds = backgrounds
 
     async def search(
-        self,
-        knowledge_base: str,
-        query: SearchQuery,
-        vector: NDArray[np.float32] | None,
-        k: int,
-        document_ids: tuple[str, ...],
-        *,
-        extra: int = 0,
+        self, within: Within, query: SearchQuery, vector: NDArray[np.float32] | None, k: int, *, extra: int = 0
     ) -> Candidates:
         """Return the candidates: the k best of each leg, whichever leg can be asked.
 
         Args:
-            knowledge_base: Where to look.
+            within: Where to look.
             query: The analysed question.
             vector: The question's unit vector, float32 (dim,); None when there is no embedder to be had.
             k: How many candidates each leg brings.
-            document_ids: Narrows to these documents, unless empty.
             extra: How many more the keyword leg brings, for chunks that are not live; the dense leg gives live ones.
         """
         dense, words = await asyncio.gather(
-            self._dense(knowledge_base, vector, k, document_ids),
-            self._by_words(knowledge_base, query, k + extra, document_ids),
+            self._dense(within, vector, k),
+            self._by_words(within, query, k + extra),
         )
         bm25, cosines, (languages, backgrounds) = await asyncio.gather(
-            self._completed_bm25(knowledge_base, words, dense or ()),
+            self._completed_bm25(within, words, dense or ()),
             self._completed_cosines(vector, dense, words),
-            self._compared_with(knowledge_base, query, vector, dense, words),
+            self._compared_with(within, query, vector, dense, words),
         )
         if bm25 is None:
             words = None
         return Candidates(
-            knowledge_base=knowledge_base,
+            knowledge_base=within.knowledge_base,
             cosines=cosines,
             bm25=bm25,
             weighed=words.weighed if words else None,
@@ -127,47 +130,47 @@ class CandidateSearch:
             keyword_ranks={hit.chunk_id: rank for rank, hit in enumerate(words.found if words else (), start=1)},
         )
 
-    async def _dense(
-        self, knowledge_base: str, vector: NDArray[np.float32] | None, k: int, document_ids: tuple[str, ...]
-    ) -> list[Hit] | None:
+    async def _dense(self, within: Within, vector: NDArray[np.float32] | None, k: int) -> list[Hit] | None:
         """Return the nearest chunks, None while the vectors cannot be searched."""
         if vector is None:
             return None
         try:
-            if document_ids:
-                return await self._chunk_vectors.nearest(knowledge_base, vector, k, document_ids)
-            return await self._vectors.query(knowledge_base, vector, k)
+            if within.document_ids:
+                return await self._chunk_vectors.nearest(
+                    within.knowledge_base, vector, k, within.document_ids, within.only
+                )
+            return await self._vectors.query(within.knowledge_base, vector, k, within.only)
         except StoreError as error:
-            log.warning("searching %s by words alone: %s", knowledge_base, error)
+            log.warning("searching %s by words alone: %s", within.knowledge_base, error)
             return None
 
-    async def _by_words(
-        self, knowledge_base: str, query: SearchQuery, k: int, document_ids: tuple[str, ...]
-    ) -> _Words | None:
+    async def _by_words(self, within: Within, query: SearchQuery, k: int) -> _Words | None:
         """Return what the words find, None while they cannot be searched."""
 
         def work(reader: KeywordReader) -> _Words:
-            weighed = weigh(query, reader.statistics(knowledge_base, query.vocabulary))
-            found = reader.search(knowledge_base, weighed.keywords, k, document_ids)
-            named = _named(reader, knowledge_base, weighed, document_ids)
+            statistics = reader.statistics(within.knowledge_base, query.vocabulary, within.only)
+            weighed = weigh(query, statistics)
+            found = _found(reader, within, weighed.keywords, k)
+            named = _named(reader, within, weighed)
             missing = sorted(named - {hit.chunk_id for hit in found})
-            scored = reader.scores(knowledge_base, weighed.keywords, missing)
+            scored = reader.scores(within.knowledge_base, weighed.keywords, missing, within.only)
             unscored = sorted({*missing} - {hit.chunk_id for hit in scored})
             return _Words(
                 weighed=weighed,
+                indexed=statistics.count if statistics.indexed is None else statistics.indexed,
                 found=[*found, *scored, *(Hit(chunk_id=chunk_id, score=0.0) for chunk_id in unscored)],
-                exact=_exact(reader, knowledge_base, weighed, document_ids),
+                exact=_exact(reader, within, weighed),
                 named=named,
             )
 
         try:
             return await self._keywords.read(work)
         except StoreError as error:
-            log.warning("searching %s by vectors alone: %s", knowledge_base, error)
+            log.warning("searching %s by vectors alone: %s", within.knowledge_base, error)
             return None
 
     async def _completed_bm25(
-        self, knowledge_base: str, words: _Words | None, dense: Sequence[Hit]
+        self, within: Within, words: _Words | None, dense: Sequence[Hit]
     ) -> dict[str, float] | None:
         """Return the BM25 scores of all candidates; a chunk that only the dense leg found may still share words."""
         if words is None:
@@ -178,9 +181,11 @@ class CandidateSearch:
         if not missing:
             return scores
         try:
-            more = await self._keywords.read(lambda reader: reader.scores(knowledge_base, asked, missing))
+            more = await self._keywords.read(
+                lambda reader: reader.scores(within.knowledge_base, asked, missing, within.only)
+            )
         except StoreError as error:
-            log.warning("searching %s by vectors alone: %s", knowledge_base, error)
+            log.warning("searching %s by vectors alone: %s", within.knowledge_base, error)
             return None
         return dict.fromkeys(missing, 0.0) | {hit.chunk_id: hit.score for hit in more} | scores
 
@@ -200,7 +205,7 @@ class CandidateSearch:
 
     async def _compared_with(
         self,
-        knowledge_base: str,
+        within: Within,
         query: SearchQuery,
         vector: NDArray[np.float32] | None,
         dense: Sequence[Hit] | None,
@@ -209,7 +214,13 @@ class CandidateSearch:
         """Return the candidates' languages, where there are several, and by language the background they stand on."""
         if vector is None or dense is None:
             return {}, {}
-        sample = await self._backgrounds.of(knowledge_base, count=words.weighed.count if words else None)
+        sample = await self._backgrounds.of(
+            within.knowledge_base,
+            count=words.indexed if words else None,
+            open_alone=within.only is not None,
+        )
+        if words is not None and within.only is not None:
+            sample = replace(sample, count=words.weighed.count)
         languages: dict[str, str] = {}
         if len(sample.languages) > 1:
             found = [hit.chunk_id for hit in (*dense, *(words.found if words else ()))]
@@ -220,23 +231,24 @@ class CandidateSearch:
         }
 
 
-def _exact(
-    reader: KeywordReader, knowledge_base: str, weighed: WeighedQuery, document_ids: tuple[str, ...]
-) -> dict[str, float]:
+def _found(reader: KeywordReader, within: Within, query: KeywordQuery, k: int) -> list[Hit]:
+    """Search by words where the question looks."""
+    return reader.search(within.knowledge_base, query, k, within.document_ids, within.only)
+
+
+def _exact(reader: KeywordReader, within: Within, weighed: WeighedQuery) -> dict[str, float]:
     """Return, for each chunk with a rare identifier of the question, the share of them that it has."""
     total = sum(weighed.exact.values())
     shares: dict[str, float] = {}
     for term, rarity in weighed.exact.items():
         asked = KeywordQuery(clauses=((Alternative(terms=(term,)),),))
-        for hit in reader.search(knowledge_base, asked, COMMON, document_ids):
+        for hit in _found(reader, within, asked, COMMON):
             shares[hit.chunk_id] = shares.get(hit.chunk_id, 0.0) + rarity / total
     return shares
 
 
-def _named(
-    reader: KeywordReader, knowledge_base: str, weighed: WeighedQuery, document_ids: tuple[str, ...]
-) -> frozenset[str]:
+def _named(reader: KeywordReader, within: Within, weighed: WeighedQuery) -> frozenset[str]:
     """Return the chunks, at most ``COMMON`` for each name, that have all its terms."""
     asked = [KeywordQuery(clauses=((Alternative(terms=name),),)) for name in weighed.named]
-    hits = (reader.search(knowledge_base, query, COMMON, document_ids) for query in asked)
+    hits = (_found(reader, within, query, COMMON) for query in asked)
     return frozenset(hit.chunk_id for found in hits for hit in found)

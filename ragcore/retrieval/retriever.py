@@ -14,7 +14,7 @@ from ragcore.errors import ModelError, StoreError
 from ragcore.models.embeddings import Embedder
 from ragcore.phrases import Phrase
 from ragcore.retrieval.background import Backgrounds
-from ragcore.retrieval.candidates import Candidates, CandidateSearch
+from ragcore.retrieval.candidates import Candidates, CandidateSearch, Within
 from ragcore.retrieval.matching import matched_words, named_shares, phrase_share
 from ragcore.retrieval.options import RetrievalOptions
 from ragcore.retrieval.query import SearchQuery, analyse
@@ -23,7 +23,7 @@ from ragcore.retrieval.scoring import NAMED_SHARE, lifted
 from ragcore.retrieval.synonyms import Synonyms
 from ragcore.retrieval.weighing import COMMON
 from ragcore.stores.chunk_vectors import ChunkVectors
-from ragcore.stores.hits import KeywordSearch, VectorIndex
+from ragcore.stores.hits import KeywordSearch, Permitted, VectorIndex
 from ragcore.stores.registry import Registry
 from ragcore.types import Chunk, Question, ScoredChunk
 
@@ -186,11 +186,12 @@ class Retriever:
         options = self._options
         read = max(2 * options.top_n, READ_FOR_PHRASES if query.phrases or query.references else READ)
 
-        async def search(extra: int) -> _Searched:
-            asked = [
-                self._search.search(name, query, vector, options.top_k, question.document_ids, extra=extra)
+        async def search(extra: int, filters: Mapping[str, Permitted]) -> _Searched:
+            within = (
+                Within(knowledge_base=name, document_ids=question.document_ids, only=filters.get(name))
                 for name in question.knowledge_bases
-            ]
+            )
+            asked = [self._search.search(each, query, vector, options.top_k, extra=extra) for each in within]
             groups = await asyncio.gather(*asked)
             ranking = rank(groups, weight=options.vector_similarity_weight, threshold=options.similarity_threshold)
             return _Searched(groups=groups, ranking=ranking, read=read + extra)

@@ -1,6 +1,6 @@
 """From the clauses of a question and the statistics of a knowledge base to what its keyword index is asked."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ragcore.retrieval.query import Clause, SearchQuery
@@ -55,7 +55,10 @@ def weigh(query: SearchQuery, statistics: TermStatistics) -> WeighedQuery:
     known = [clause for clause, alternatives in zip(clauses, asked, strict=True) if alternatives]
     counted = [clause for clause in clauses if not clause.context]
     return WeighedQuery(
-        keywords=KeywordQuery(clauses=tuple(alternatives for alternatives in asked if alternatives)),
+        keywords=KeywordQuery(
+            clauses=tuple(alternatives for alternatives in asked if alternatives),
+            rarity=_rarities(asked, statistics, frequency),
+        ),
         count=statistics.count,
         ceiling=sum(clause.weight * rarity[clause.term] for clause in counted) * (K1 + 1.0),
         known_ceiling=sum(clause.weight * rarity[clause.term] for clause in counted if clause in known) * (K1 + 1.0),
@@ -74,6 +77,16 @@ def weigh(query: SearchQuery, statistics: TermStatistics) -> WeighedQuery:
             )
         ),
     )
+
+
+def _rarities(
+    asked: Sequence[tuple[Alternative, ...]], statistics: TermStatistics, frequency: Mapping[str, int]
+) -> dict[str, float]:
+    """Return with which idf terms are scored where the index's own would count, and so tell of, what is closed."""
+    if statistics.indexed is None:
+        return {}
+    terms = (term for alternatives in asked for alternative in alternatives for term in alternative.terms)
+    return {term: idf(statistics.count, frequency[term]) for term in terms}
 
 
 def _is_mere_joining(clause: Clause, query: SearchQuery, frequency: Mapping[str, int]) -> bool:

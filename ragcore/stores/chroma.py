@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from ragcore.errors import ConfigError, IndexDamaged, StoreError
 from ragcore.stores.chroma_files import ChromaFiles
 from ragcore.stores.chroma_probe import dead_collections
+from ragcore.stores.hits import Permitted
 from ragcore.stores.waiting import uninterrupted
 
 if TYPE_CHECKING:
@@ -30,8 +31,10 @@ MAX_BATCH = 5_461
 """Most rows that Chroma takes in one call."""
 PAGE = 5_000
 """Rows of one ``get``; 36,000 were too many SQL variables for Chroma."""
-LAYOUT = 2
+LAYOUT = 3
 """Grows when what stands in a collection changes its meaning: one of another layout is built anew."""
+WITHOUT_READERS = 2
+"""The layout before this one. It knew no readers; where no source told any, the two are the same."""
 THREADS = 4
 SERVER_SECONDS = 60.0
 """How long a server may take to answer one call, or to be reached."""
@@ -149,12 +152,19 @@ class Chroma:
         """Whether the collections stand in a folder of this process alone, rather than on a server."""
         return self._files is not None
 
-    async def add(self, name: str, ids: Sequence[str], vectors: NDArray[np.float32]) -> None:
-        """Add vectors, float32 ``(len(ids), dim)``; ids that are there already stay as they are."""
+    async def add(
+        self, name: str, ids: Sequence[str], vectors: NDArray[np.float32], reader_sets: Sequence[str] = ()
+    ) -> None:
+        """Add vectors, float32 ``(len(ids), dim)``; ids that are there already stay as they are.
+
+        ``reader_sets`` has one for each id, or is empty where nobody told any: then no metadata is written.
+        """
         collection = await self._collection(name)
         for start in range(0, len(ids), MAX_BATCH):
             part = slice(start, start + MAX_BATCH)
-            await self._write(name, collection.add, ids=list(ids[part]), embeddings=vectors[part])
+            told = [_metadata(reader_set) for reader_set in reader_sets[part]]
+            kept = {"metadatas": told} if any(told) else {}
+            await self._write(name, collection.add, ids=list(ids[part]), embeddings=vectors[part], **kept)
 
     async def delete(self, name: str, ids: Sequence[str]) -> None:
         """Delete vectors; ids that are not there are passed over."""
@@ -162,10 +172,14 @@ class Chroma:
         for start in range(0, len(ids), MAX_BATCH):
             await self._write(name, collection.delete, ids=list(ids[start : start + MAX_BATCH]))
 
-    async def query(self, name: str, vector: NDArray[np.float32], k: int) -> list[tuple[str, float]]:
+    async def query(
+        self, name: str, vector: NDArray[np.float32], k: int, only: Permitted | None = None
+    ) -> list[tuple[str, float]]:
         """Return ids and cosines of the ``k`` nearest to a unit vector float32 ``(dim,)``, best first."""
         collection = await self._collection(name)
-        found = await self._run(collection.query, query_embeddings=[vector], n_results=k, include=["distances"])
+        where = {"where": _where(only)} if only is not None else {}
+        asked = {"query_embeddings": [vector], "n_results": k, "include": ["distances"], **where}
+        found = await self._run(collection.query, **asked)
         distances = (found["distances"] or [[]])[0]
         hits = [(entry, 1.0 - float(distance)) for entry, distance in zip(found["ids"][0], distances, strict=True)]
         return sorted(hits, key=lambda hit: (-hit[1], hit[0]))
@@ -249,6 +263,19 @@ def _client(where: Path | str) -> "ClientAPI":
     for session in _sessions(client):  # Chroma waits for ever, and offers no setting for it
         session.timeout = SERVER_SECONDS
     return client
+
+
+def _metadata(reader_set: str) -> dict[str, str | bool] | None:
+    """Return what an entry carries besides its vector: nothing where the knowledge base decides who reads."""
+    return {"reader_set": reader_set, "told": True} if reader_set else None
+
+
+def _where(only: Permitted) -> dict[str, Any]:
+    """Return the filter, by the shorter of the two lists; an entry without metadata passes both ways."""
+    if len(only.closed) <= len(only.sets):
+        return {"reader_set": {"$nin": sorted(only.closed)}}
+    open_to_all = {"told": {"$ne": True}}
+    return {"$or": [open_to_all, {"reader_set": {"$in": sorted(only.sets)}}]} if only.sets else open_to_all
 
 
 def _server(url: str) -> tuple[str, int, bool]:

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, and_, bindparam, false, select
 
 from ragcore.errors import StoreError
 from ragcore.stores.database import PAGE, Database
-from ragcore.stores.hits import Hit
+from ragcore.stores.hits import Hit, Permitted
 from ragcore.stores.rows import pages, vector_from_bytes
 from ragcore.stores.schema import chunks, documents, vectors
 
@@ -29,7 +29,7 @@ _NAMED = and_(
     documents.c.knowledge_base == bindparam("name"),
     documents.c.deleted == false(),
 )
-_CHUNK_COUNTS = select(documents.c.id, documents.c.chunk_count).where(_NAMED)
+_CHUNK_COUNTS = select(documents.c.id, documents.c.chunk_count, documents.c.reader_set).where(_NAMED)
 
 _LANGUAGES = select(chunks.c.id, chunks.c.language).where(chunks.c.id.in_(bindparam("ids", expanding=True)))
 
@@ -77,9 +77,16 @@ class ChunkVectors:
         return await self._database.read(work)
 
     async def nearest(
-        self, knowledge_base: str, vector: NDArray[np.float32], k: int, document_ids: Sequence[str]
+        self,
+        knowledge_base: str,
+        vector: NDArray[np.float32],
+        k: int,
+        document_ids: Sequence[str],
+        only: Permitted | None = None,
     ) -> list[Hit]:
         """Return the k nearest live chunks of some documents with their exact cosines, best first.
+
+        Documents that ``only`` doesn't admit are passed over.
 
         They are all compared, which costs what was named: 20,000 chunks take 0.15 s. The vector index would take 0.1 s
         to keep to three documents of 100,000 chunks.
@@ -94,6 +101,7 @@ class ChunkVectors:
                 row[0]: row[1]
                 for page in pages(document_ids, PAGE)
                 for row in connection.execute(_CHUNK_COUNTS, {**name, "documents": page})
+                if only is None or only.admits(row[2])
             }
             best: list[Hit] = []
             for group in _groups(counts):
@@ -106,12 +114,16 @@ class ChunkVectors:
 
         return await self._database.read(work)
 
-    async def sample(self, knowledge_base: str, count: int) -> list[SampledChunk]:
+    async def sample(self, knowledge_base: str, count: int, *, open_alone: bool = False) -> list[SampledChunk]:
         """Draw live chunks at random, the same ones while the knowledge base stays the same.
+
+        With ``open_alone`` none of a document whose source told readers.
 
         Generations are hashes, so ids in order are documents at random; of one document not all chunks are taken.
         """
         here = and_(chunks.c.knowledge_base == knowledge_base, documents.c.deleted.is_(False))
+        if open_alone:
+            here = and_(here, chunks.c.reader_set == "")
         listed = select(chunks.c.id).join(documents, _LIVE).where(here).order_by(chunks.c.id)
         async with self._database.connect() as connection:
             ids = list((await connection.scalars(listed.limit(count * _SAMPLE_FACTOR))).all())

@@ -1,7 +1,7 @@
 """What a search index gives back, and what both derived indexes look like to those who search them."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -21,6 +21,22 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Permitted:
+    """Of the reader sets in one knowledge base, those that meet an audience, and those that are closed to it.
+
+    What has no reader set may be read by all who may read the knowledge base. Where nothing is closed there is no
+    value of this class, and no filter.
+    """
+
+    sets: frozenset[str]
+    closed: frozenset[str]
+
+    def admits(self, reader_set: str) -> bool:
+        """Return whether a chunk with this reader set may be read."""
+        return not reader_set or reader_set in self.sets
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Alternative:
     """One way to meet a clause: all of these terms, as ``ragcore.terms`` gives them, counted with ``weight`` (> 0)."""
 
@@ -32,32 +48,50 @@ class Alternative:
 class KeywordQuery:
     """Clauses of which a chunk should meet as many as it can; each scores by its best alternative.
 
-    Built by ``ragcore.retrieval.query`` from what a person typed, never parsed from a query language.
+    Built by ``ragcore.retrieval.query`` from what a person typed, never parsed from a query language. ``rarity`` is the
+    idf that terms are scored with, by term, where it is not to be the index's own: that counts what is closed, too.
     """
 
     clauses: tuple[tuple[Alternative, ...], ...] = ()
+    rarity: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TermStatistics:
-    """How many chunks a knowledge base has, and in how many of them each asked term stands, in the order asked."""
+    """How many chunks a knowledge base has, and in how many of them each asked term stands, in the order asked.
+
+    Where some are closed to the audience, only the others are counted, and ``indexed`` counts all; else it is None.
+    """
 
     count: int
     frequencies: tuple[int, ...]
+    indexed: int | None = None
 
 
 class KeywordReader(Protocol):
-    """One state of a keyword index. Its calls block: they are made within ``KeywordIndex.read``."""
+    """One state of a keyword index. Its calls block: they are made within ``KeywordIndex.read``.
 
-    def statistics(self, knowledge_base: str, terms: Sequence[str]) -> TermStatistics:
+    ``only`` leaves out what is closed to an audience, as if it were not there; None: nothing is.
+    """
+
+    def statistics(self, knowledge_base: str, terms: Sequence[str], only: Permitted | None = None) -> TermStatistics:
         """Return chunk and document frequencies; chunks removed lately may still count."""
         ...
 
-    def search(self, knowledge_base: str, query: KeywordQuery, k: int, document_ids: Sequence[str] = ()) -> list[Hit]:
+    def search(
+        self,
+        knowledge_base: str,
+        query: KeywordQuery,
+        k: int,
+        document_ids: Sequence[str] = (),
+        only: Permitted | None = None,
+    ) -> list[Hit]:
         """Return the k best chunks that meet at least one clause, best first; within the documents, if any given."""
         ...
 
-    def scores(self, knowledge_base: str, query: KeywordQuery, chunk_ids: Sequence[str]) -> list[Hit]:
+    def scores(
+        self, knowledge_base: str, query: KeywordQuery, chunk_ids: Sequence[str], only: Permitted | None = None
+    ) -> list[Hit]:
         """Return the query's score for those of the chunks that meet a clause."""
         ...
 
@@ -110,6 +144,11 @@ class KeywordIndex(KeywordSearch, Protocol):
 class VectorIndex(Protocol):
     """The derived index of vectors: what retrieval asks of it."""
 
-    async def query(self, knowledge_base: str, vector: NDArray[np.float32], k: int) -> list[Hit]:
-        """Return the k nearest chunks with their cosines, best first; IndexDamaged while it is being refilled."""
+    async def query(
+        self, knowledge_base: str, vector: NDArray[np.float32], k: int, only: Permitted | None = None
+    ) -> list[Hit]:
+        """Return the k nearest chunks with their cosines, best first; IndexDamaged while it is being refilled.
+
+        ``only`` leaves out what is closed to an audience; None: nothing is.
+        """
         ...

@@ -16,6 +16,9 @@ QUESTION_WEIGHT = 1
 """How often a term of each place counts beside one of the text. With inscit's titles cut into title and headings,
 nDCG@10 of a whole search is 0.762, 0.790, 0.791 and 0.793 for headings counted 0, 1, 2 and 3 times."""
 
+OPEN = "-"
+"""What stands in the place of a reader set where the source told no readers."""
+
 _SEPARATOR = "\x1f"
 
 

@@ -13,18 +13,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ragcore.errors import BusyError, IndexDamaged, StoreError
 from ragcore.stores.hits import KeywordReader
-from ragcore.stores.keyword_document import bag, scope
-from ragcore.stores.keyword_snapshot import TantivySnapshot, chunk_id
+from ragcore.stores.keyword_document import OPEN, bag, scope
+from ragcore.stores.keyword_snapshot import MARKER, TantivySnapshot, chunk_id
 from ragcore.types import Chunk
 
 if TYPE_CHECKING:
     import tantivy
 
-FORMAT = 4
+FORMAT = 5
 """Grows when schema or analysis change: an index of another format counts as damaged, and is refilled."""
 
 _HEAP = 64_000_000  # bytes that the writer gathers before it writes a segment
-_MARKER = "revision"
 _Result = TypeVar("_Result")
 
 
@@ -84,7 +83,7 @@ class TantivyKeywords:
                     writer.delete_documents_by_term("id", chunk.id)
                     writer.add_document(document)
                 if revision is not None:
-                    writer.delete_documents_by_term("marker", _MARKER)
+                    writer.delete_documents_by_term("marker", MARKER)
                     writer.add_document(_marker(revision))
                 writer.commit()
             except ValueError:
@@ -120,7 +119,7 @@ class TantivyKeywords:
 
         index = self._opened()
         searcher = index.searcher()
-        query = tantivy.Query.term_query(index.schema, "marker", _MARKER)
+        query = tantivy.Query.term_query(index.schema, "marker", MARKER)
         for _, address in searcher.search(query, limit=1, count=False).hits:
             written = searcher.doc(address)
             if written.get_first("format") != FORMAT:
@@ -193,7 +192,7 @@ def _schema() -> "tantivy.Schema":
 
     builder = tantivy.SchemaBuilder()
     builder.add_text_field("id", stored=True, tokenizer_name="raw", index_option="basic")
-    for name in ("document", "generation", "knowledge_base", "kind", "marker"):
+    for name in ("document", "generation", "knowledge_base", "kind", "marker", "reader_set"):
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
     builder.add_text_field("body", tokenizer_name="whitespace", index_option="freq")
     builder.add_unsigned_field("revision", stored=True)
@@ -212,6 +211,7 @@ def _document(chunk: Chunk) -> "tantivy.Document":
     document.add_text("generation", chunk.id.rpartition("-")[0])
     document.add_text("knowledge_base", chunk.knowledge_base)
     document.add_text("kind", "chunk")
+    document.add_text("reader_set", chunk.reader_set or OPEN)
     document.add_text("body", " ".join(prefix + term for term in bag(chunk)))
     return document
 
@@ -221,7 +221,7 @@ def _marker(revision: int) -> "tantivy.Document":
     import tantivy
 
     document = tantivy.Document()
-    document.add_text("marker", _MARKER)
+    document.add_text("marker", MARKER)
     document.add_unsigned("revision", revision)
     document.add_unsigned("format", FORMAT)
     return document

@@ -13,6 +13,8 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Row, Select, and_, bindparam, false, func, select
 
 from ragcore.stores.database import PAGE, Database, scalar
+from ragcore.stores.hits import Permitted
+from ragcore.stores.reader_sets import ReaderSets
 from ragcore.stores.rows import (
     Document,
     StoredChunk,
@@ -68,11 +70,6 @@ _NOT_LIVE = (
     .select_from(staged.join(chunks, _IN_FLUX))
     .where(staged.c.knowledge_base.in_(bindparam("names", expanding=True)))
 )
-_CLOSED = select(func.coalesce(func.sum(documents.c.chunk_count), 0)).where(
-    documents.c.knowledge_base.in_(bindparam("names", expanding=True)),
-    documents.c.readers.is_not(None),
-    documents.c.deleted == false(),
-)
 
 
 class Registry:
@@ -81,6 +78,7 @@ class Registry:
     def __init__(self, database: Database) -> None:
         """Read from an open database."""
         self.database = database
+        self._reader_sets = ReaderSets()
 
     async def revision(self) -> int:
         """Return the number of the last switch, 0 before the first."""
@@ -94,7 +92,7 @@ class Registry:
     async def settled_search(
         self,
         knowledge_bases: Sequence[str],
-        search: Callable[[int], Awaitable[T]],
+        search: Callable[[int, Mapping[str, Permitted]], Awaitable[T]],
         ids_of: Callable[[T], Sequence[str]],
         *,
         readers: frozenset[str] | None = None,
@@ -103,13 +101,13 @@ class Registry:
         """Search the indexes so that every document is seen in exactly one version, and none by who may not read it.
 
         A document replaced between the search and the look-up of what is live would be seen in no version: when a
-        switch came meanwhile, the search is repeated. Chunks that are not live, or closed to these readers, take places
-        in a search: when they make up most of what it found, it is repeated with more places, which costs something
-        only then.
+        switch came meanwhile, the search is repeated. Chunks that are not live take places in a search: when what is
+        dropped makes up most of what it found, it is repeated with more places, which costs something only then.
 
         Args:
             knowledge_bases: where the search looks; a chunk of another one is dropped, whatever an index says.
-            search: runs the search on the indexes; its argument says by how much to raise ``k``.
+            search: runs the search on the indexes; it is told by how much to raise ``k``, and what of each knowledge
+                base is permitted, where something in it is closed to these readers.
             ids_of: names the chunks that a result holds.
             readers: who sees what is found; a document that names its readers must name one of them. None sees all.
             homes: the knowledge base of each source. What still stands in another one, from before, is dropped.
@@ -117,17 +115,19 @@ class Registry:
         Returns:
             What the search returned, and the live ones of its chunks by id.
         """
-        before = await self.database.read(lambda connection: _newest(connection, knowledge_bases))
+        before, filters = await self._state(knowledge_bases, readers)
         extra = widened = 0
         for _ in range(SEARCH_ATTEMPTS):
-            result = await search(extra)
+            result = await search(extra, filters)
             ids = list(dict.fromkeys(ids_of(result)))
             live, now = await self._settled(ids, knowledge_bases, readers, homes)
             dropped = len(ids) - len(live)
-            crowd = await self._left_out(knowledge_bases, readers) if 2 * dropped > len(ids) else 0
+            crowd = await self._not_live(knowledge_bases) if 2 * dropped > len(ids) else 0
             if now == before and crowd <= extra:
                 break
-            before, extra = now, max(extra, min(crowd, FIRST_EXTRA * 4**widened))
+            if now != before:
+                before, filters = await self._state(knowledge_bases, readers)
+            extra = max(extra, min(crowd, FIRST_EXTRA * 4**widened))
             widened += bool(crowd)
         return result, live
 
@@ -145,16 +145,20 @@ class Registry:
             lambda connection: (_live_of(connection, ids, admits), _newest(connection, names))
         )
 
-    async def _left_out(self, names: Sequence[str], readers: frozenset[str] | None) -> int:
-        """Return how many chunks of these knowledge bases stand in indexes without being live, or are perhaps closed.
+    async def _state(self, names: Sequence[str], readers: frozenset[str] | None) -> tuple[int, Mapping[str, Permitted]]:
+        """Return the last switch in these knowledge bases, and what of each is permitted at that moment."""
 
-        At most MAX_EXTRA.
-        """
-        wanted = (_NOT_LIVE,) if readers is None else (_NOT_LIVE, _CLOSED)
+        def work(connection: Connection) -> tuple[int, Mapping[str, Permitted]]:
+            newest = {name: _newest(connection, [name]) for name in names}
+            filters = self._reader_sets.permitted(connection, newest, readers)
+            return max(newest.values(), default=0), filters
+
+        return await self.database.read(work)
+
+    async def _not_live(self, names: Sequence[str]) -> int:
+        """Return how many chunks of these knowledge bases stand in indexes without being live; at most MAX_EXTRA."""
         asked = {"names": list(names)}
-        count = await self.database.read(
-            lambda connection: sum(int(connection.scalar(one, asked) or 0) for one in wanted)
-        )
+        count = await self.database.read(lambda connection: int(connection.scalar(_NOT_LIVE, asked) or 0))
         return min(count, MAX_EXTRA)
 
     async def document(self, document_id: str) -> Document | None:
@@ -245,9 +249,19 @@ class Registry:
         counts = await self.counts_by_knowledge_base()
         return counts.get(knowledge_base, Counts()).chunks
 
-    async def counts_by_source(self) -> dict[str, Counts]:
-        """Return live documents and chunks of each source."""
-        return await self._counts(select(documents.c.source, func.count(), func.sum(documents.c.chunk_count)))
+    async def counts_by_source(self, readers: frozenset[str] | None = None) -> dict[str, Counts]:
+        """Return live documents and chunks of each source, of what is open to these readers; None sees all."""
+        if readers is None:
+            return await self._counts(select(documents.c.source, func.count(), func.sum(documents.c.chunk_count)))
+        told = (documents.c.source, documents.c.reader_set)
+        each = select(*told, func.min(documents.c.readers), func.count(), func.sum(documents.c.chunk_count))
+        found: dict[str, Counts] = {}
+        async with self.database.connect() as connection:
+            for row in await connection.execute(each.where(documents.c.deleted == false()).group_by(*told)):
+                if is_open(json.loads(row[2]) if row[1] else None, readers):
+                    so_far = found.get(row[0], Counts())
+                    found[row[0]] = Counts(documents=so_far.documents + row[3], chunks=so_far.chunks + int(row[4] or 0))
+        return found
 
     async def counts_by_knowledge_base(self) -> dict[str, Counts]:
         """Return live documents and chunks of each knowledge base."""

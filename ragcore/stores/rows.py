@@ -52,6 +52,11 @@ class Document:
     updated_at: datetime | None = None
     indexed_at: datetime | None = None
 
+    @property
+    def reader_set(self) -> str:
+        """Return the id of the set of its readers, empty when its source did not say."""
+        return reader_set_of(self.readers)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredChunk:
@@ -66,10 +71,31 @@ class StoredChunk:
         """Return the generation, the first part of the chunk's id."""
         return generation_of(self.chunk.id)
 
+    @property
+    def entry(self) -> str:
+        """Return the entry of the vector index that this chunk stands behind: one for each text and set of readers."""
+        return entry_of(self.vector_key, self.chunk.reader_set)
+
 
 def is_open(told: Collection[str] | None, readers: Collection[str] | None) -> bool:
     """Return whether one of these readers is among those that a source told, if it told any; readers None see all."""
     return told is None or readers is None or not frozenset(told).isdisjoint(readers)
+
+
+def reader_set_of(readers: Collection[str] | None) -> str:
+    """Return the id of a set of readers, 32 hexadecimal digits, the same for equal sets; empty for None."""
+    return "" if readers is None else digest("readers", *sorted(readers))[:32]
+
+
+def entry_of(vector_key: str, reader_set: str) -> str:
+    """Return the id of an entry of the vector index: a text, for those who may read it."""
+    return f"{vector_key}.{reader_set}" if reader_set else vector_key
+
+
+def parts_of_entry(entry: str) -> tuple[str, str]:
+    """Return the vector's key and the reader set of an entry."""
+    vector_key, _, reader_set = entry.partition(".")
+    return vector_key, reader_set
 
 
 def generation_of(chunk_id: str) -> str:
@@ -147,6 +173,7 @@ def chunk_from_row(row: Row[Any]) -> Chunk:
         keywords=tuple(enrichment.get("keywords", ())),
         questions=tuple(enrichment.get("questions", ())),
         tags=tuple(enrichment.get("tags", ())),
+        reader_set=row.reader_set,
     )
 
 
@@ -183,6 +210,7 @@ def chunk_record(stored: StoredChunk) -> Record:
         "token_count": chunk.token_count,
         "enrichment": _json(enrichment),
         "vector_key": stored.vector_key,
+        "reader_set": chunk.reader_set,
     }
 
 
@@ -190,6 +218,7 @@ def document_from_row(row: Row[Any]) -> Document:
     """Return the document of a whole row of its table."""
     values: Record = dict(row._mapping)
     readers = values["readers"]
+    del values["reader_set"]  # it follows from the readers
     values["readers"] = None if readers is None else frozenset(json.loads(readers))
     values["metadata"] = json.loads(values["metadata"])
     values["updated_at"] = utc(values["updated_at"])
@@ -201,6 +230,7 @@ def document_record(document: Document) -> Record:
     """Return the row of a document."""
     values: Record = {f.name: getattr(document, f.name) for f in dataclasses.fields(Document)}
     values["readers"] = None if document.readers is None else _json(sorted(document.readers))
+    values["reader_set"] = document.reader_set
     values["metadata"] = _json(dict(document.metadata))
     values["updated_at"] = utc(document.updated_at)
     values["indexed_at"] = utc(document.indexed_at)

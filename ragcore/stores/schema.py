@@ -18,6 +18,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    text,
 )
 
 metadata = MetaData()
@@ -47,12 +48,21 @@ documents = Table(
     Column("chunk_count", Integer, nullable=False, default=0),
     Column("token_count", Integer, nullable=False, default=0),
     Column("readers", Text),  # JSON list, null: the source did not say
+    # The id of that set of readers, which both indexes carry; empty: the knowledge base decides.
+    Column("reader_set", String(32), nullable=False, default="", server_default=""),
     Column("metadata", Text, nullable=False, default="{}"),
     Column("updated_at", DateTime(timezone=True)),
     Column("indexed_at", DateTime(timezone=True)),
     Index("documents_by_source", "source"),
     Index("documents_by_knowledge_base", "knowledge_base", "revision"),
     Index("documents_by_revision", "revision"),
+    Index(
+        "documents_by_reader_set",
+        "knowledge_base",
+        "reader_set",
+        sqlite_where=text("reader_set != '' AND deleted = 0"),
+        postgresql_where=text("reader_set != '' AND deleted = false"),
+    ),
 )
 
 # Every row stands, or is just being written, in the indexes of its knowledge base: a refill copies all of them.
@@ -74,6 +84,8 @@ chunks = Table(
     Column("enrichment", Text, nullable=False, default="{}"),  # JSON: keywords, questions, tags
     # Hash of the text that was embedded; with the embedder's name it finds the vector.
     Column("vector_key", String(64), nullable=False),
+    # As its document's when the chunk was written: readers are part of what makes a generation.
+    Column("reader_set", String(32), nullable=False, default="", server_default=""),
     Index("chunks_by_generation", "generation", "ordinal"),
     Index("chunks_by_knowledge_base", "knowledge_base", "id"),
     Index("chunks_by_vector", "knowledge_base", "vector_key"),

@@ -1,27 +1,30 @@
 """The derived index of vectors: one Chroma collection for each knowledge base, filled from SQL.
 
-It holds one entry for each distinct text (ragcore.stores.entries); a search gives the live chunks behind the entries
-it found. A rebuild fills a fresh collection beside the old one and switches in SQL; what is added or deleted meanwhile
-goes to both. Writers must not overlap with a page of a rebuild: the caller holds the library's write lock.
+It holds one entry for each distinct text and set of readers (ragcore.stores.entries); a search gives the live chunks
+behind the entries it found. A rebuild fills a fresh collection beside the old one and switches in SQL; what is added or
+deleted meanwhile goes to both. Writers must not overlap with a page of a rebuild: the caller holds the library's write
+lock.
 """
 
-import hashlib
 import secrets
-from collections.abc import AsyncGenerator, Sequence
+from collections import Counter
+from collections.abc import AsyncGenerator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragcore.errors import EmbedderMismatch, IndexDamaged, StoreError
 from ragcore.models.embeddings import Embedder
-from ragcore.stores.chroma import LAYOUT, Chroma
+from ragcore.stores.chroma import LAYOUT, WITHOUT_READERS, Chroma
 from ragcore.stores.database import PAGE
 from ragcore.stores.entries import Entries
 from ragcore.stores.health import Health, IndexHealth, IndexState
-from ragcore.stores.hits import Hit
+from ragcore.stores.hits import Hit, Permitted
 from ragcore.stores.registry import KnowledgeBase, Registry
+from ragcore.stores.rows import parts_of_entry
 from ragcore.stores.staging import Staging
 from ragcore.stores.sums import Vectors
+from ragcore.stores.telling_apart import told_apart
 
 INDEX = "vectors"
 """What this index is called in the library's health."""
@@ -33,6 +36,8 @@ WIDE = 2_000
 """Neighbours of the search by which a probe makes sure that an entry cannot be found."""
 MOST_NEIGHBOURS = 4_000
 """Most entries that a search looks at while those of no live chunk take its places."""
+OPEN_AMONG = 3
+"""How many times the asked neighbours are looked at for those that are not closed, before Chroma is asked to filter."""
 MOST_EQUAL = 10
 """Most chunks of one text among the hits: hundreds would take the places of all others, and say the same."""
 MIN_DEAD_SLOTS = 2_000
@@ -42,8 +47,6 @@ STRAY_SECONDS = 6 * 3600.0
 
 _SAME = 0.99
 """The least cosine of a vector with itself, as an index gives it back."""
-_JITTER = 1e-3
-"""By how much an indexed vector is moved, out of a length of 1: more than float32 takes for equal."""
 _DEAD = {IndexState.DAMAGED, IndexState.REBUILDING}
 
 
@@ -75,10 +78,12 @@ class ChromaIndex:
         self._bases: dict[str, KnowledgeBase] = {}
         self._building: dict[str, str] = {}
 
-    async def query(self, knowledge_base: str, vector: NDArray[np.float32], k: int) -> list[Hit]:
+    async def query(
+        self, knowledge_base: str, vector: NDArray[np.float32], k: int, only: Permitted | None = None
+    ) -> list[Hit]:
         """Return the k nearest live chunks with their cosines, best first; nothing for an unknown knowledge base.
 
-        Of chunks with the same text at most ``MOST_EQUAL`` are among them.
+        Of chunks with the same text at most ``MOST_EQUAL`` are among them. What ``only`` doesn't admit is left out.
 
         Raises:
             IndexDamaged: the collection is dead, missing, or being built anew.
@@ -91,27 +96,36 @@ class ChromaIndex:
             return []
         self._refuse_mismatch(base)
         try:
-            return await self._nearest(base, vector, k)
+            return await self._nearest(base, vector, k, only)
         except IndexDamaged as error:
             if await self._moved(base):  # another process has built it anew
-                return await self.query(knowledge_base, vector, k)
+                return await self.query(knowledge_base, vector, k, only)
             self.report_damage(knowledge_base, str(error))
             raise
 
-    async def _nearest(self, base: KnowledgeBase, vector: NDArray[np.float32], k: int) -> list[Hit]:
-        """Search as wide as it takes: entries of chunks that are not live (yet, or any more) take places."""
-        wanted = k
+    async def _nearest(
+        self, base: KnowledgeBase, vector: NDArray[np.float32], k: int, only: Permitted | None
+    ) -> list[Hit]:
+        """Search as wide as it takes: entries of chunks that are not live (yet, or any more) take places.
+
+        Chroma's filter costs the more the more entries pass it, up to fifty times the search itself. So what is closed
+        is left out of the nearest at first, and only where it takes their places the same is asked with the filter.
+        """
+        wanted = k if only is None else OPEN_AMONG * k
+        where: Permitted | None = None
         while True:
-            found = await self._chroma.query(base.collection, vector, wanted)
-            behind = await self._entries.chunks_of(base.name, [key for key, _ in found])
-            hits = [
-                Hit(chunk_id=chunk_id, score=score)
-                for key, score in found
-                for chunk_id in behind.get(key, ())[:MOST_EQUAL]
-            ]
-            if len(hits) >= k or len(found) < wanted or wanted >= MOST_NEIGHBOURS:
+            nearest = await self._chroma.query(base.collection, vector, wanted, where)
+            found = [hit for hit in nearest if only is None or only.admits(parts_of_entry(hit[0])[1])]
+            behind = await self._entries.chunks_of(base.name, [entry for entry, _ in found])
+            hits = _hits(found, behind)
+            if len(hits) >= k or len(nearest) < wanted:
                 return hits[:k]
-            wanted = min(2 * wanted + len(found) - len(behind), MOST_NEIGHBOURS)
+            if where is None and only is not None:
+                where, wanted = only, k
+            elif wanted >= MOST_NEIGHBOURS:
+                return hits[:k]
+            else:
+                wanted = min(2 * wanted + len(found) - len(behind), MOST_NEIGHBOURS)
 
     async def prepare(self, knowledge_base: str) -> None:
         """Create the collection of a new knowledge base.
@@ -128,16 +142,21 @@ class ChromaIndex:
             self._bases[knowledge_base] = base
         self._refuse_mismatch(base)
 
-    async def add(self, knowledge_base: str, keys: Sequence[str], data: NDArray[np.float32]) -> None:
-        """Add entries, their vectors float32 ``(len(keys), dim)``; those that are there stay as they are.
+    async def add(self, knowledge_base: str, entries: Sequence[str], data: NDArray[np.float32]) -> None:
+        """Add entries, their vectors float32 ``(len(entries), dim)``; those that are there stay as they are.
 
         A dead collection is noted and passed over: SQL has them.
         """
         for name in await self._targets(knowledge_base):
             try:
-                await self._chroma.add(name, keys, _told_apart(keys, data))
+                await self._add(name, entries, data)
             except IndexDamaged as error:
                 self.report_damage(knowledge_base, str(error))
+
+    async def _add(self, collection: str, entries: Sequence[str], data: NDArray[np.float32]) -> None:
+        """Add entries with what stands beside them: the reader set of those that have one."""
+        told = [parts_of_entry(entry)[1] for entry in entries]
+        await self._chroma.add(collection, entries, told_apart(entries, data), told)
 
     async def delete(self, knowledge_base: str, keys: Sequence[str]) -> None:
         """Delete entries. A dead collection is noted and passed over."""
@@ -175,7 +194,9 @@ class ChromaIndex:
         return self._note(knowledge_base, IndexState.DAMAGED if reason else IndexState.WELL, reason)
 
     async def _fault(self, base: KnowledgeBase) -> str:
-        if await self._chroma.label(base.collection) != (base.embedder, base.dimension, LAYOUT):
+        *made_for, layout = await self._chroma.label(base.collection)
+        same = layout == LAYOUT or (layout == WITHOUT_READERS and await self._entries.are_all_open(base.name))
+        if not same or made_for != [base.embedder, base.dimension]:
             return "it was made for another embedder, or by another version of Citebot"
         expected = await self._entries.count(base.name)
         found = await self._chroma.count(base.collection)
@@ -183,14 +204,15 @@ class ChromaIndex:
         if not expected.live <= found <= expected.all:
             return f"it holds {found} entries and should hold {expected.live}"
         sample = await self._sample(base.name)
-        known = await self._vectors.get(base.embedder, sample)
+        known = await self._vectors.get(base.embedder, [parts_of_entry(entry)[0] for entry in sample])
         missed = 0
-        for key in sample:
-            if key not in known:
-                return f"the database has no vector for the text {key}"
-            if not await self._finds(base.collection, known[key], min(PROBES, expected.live)):
+        for entry in sample:
+            vector = known.get(parts_of_entry(entry)[0])
+            if vector is None:
+                return f"the database has no vector for the text {entry}"
+            if not await self._finds(base.collection, vector, min(PROBES, expected.live)):
                 missed += 1
-                if missed > MOST_MISSED or not await self._holds(base.collection, key, known[key]):
+                if missed > MOST_MISSED or not await self._holds(base.collection, entry, vector):
                     return "it no longer finds what it holds"
         return ""
 
@@ -249,12 +271,13 @@ class ChromaIndex:
         await self._chroma.drop(base.collection)
         self._note(knowledge_base, IndexState.WELL)
 
-    async def _fill(self, collection: str, keys: Sequence[str]) -> None:
+    async def _fill(self, collection: str, entries: Sequence[str]) -> None:
+        keys = [parts_of_entry(entry)[0] for entry in entries]
         known = await self._vectors.get(self._embedder.name, keys)
         lacking = sum(key not in known for key in keys)
         if lacking:
             raise StoreError(f"the database lacks the vectors of {lacking} texts: run `citebot sync --full`")
-        await self._chroma.add(collection, keys, _told_apart(keys, np.stack([known[key] for key in keys])))
+        await self._add(collection, entries, np.stack([known[key] for key in keys]))
 
     async def _settle(self, knowledge_base: str, fresh: str) -> None:
         """Bring in line what other processes changed during a rebuild: they know only of the old collection."""
@@ -350,16 +373,13 @@ def _mismatch(base: KnowledgeBase, embedder: str) -> str:
     )
 
 
-def _told_apart(keys: Sequence[str], data: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Move each unit vector a little, always the same way, and return them as unit vectors again.
-
-    Different texts can have one vector: in a script that the embedder does not know, all texts of one length. In a
-    graph of neighbours they would hide the rest as equal texts do. Cosines change by about 5e-5.
-    """
-    if not keys:
-        return data
-    dimension = data.shape[1]
-    seeds = [int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "little") for key in keys]
-    noise = np.stack([np.random.default_rng(seed).standard_normal(dimension, dtype=np.float32) for seed in seeds])
-    moved = data + noise * np.float32(_JITTER / np.sqrt(dimension))
-    return np.asarray(moved / np.linalg.norm(moved, axis=1, keepdims=True), dtype=np.float32)
+def _hits(found: Sequence[tuple[str, float]], behind: Mapping[str, Sequence[str]]) -> list[Hit]:
+    """Return the chunks behind the entries that were found, of one text no more than ``MOST_EQUAL``."""
+    hits: list[Hit] = []
+    equal: Counter[str] = Counter()
+    for entry, score in found:
+        text = parts_of_entry(entry)[0]
+        chosen = behind.get(entry, ())[: MOST_EQUAL - equal[text]]
+        equal[text] += len(chosen)
+        hits += [Hit(chunk_id=chunk_id, score=score) for chunk_id in chosen]
+    return hits

@@ -7,8 +7,8 @@ import json
 import os
 import pathlib
 import signal
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ragcore.ingest import ingest, remove
@@ -18,6 +18,7 @@ from ragcore.stores.chroma import Chroma
 from ragcore.stores.keywords import TantivyKeywords
 from ragcore.stores.staging import Staging
 from ragcore.stores.sums import Vectors
+from ragcore.types import SourceDocument
 from tests.fakes.embedding import HashEmbedder
 from tests.fakes.forking import fork_for_each_line
 from tests.fakes.libraries import each
@@ -37,6 +38,7 @@ class Job:
 
     ``die_at`` counts the moments before and after each writing step, from 1; 0 lives on. ``sync_threshold`` is after
     how many writes Chroma rewrites its files, 0 for its own default. Under another ``embedder`` all is embedded anew.
+    ``readers`` is what the source tells of the readers of every other document; empty: nothing.
     """
 
     folder: str
@@ -45,6 +47,7 @@ class Job:
     sync_threshold: int = 0
     dimension: int = 16
     embedder: str = "hash"
+    readers: str = ""
 
 
 async def bring(job: Job) -> int:
@@ -68,13 +71,13 @@ async def bring(job: Job) -> int:
         pathlib.Path(job.folder), embedder=HashEmbedder(name=job.embedder, dimension=job.dimension)
     )
     try:
-        await sync(library, texts)
+        await sync(library, texts, readers=job.readers)
     finally:
         await library.close()
     return last
 
 
-async def sync(library: Library, texts: dict[str, str]) -> None:
+async def sync(library: Library, texts: dict[str, str], *, readers: str = "") -> None:
     """Recover, mend, index what is there and remove what is not."""
     await recover(library)
     async for _ in mend(library):
@@ -83,10 +86,18 @@ async def sync(library: Library, texts: dict[str, str]) -> None:
         if base.embedder != library.embedder.name:  # as `sync --full` does
             async for _ in reembed(library, name):
                 pass
-    async for _ in ingest(library, "kb", each(texts)):
+    async for _ in ingest(library, "kb", told(texts, readers)):
         pass
     there = await library.registry.document_ids("s")
     await remove(library, [document_id for document_id in there if document_id.removeprefix("s:") not in texts])
+
+
+async def told(texts: dict[str, str], readers: str) -> AsyncIterator[SourceDocument]:
+    """Yield the documents, every other one with its readers."""
+    names = frozenset(readers.split())
+    closed = set(list(texts)[::2]) if names else set()
+    async for document in each(texts):
+        yield replace(document, readers=names) if document.id.removeprefix("s:") in closed else document
 
 
 def _watched(method: Callable[..., Awaitable[Any]], moment: Callable[[], None]) -> Callable[..., Awaitable[Any]]:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ragcore.stores.registry import KnowledgeBase
-from ragcore.stores.rows import Document, StoredChunk, digest, generation
+from ragcore.stores.rows import Document, StoredChunk, digest, generation, reader_set_of
 from ragcore.stores.staging import Staging
 from ragcore.stores.sums import Vectors
 from ragcore.types import Chunk
@@ -13,10 +13,10 @@ EMBEDDER = HashEmbedder()
 
 
 def made(
-    document_id: str, texts: list[str], *, base: str = "kb", title: str = "T"
+    document_id: str, texts: list[str], *, base: str = "kb", title: str = "T", readers: frozenset[str] | None = None
 ) -> tuple[Document, list[StoredChunk]]:
     """Return a document of these chunks as ingest would hand it to the registry."""
-    hashed = digest(title, *texts)
+    hashed = digest(title, *texts, reader_set_of(readers))
     name = generation(document_id, base, hashed)
     chunks = [
         Chunk(
@@ -27,6 +27,7 @@ def made(
             text=text,
             title=title,
             token_count=len(text.split()),
+            reader_set=reader_set_of(readers),
         )
         for ordinal, text in enumerate(texts)
     ]
@@ -40,6 +41,7 @@ def made(
         pipeline="p",
         generation=name,
         chunk_count=len(texts),
+        readers=readers,
     )
     return document, [StoredChunk(chunk=c, vector_key=digest(c.text), language="en") for c in chunks]
 

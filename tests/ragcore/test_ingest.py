@@ -32,7 +32,7 @@ async def in_line(library: Library) -> dict[str, set[str]]:
     """Check that database and indexes hold the same chunks, and return the live texts by document."""
     live = await library.registry.live_page("kb", limit=100_000)
     ids = {stored.chunk.id for stored in live}
-    assert await library.vectors.ids("kb") == {stored.vector_key for stored in live}
+    assert await library.vectors.ids("kb") == {stored.entry for stored in live}
     assert await library.keywords.ids() == ids
     assert await library.keywords.revision() == await library.registry.revision()
     assert await library.staging.garbage() == []
@@ -263,7 +263,7 @@ async def test_a_reader_sees_one_version_at_any_time(library: Library, leg: str)
     done = False
     looked = 0
 
-    async def search(extra: int) -> list[str]:
+    async def search(extra: int, _: object) -> list[str]:
         if leg == "keywords":
             return list(await library.keywords.ids())  # as a search that finds everything
         vector = np.asarray((await library.embedder.embed(["anything"]))[0])

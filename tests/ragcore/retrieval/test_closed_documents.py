@@ -1,23 +1,33 @@
 """A document whose source told who may read it: a search gives it out to these readers alone, and finds what is open beside it."""
 
 import pathlib
-from collections.abc import AsyncIterator, Mapping
+import random
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from sqlalchemy import Connection
 
+from ragcore.errors import IndexDamaged
 from ragcore.ingest import ingest
 from ragcore.library import Library
+from ragcore.library.recovery import check
 from ragcore.retrieval import RetrievalOptions, Retriever
-from ragcore.stores.hits import Hit
+from ragcore.stores import keyword_snapshot, reader_sets
+from ragcore.stores.chroma import Chroma
+from ragcore.stores.chunk_vectors import ChunkVectors
+from ragcore.stores.health import IndexState
+from ragcore.stores.hits import Hit, Permitted
+from ragcore.stores.rows import is_open, reader_set_of
 from ragcore.types import Question, SourceDocument
 from tests.fakes.libraries import each, fill, opened
 from tests.ragcore.retrieval.test_retriever import WordEmbedder
+from tests.soak import FIXED, scaled
 
 ASKED = Question(text="Brightwater merger", knowledge_bases=("kb",))
-ALL = RetrievalOptions(similarity_threshold=0.0)
+ALL = RetrievalOptions(similarity_threshold=0.0, top_n=200)
 
 
 async def fill_closed(
@@ -35,8 +45,8 @@ async def fill_closed(
 
 async def found(library: Library, question: Question, **parts: object) -> list[str]:
     """Return the documents that a search gives out, the best first."""
-    made = {"vectors": library.vectors, "keywords": library.keywords} | parts
-    search = Retriever(registry=library.registry, embedder=library.embedder, options=ALL, **made)  # type: ignore[arg-type]
+    made = {"vectors": library.vectors, "keywords": library.keywords, "options": ALL} | parts
+    search = Retriever(registry=library.registry, embedder=library.embedder, **made)  # type: ignore[arg-type]
     return [scored.chunk.document_id for scored in (await search.retrieve(question)).chunks]
 
 
@@ -61,11 +71,169 @@ async def test_only_its_readers_find_a_document(
 
 
 async def test_many_closed_documents_hide_no_open_one(tmp_path: pathlib.Path) -> None:
+    """Though 500 of them match better than all that is open, and only a few are asked of each index."""
+    options = replace(ALL, top_k=10)
     async with opened(tmp_path, WordEmbedder()) as library:
-        texts = {f"c{number}": f"Brightwater merger, file {number}." for number in range(150)}
+        texts = {f"c{number}": f"Brightwater merger, file {number}." for number in range(500)}
         await fill_closed(library, texts, frozenset({"slack:T1/@U1"}))
-        await fill(library, {"open": "Among other things, the news of the year were a merger, that with Brightwater."})
-        assert await found(library, replace(ASKED, readers=frozenset({"*"}))) == ["s:open"]
+        news = {
+            f"open{n}": f"In the news of year {n}, among others: a merger, that with Brightwater." for n in range(8)
+        }
+        await fill(library, news)
+        asked = replace(ASKED, readers=frozenset({"*"}))
+        assert set(await found(library, asked, options=options)) == {f"s:{name}" for name in news}
+        named = replace(asked, document_ids=(*(f"s:{name}" for name in texts), *(f"s:{name}" for name in news)))
+        for question in (asked, named):
+            for leg in ("vectors", "keywords"):  # each without the other
+                alone = await found(library, question, options=options, **{leg: Nothing()})
+                assert set(alone) == {f"s:{name}" for name in news}, leg
+        assert "s:c7" in await found(library, replace(ASKED, readers=None)), "the operator"
+        drawn = await ChunkVectors(library.database, embedder="words").sample("kb", 200, open_alone=True)
+        assert {chunk.document_id for chunk in drawn} == {f"s:{name}" for name in news}, "what hits are compared with"
+
+
+class Nothing:
+    """An index that is being built anew."""
+
+    async def query(self, knowledge_base: str, vector: NDArray[np.float32], k: int, only: object = None) -> list[Hit]:
+        raise IndexDamaged("being rebuilt")
+
+    async def read(self, work: object) -> object:
+        raise IndexDamaged("being refilled")
+
+
+READERS = ["*", "slack:T1", "slack:T1/C1", "slack:T1/@U1", "slack:T1/@U2", "discord:1", "email:ann@example.org"]
+WORDS = ["harbour", "glacier", "valley", "merger", "salary", "canteen", "holiday", "tunnel", "invoice", "budget"]
+
+
+async def test_a_search_finds_what_it_would_if_nothing_closed_were_there(tmp_path: pathlib.Path) -> None:
+    """For random documents, readers and audiences."""
+    drawn = random.Random(7 if FIXED else None)
+    for world in range(scaled(2)):
+        sets = [None, None, *(frozenset(drawn.sample(READERS, drawn.randint(0, 3))) for _ in range(5))]
+        told = {f"d{n}": (" ".join(drawn.choices(WORDS, k=6)), drawn.choice(sets)) for n in range(40)}
+        async with opened(tmp_path / f"{world}", WordEmbedder()) as whole:
+            await fill_told(whole, told)
+            for turn in range(2):
+                audience = frozenset(drawn.sample(READERS, drawn.randint(0, 4)))
+                readable = {name: one for name, one in told.items() if is_open(one[1], audience)}
+                async with opened(tmp_path / f"{world}-{turn}", WordEmbedder()) as alone:
+                    await fill_told(alone, readable)
+                    for _ in range(4):
+                        asked = replace(ASKED, text=" ".join(drawn.sample(WORDS, 2)), readers=audience)
+                        assert sorted(await found(whole, asked)) == sorted(
+                            await found(alone, replace(asked, readers=None))
+                        ), (told, asked)
+
+
+async def fill_told(library: Library, told: Mapping[str, tuple[str, frozenset[str] | None]]) -> None:
+    """Index documents, each for the readers that its source told."""
+
+    async def documents() -> AsyncIterator[SourceDocument]:
+        async for document in each({name: text for name, (text, _) in told.items()}):
+            yield replace(document, readers=told[document.id.removeprefix("s:")][1])
+
+    async for _ in ingest(library, "kb", documents()):
+        pass
+
+
+async def test_only_where_something_is_closed_to_the_audience_there_is_a_filter(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked_of_chroma: list[object] = []
+    filtered_words: list[Permitted] = []
+    read: list[str] = []
+    query, filtered, sets = Chroma.query, keyword_snapshot._filtered, reader_sets._read
+
+    async def seen(
+        self: Chroma, name: str, vector: NDArray[np.float32], k: int, only: Permitted | None = None
+    ) -> object:
+        asked_of_chroma.append(only)
+        return await query(self, name, vector, k, only)
+
+    def seen_words(schema: object, wanted: object, only: Permitted) -> object:
+        filtered_words.append(only)
+        return filtered(schema, wanted, only)  # type: ignore[arg-type]
+
+    def seen_sets(connection: Connection, name: str, wanted: Sequence[str]) -> dict[str, frozenset[str]]:
+        read.extend(wanted)
+        return sets(connection, name, wanted)
+
+    monkeypatch.setattr(Chroma, "query", seen)
+    monkeypatch.setattr(keyword_snapshot, "_filtered", seen_words)
+    monkeypatch.setattr(reader_sets, "_read", seen_sets)
+    async with opened(tmp_path, WordEmbedder()) as library:
+        await fill(library, {f"open{n}": f"The merger with Brightwater, {n}." for n in range(5)})
+        workspace = replace(ASKED, readers=frozenset({"*", "slack:T1"}))
+        await found(library, workspace)
+        assert (asked_of_chroma, filtered_words, read) == ([None], [], []), "no source told readers"
+        texts = {f"team{n}": f"Brightwater merger {n}" for n in range(9)}
+        await fill_closed(library, texts, frozenset({"slack:T1"}))
+        await found(library, workspace)
+        await found(library, replace(ASKED, readers=None))
+        assert (set(asked_of_chroma), filtered_words) == ({None}, []), "nothing is closed to whoever asks"
+        outsiders = replace(ASKED, readers=frozenset({"*"}))
+        await found(library, outsiders)
+        assert filtered_words
+        assert set(asked_of_chroma) == {None}, "there is room for all that is open beside what is closed"
+        assert await found(library, outsiders, options=replace(ALL, top_k=2, vector_similarity_weight=1.0))
+        assert asked_of_chroma[-1] == filtered_words[-1]
+        assert read == [reader_set_of(frozenset({"slack:T1"}))], "read once, and remembered"
+
+
+async def test_a_change_of_readers_alone_reaches_both_indexes_and_embeds_nothing(tmp_path: pathlib.Path) -> None:
+    embedder = WordEmbedder()
+    calls: list[Sequence[str]] = []
+    async with opened(tmp_path, embedder) as library:
+        text = "The merger with Brightwater, in ten parts."
+        first, second = frozenset({"slack:T1/@U1"}), frozenset({"slack:T1/@U2"})
+        await fill_told(library, {"a": (text, first), "b": (text, first), "c": (text, None)})
+        kept = await library.keywords.ids()
+        entries = await library.vectors.ids("kb")
+        assert len(entries) == 2, "a text, for all and for some"
+        embed = embedder.embed
+
+        async def counted(texts: Sequence[str]) -> NDArray[np.float32]:
+            calls.append(texts)
+            return await embed(texts)
+
+        embedder.embed = counted  # type: ignore[method-assign]
+        await fill_told(library, {"a": (text, second), "b": (text, first), "c": (text, None)})
+        assert calls == []
+        assert len(kept - await library.keywords.ids()) == 1, "one document is written anew"
+        assert await library.vectors.ids("kb") - entries == {f"{min(entries)}.{reader_set_of(second)}"}
+        for readers, documents in ((first, {"s:b", "s:c"}), (second, {"s:a", "s:c"}), (None, {"s:a", "s:b", "s:c"})):
+            for vectors in (library.vectors, Nothing()):
+                assert set(await found(library, replace(ASKED, readers=readers), vectors=vectors)) == documents
+        await fill_told(library, {"a": (text, None), "b": (text, first), "c": (text, None)})
+        assert set(await found(library, replace(ASKED, readers=frozenset({"*"})))) == {"s:a", "s:c"}
+        assert await library.vectors.ids("kb") == entries
+        assert {health.state for health in await check(library)} == {IndexState.WELL}
+
+
+async def test_a_word_that_only_closed_documents_have_is_as_unknown_as_any(tmp_path: pathlib.Path) -> None:
+    """Whoever asks for it learns nothing from what is found, from its scores, or from what is judged relevant."""
+    async with opened(tmp_path, WordEmbedder()) as library:
+        await fill(library, {f"open{n}": f"The canteen has its {WORDS[n % 5]} on day {n}." for n in range(12)})
+        await fill_closed(
+            library,
+            {f"c{n}": f"Zyxgate takes over the canteen, says file {n}." for n in range(9)},
+            frozenset({"slack:T1/@U1"}),
+        )
+        audience = frozenset({"*"})
+        search = Retriever(
+            registry=library.registry, vectors=Nothing(), keywords=library.keywords, embedder=library.embedder
+        )
+        results = [
+            await search.retrieve(Question(text=text, knowledge_bases=("kb",), readers=audience))
+            for text in ("Glacier of Zyxgate", "Glacier of Quvgate")
+        ]
+        known, unknown = (
+            [(one.chunk.id, one.score, one.matched) for one in (*result.chunks, *result.near)] for result in results
+        )
+        assert known == unknown
+        assert known
+        assert results[0].relaxed == results[1].relaxed
 
 
 async def test_a_knowledge_base_that_is_not_asked_is_read_in_no_case(tmp_path: pathlib.Path) -> None:
@@ -75,7 +243,9 @@ async def test_a_knowledge_base_that_is_not_asked_is_read_in_no_case(tmp_path: p
         await fill_closed(library, {"board": "The merger with Brightwater costs nine million."}, None, base="secret")
 
         class Strays:
-            async def query(self, _: str, vector: NDArray[np.float32], k: int) -> list[Hit]:
-                return [hit for base in ("secret", "kb") for hit in await library.vectors.query(base, vector, k)]
+            async def query(
+                self, _: str, vector: NDArray[np.float32], k: int, only: Permitted | None = None
+            ) -> list[Hit]:
+                return [hit for base in ("secret", "kb") for hit in await library.vectors.query(base, vector, k, only)]
 
         assert await found(library, ASKED, vectors=Strays()) == ["s:open"]

@@ -6,6 +6,9 @@ from collections.abc import AsyncIterator
 import pytest
 
 from ragcore.stores.database import Database
+from tests.fakes.vector_stores import stores
+
+__all__ = ["stores"]
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

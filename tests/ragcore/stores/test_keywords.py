@@ -3,13 +3,15 @@ import dataclasses
 import pathlib
 import shutil
 import tempfile
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragcore.errors import BusyError, IndexDamaged
-from ragcore.stores.hits import Alternative, KeywordQuery
+from ragcore.retrieval.scoring import idf
+from ragcore.stores.hits import Alternative, KeywordQuery, Permitted
 from ragcore.stores.keywords import TantivyKeywords
 from ragcore.terms import Kind, terms
 from ragcore.types import Chunk
@@ -78,6 +80,41 @@ async def test_documents_narrow_the_search(tmp_path: pathlib.Path) -> None:
     await index.write(add=[chunk(name, 0, "leave", document_id=f"s:{name} x.md") for name in ("a", "b", "c")])
     assert await found(index, "leave", documents=("s:a x.md", "s:c x.md", "s:none")) == ["a-0", "c-0"]
     await index.close()
+
+
+@pytest.mark.parametrize("mine", [0, 1, 29])
+async def test_what_is_closed_is_as_if_it_were_not_there(tmp_path: pathlib.Path, mine: int) -> None:
+    """In the search, in its scores and in what is counted: else a rare word would tell that it stands somewhere."""
+    sets = [f"{n:032x}" for n in range(30)]
+    opened = [chunk("o", n, f"leave policy number {n} of the year") for n in range(4)]
+    closed = [
+        chunk(f"c{n}", m, f"leave leave policy merger {n} {m}", reader_set=sets[n]) for n in range(30) for m in range(3)
+    ]
+    readable = [*opened, *(one for one in closed if one.reader_set in sets[:mine])]
+    whole, alone = TantivyKeywords(tmp_path / "whole"), TantivyKeywords(tmp_path / "alone")
+    await whole.write(add=[*opened, *closed])
+    await alone.write(add=readable)
+    only = Permitted(sets=frozenset(sets[:mine]), closed=frozenset(sets[mine:]))
+    words = ["leav", "polici", "merger", "year", "nowhere"]
+    counted = await whole.read(lambda reader: reader.statistics("kb", words, only))
+    expected = await alone.read(lambda reader: reader.statistics("kb", words))
+    assert (counted.count, counted.frequencies) == (expected.count, expected.frequencies)
+    assert (counted.indexed, expected.indexed) == (94, None)
+    rarity = {word: idf(counted.count, n) for word, n in zip(words, counted.frequencies, strict=True) if n}
+    query = KeywordQuery(clauses=tuple((Alternative(terms=(word,)),) for word in words), rarity=rarity)
+    hits = await whole.read(lambda reader: reader.search("kb", query, 200, (), only))
+    same = await alone.read(lambda reader: reader.search("kb", replace(query, rarity={}), 200))
+    assert {hit.chunk_id for hit in hits} == {one.id for one in readable} == {hit.chunk_id for hit in same}
+    scores = {hit.chunk_id: hit.score for hit in same}
+    # They differ by what is left: how long a chunk is on average, and the one document that is no chunk.
+    assert all(hit.score == pytest.approx(scores[hit.chunk_id], rel=0.2) for hit in hits)
+    assert len(await whole.read(lambda reader: reader.search("kb", query, 3, (), only))) == min(3, len(readable))
+    ids = [one.id for one in (*opened, *closed)]
+    scored = await whole.read(lambda reader: reader.scores("kb", query, ids, only))
+    assert {hit.chunk_id for hit in scored} == {one.id for one in readable}
+    assert len(await found(whole, "leave merger")) == 10, "who reads everything"
+    for index in (whole, alone):
+        await index.close()
 
 
 async def test_better_places_count_more(tmp_path: pathlib.Path) -> None:

@@ -1,18 +1,27 @@
 import contextlib
+import dataclasses
 import pathlib
 import sqlite3
+from collections.abc import AsyncIterator
 
+import pytest
+import tantivy
 from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.ext.asyncio import create_async_engine
 
+from ragcore.ingest import ingest
 from ragcore.library import DATABASE
 from ragcore.library.recovery import check, mend
+from ragcore.stores.chroma import WITHOUT_READERS
 from ragcore.stores.database import SCHEMA_VERSION, Database
 from ragcore.stores.health import IndexState
+from ragcore.stores.hits import Permitted
 from ragcore.stores.migrations import upgrade
+from ragcore.stores.rows import parts_of_entry, reader_set_of
 from ragcore.stores.schema import metadata
+from ragcore.types import SourceDocument
 from tests.fakes.embedding import HashEmbedder
-from tests.fakes.libraries import fill, opened
+from tests.fakes.libraries import each, fill, opened
 
 
 def _difference(connection: Connection) -> list[object]:
@@ -57,6 +66,9 @@ async def test_a_database_of_the_first_schema_is_brought_up_to_date(tmp_path: pa
             "ALTER TABLE turns DROP COLUMN reference",
             "ALTER TABLE turns DROP COLUMN rests_on",
             "ALTER TABLE turn_citations DROP COLUMN marker",
+            "DROP INDEX documents_by_reader_set",
+            "ALTER TABLE documents DROP COLUMN reader_set",
+            "ALTER TABLE chunks DROP COLUMN reader_set",
             "DROP INDEX chunks_by_generation",
             "DROP INDEX chunks_by_vector",
             "DROP INDEX documents_by_knowledge_base",
@@ -76,6 +88,63 @@ async def test_a_database_of_the_first_schema_is_brought_up_to_date(tmp_path: pa
         assert {health.state for health in await check(library)} == {IndexState.WELL}
         assert await library.registry.live_page("kb") == live
         assert embedder.texts == []
+
+
+async def test_what_was_told_before_the_indexes_knew_readers_is_kept_and_searched_by(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The indexes from before are filled anew, and nothing is embedded."""
+    told = frozenset({"slack:T/@U1"})
+
+    async def documents() -> AsyncIterator[SourceDocument]:
+        async for document in each({f"d{n}": f"Text {n}" for n in range(20)}):
+            yield dataclasses.replace(document, readers=told if document.name < "d2" else None)
+
+    with monkeypatch.context() as before:
+        before.setattr("ragcore.stores.rows.reader_set_of", lambda readers: "")
+        before.setattr("ragcore.stores.chroma.LAYOUT", WITHOUT_READERS)
+        before.setattr("ragcore.stores.keywords.FORMAT", 4)
+        before.setattr("ragcore.stores.keywords._schema", without_readers)
+        async with opened(tmp_path) as library:
+            async for _ in ingest(library, "kb", documents()):
+                pass
+    with contextlib.closing(sqlite3.connect(tmp_path / DATABASE)) as connection:
+        for statement in (
+            "DROP INDEX documents_by_reader_set",
+            "ALTER TABLE documents DROP COLUMN reader_set",
+            "ALTER TABLE chunks DROP COLUMN reader_set",
+            "UPDATE alembic_version SET version_num = '0008'",
+        ):
+            connection.execute(statement)
+        connection.commit()
+    embedder = HashEmbedder()
+    async with opened(tmp_path, embedder) as library:
+        assert {(health.index, health.state) for health in library.health} == {
+            ("vectors", IndexState.DAMAGED),
+            ("keywords", IndexState.DAMAGED),
+        }
+        async for _ in mend(library):
+            pass
+        assert {health.state for health in await check(library)} == {IndexState.WELL}
+        told_of = [parts_of_entry(entry)[1] for entry in await library.vectors.ids("kb")]
+        assert told_of.count(reader_set_of(told)) == 12
+        assert told_of.count("") == 8
+        closed = Permitted(sets=frozenset(), closed=frozenset({reader_set_of(told)}))
+        counted = await library.keywords.read(lambda reader: reader.statistics("kb", ["text"], closed))
+        assert (counted.count, counted.frequencies, counted.indexed) == (8, (8,), 20)
+        assert embedder.texts == []
+
+
+def without_readers() -> tantivy.Schema:
+    """Return the keyword index's schema as it was in format 4; what is not in it is not written."""
+    builder = tantivy.SchemaBuilder()
+    builder.add_text_field("id", stored=True, tokenizer_name="raw", index_option="basic")
+    for name in ("document", "generation", "knowledge_base", "kind", "marker"):
+        builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
+    builder.add_text_field("body", tokenizer_name="whitespace", index_option="freq")
+    builder.add_unsigned_field("revision", stored=True)
+    builder.add_unsigned_field("format", stored=True)
+    return builder.build()
 
 
 async def test_a_new_database_is_what_the_migrations_lead_to(database: Database) -> None:

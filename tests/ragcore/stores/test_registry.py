@@ -245,7 +245,7 @@ async def test_a_search_repeats_when_a_document_was_replaced_under_it(
     await put(staging, vectors, old, old_chunks)
     searches = 0
 
-    async def search(extra: int) -> list[str]:
+    async def search(extra: int, _: object) -> list[str]:
         nonlocal searches
         searches += 1
         if searches == 1:  # the index still has the old one only, and it is replaced before the look-up
@@ -268,7 +268,7 @@ async def test_a_search_repeats_when_chunks_that_are_not_live_took_its_places(
     await put(staging, vectors, old, old_chunks)
     asked: list[int] = []
 
-    async def search(extra: int) -> list[str]:
+    async def search(extra: int, _: object) -> list[str]:
         asked.append(extra)
         await staging.stage(new_chunks)  # while the index is asked for one chunk and what it was told to add
         return [c.chunk.id for c in [*new_chunks, *old_chunks]][: 1 + extra]
@@ -287,7 +287,7 @@ async def test_a_search_repeats_when_what_it_met_was_swept_as_well(
     await put(staging, vectors, old, old_chunks)
     searches = 0
 
-    async def search(extra: int) -> list[str]:
+    async def search(extra: int, _: object) -> list[str]:
         nonlocal searches
         searches += 1
         if searches == 1:
@@ -313,7 +313,7 @@ async def test_many_chunks_under_way_cost_a_search_nothing(
     await staging.stage(coming)
     asked: list[int] = []
 
-    async def search(extra: int) -> list[str]:
+    async def search(extra: int, _: object) -> list[str]:
         asked.append(extra)
         return [c.chunk.id for c in [*old_chunks, *coming[:1]]]
 
@@ -324,7 +324,7 @@ async def test_many_chunks_under_way_cost_a_search_nothing(
 async def test_leftovers_in_an_index_do_not_repeat_a_search_for_long(registry: Registry) -> None:
     searches = 0
 
-    async def search(extra: int) -> list[str]:
+    async def search(extra: int, _: object) -> list[str]:
         nonlocal searches
         searches += 1
         return ["nowhere-0"]

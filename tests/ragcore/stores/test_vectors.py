@@ -2,70 +2,19 @@ import asyncio
 import pathlib
 import random
 import traceback
-from collections.abc import AsyncIterator, Sequence
 
 import numpy as np
 import pytest
 
 from ragcore.errors import ConfigError, EmbedderMismatch, IndexDamaged, StoreError
-from ragcore.stores.chroma import Chroma
+from ragcore.stores.chroma import LAYOUT, Chroma
 from ragcore.stores.database import Database
-from ragcore.stores.entries import Entries
-from ragcore.stores.health import Health, IndexState
-from ragcore.stores.registry import Registry
+from ragcore.stores.health import IndexState
 from ragcore.stores.rows import digest
-from ragcore.stores.staging import Staged, Staging
-from ragcore.stores.sums import Vectors
-from ragcore.stores.vectors import INDEX, MOST_EQUAL, ChromaIndex
+from ragcore.stores.vectors import INDEX, MOST_EQUAL
 from tests.fakes.embedding import HashEmbedder
 from tests.fakes.stored import EMBEDDER, made
-
-
-class Stores:
-    """The vectors' part of a library."""
-
-    def __init__(self, database: Database, chroma: Chroma, embedder: HashEmbedder = EMBEDDER) -> None:
-        self.database = database
-        self.chroma = chroma
-        self.registry = Registry(database)
-        self.staging = Staging(database)
-        self.rows = Vectors(database)
-        self.entries = Entries(database)
-        self.health = Health()
-        self.index = ChromaIndex(
-            chroma, self.registry, self.staging, self.rows, self.entries,
-            embedder=embedder, health=self.health,
-        )  # fmt: skip
-
-    async def put(self, document_id: str, texts: list[str], *, base: str = "kb") -> list[str]:
-        document, chunks = made(document_id, texts, base=base)
-        data = np.stack([EMBEDDER.vector(text) for text in texts])
-        ids = [c.chunk.id for c in chunks]
-        await self.index.prepare(base)
-        await self.rows.put("hash", [c.vector_key for c in chunks], data)
-        await self.staging.stage(chunks)
-        keys = {c.vector_key: n for n, c in enumerate(chunks)}
-        await self.index.add(base, list(keys), data[list(keys.values())])
-        await self.staging.switch([document])
-        return ids
-
-    async def orphans(self, garbage: Sequence[Staged]) -> list[str]:
-        pages = self.entries.orphans("kb", [note.generation for note in garbage])
-        return [key async for page in pages for key in page]
-
-    async def rebuild(self, base: str = "kb") -> None:
-        async for _ in self.index.rebuild(base):
-            pass
-
-
-@pytest.fixture(params=["embedded", "server"])
-async def stores(request: pytest.FixtureRequest, tmp_path: pathlib.Path) -> AsyncIterator[Stores]:
-    where = tmp_path / "chroma" if request.param == "embedded" else request.getfixturevalue("chroma_url")
-    database = await Database.open(tmp_path / "x.sqlite")
-    opened = Stores(database, await Chroma.open(where, instance=tmp_path.name))
-    yield opened
-    await opened.index.close()
-    await database.close()
+from tests.fakes.vector_stores import Stores, all_chunks
 
 
 @pytest.mark.parametrize("base", ["hr", "文档库", "a b/c?", "x" * 200, "Ω" * 200])
@@ -223,7 +172,7 @@ async def test_damaged_files_are_found_and_mended(tmp_path: pathlib.Path, file: 
     assert health.reason
     await stores.rebuild()
     assert (await stores.index.probe("kb")).state is IndexState.WELL
-    assert await stores.index.ids("kb") == {c.vector_key for c in await _all(stores)}
+    assert await stores.index.ids("kb") == {c.vector_key for c in await all_chunks(stores)}
     await stores.index.close()
     await database.close()
 
@@ -241,9 +190,9 @@ async def test_a_probe_notices_one_entry_in_place_of_another(stores: Stores) -> 
 
 async def test_a_collection_of_another_layout_is_built_anew(stores: Stores, monkeypatch: pytest.MonkeyPatch) -> None:
     await stores.put("s:a", ["one", "two"])
-    monkeypatch.setattr("ragcore.stores.vectors.LAYOUT", 3)
+    monkeypatch.setattr("ragcore.stores.vectors.LAYOUT", LAYOUT + 1)
     assert (await stores.index.probe("kb")).state is IndexState.DAMAGED
-    monkeypatch.setattr("ragcore.stores.chroma.LAYOUT", 3)
+    monkeypatch.setattr("ragcore.stores.chroma.LAYOUT", LAYOUT + 1)
     await stores.rebuild()
     assert (await stores.index.probe("kb")).state is IndexState.WELL
 
@@ -253,14 +202,6 @@ def _damage(folder: pathlib.Path, name: str) -> None:
     assert files, "1,100 vectors are past the first write of the files"
     for path in files:
         path.unlink() if name == "*" else path.write_bytes(b"xx")
-
-
-async def _all(stores: Stores) -> list:  # type: ignore[type-arg]
-    found, after = [], ""
-    while page := await stores.registry.live_page("kb", after=after):
-        found += page
-        after = page[-1].chunk.id
-    return found
 
 
 async def test_what_comes_and_goes_during_a_rebuild_is_in_it(stores: Stores) -> None:
