@@ -46,6 +46,7 @@ from ragcore.library.recovery import mend
 from ragcore.library.upkeep import keep_following
 from ragcore.models.openai_chat import OpenAIChatModel
 from ragcore.stores.database import Database
+from ragcore.stores.rows import is_open
 from ragcore.types import Answer, AnswerEvent, Question
 
 PATIENCE = 5.0
@@ -173,7 +174,7 @@ class Operations:
 
     async def _ask(self, request: Ask) -> AsyncGenerator[AnswerEvent]:
         names = self._readable(request.knowledge_bases, request.audience)
-        await self._check_documents(request.document_ids)
+        await self._check_documents(request.document_ids, request.audience)
         history = await recall_history(self._settings, self._parts, request, names)
         question = Question(
             text=request.question,
@@ -207,7 +208,7 @@ class Operations:
 
     async def _search(self, request: Search) -> Found:
         names = self._readable(request.knowledge_bases, request.audience)
-        await self._check_documents(request.document_ids)
+        await self._check_documents(request.document_ids, request.audience)
         # Whoever searches wants to see what there is, and its score: the gate is for answers.
         retriever = self._parts.retriever.with_options(
             replace(retrieval_options(self._settings), top_n=request.limit, similarity_threshold=0.0)
@@ -220,7 +221,7 @@ class Operations:
 
     async def _sources(self, audience: Audience) -> list[SourceState]:
         names = self._readable((), audience)
-        states = await source_states(self._settings, self._parts.library)
+        states = await source_states(self._settings, self._parts.library, audience)
         return [state for state in states if audience is None or state.knowledge_base in names]
 
     async def _backup(self, path: Path) -> BackedUp:
@@ -238,10 +239,20 @@ class Operations:
         allowed = readable(readers_of, audience)
         return tuple(name for name in allowed if not wanted or name in wanted)
 
-    async def _check_documents(self, ids: Sequence[str]) -> None:
-        """Refuse a document that is not there: an empty answer would look as if it said nothing of the matter."""
+    async def _check_documents(self, ids: Sequence[str], audience: Audience) -> None:
+        """Refuse a document that is not there: an empty answer would look as if it said nothing of the matter.
+
+        What the audience may not read is not there for it: the refusal must not tell that it is.
+        """
         known = await self._parts.library.registry.documents(ids) if ids else {}
-        missing = [name for name in ids if name not in known or known[name].deleted]
+        allowed = self._readable((), audience)
+        there = {
+            one.id
+            for one in known.values()
+            if not one.deleted
+            and (audience is None or (one.knowledge_base in allowed and is_open(one.readers, audience)))
+        }
+        missing = [name for name in ids if name not in there]
         if missing:
             raise ConfigError(f"there is no document {missing[0]!r}; `citebot search` shows the ids of documents")
 

@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from bots.access import Audience
 from bots.app.options import ingest_options
 from bots.counting import counted
 from bots.requests import Doubt, Event, SourceState, Sync
@@ -150,10 +151,13 @@ def _job(settings: Settings, source: SourceSettings) -> SyncJob:
     )
 
 
-async def source_states(settings: Settings, library: Library) -> list[SourceState]:
-    """Return how each configured source stands, and each that has documents but no settings any more."""
+async def source_states(settings: Settings, library: Library, audience: Audience) -> list[SourceState]:
+    """Return how each configured source stands, and each that has documents but no settings any more.
+
+    Counted are the documents that the audience may read, so that nobody learns how many others there are.
+    """
     states = await SourceStates(library.database).all()
-    counts = await library.registry.counts_by_source()
+    counts = await library.registry.counts_by_source(audience)
     configured: Mapping[str, SourceSettings] = {source.name: source for source in settings.sources}
     found, now = [], datetime.now(UTC)
     for name in [*configured, *(name for name in counts if name not in configured)]:

@@ -142,6 +142,18 @@ async def test_a_document_is_open_to_those_whom_its_source_names_alone(
             assert isinstance(found, Found)
             for chunks in (answer.chunks, found.chunks):
                 assert ("handbook:leave.md" in {one.chunk.document_id for one in chunks}) == reads
+            (source,) = await told(operations, ListSources(audience=audience))
+            assert isinstance(source, SourceState)
+            assert source.documents == 1 + reads, "nor does a count tell of it"
+            named = Search(query=question, audience=audience, document_ids=("handbook:leave.md",))
+            if reads:
+                (found,) = await told(operations, named)
+                assert isinstance(found, Found)
+                assert {one.chunk.document_id for one in found.chunks} == {"handbook:leave.md"}
+            unknown = ["handbook:nowhere.md", "secret:merger.txt", *(["handbook:leave.md"] if not reads else [])]
+            for name in unknown:
+                with pytest.raises(ConfigError, match=f"there is no document '{name}'"):
+                    await told(operations, replace(named, document_ids=(name,)))
         ask = Ask(question=question, conversation=here, reference="0123abcd", audience=audience_of("slack:T1/@U1"))
         await answered(operations, ask)
         for person, withheld in (("slack:T1/@U1", 0), ("slack:T1/@U2", 1)):
