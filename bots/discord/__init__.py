@@ -15,7 +15,7 @@ from bots.discord.calling import Calls, mapped
 from bots.discord.interacting import Interactions
 from bots.discord.listening import DISCORD_URL, Listener
 from bots.discord.reading import Reading
-from bots.discord.translating import PLATFORM, in_thread, is_ephemeral, privately, written_to
+from bots.discord.translating import PLATFORM, in_thread, is_ephemeral, privately, stays_one, written_to
 from bots.platform import Attachment, Call, Inbox, Incoming, Limit, Manner, Reach, Sent, View
 from bots.rendering.discord import DiscordMessage, render_discord, render_discord_partial
 from bots.rendering.parse import parse_markdown
@@ -115,7 +115,7 @@ class DiscordPlatform:
             status_lasts=0.0 if incoming.token else _TYPING_SECONDS,
             suggests=incoming.reach is Reach.DIRECT,
             shares=is_ephemeral(incoming),
-            paged=is_ephemeral(incoming),
+            paged=stays_one(incoming),
             notice="mention_needed" if hidden else "",
         )
 

@@ -9,7 +9,7 @@ from typing import cast
 import discord
 
 from bots.discord.calling import Calls, mapped, view_of
-from bots.discord.translating import APPLICATION, is_ephemeral, written_to
+from bots.discord.translating import APPLICATION, is_ephemeral, stays_one, written_to
 from bots.platform import Incoming, Sent
 from bots.rendering.discord import DiscordMessage
 from ragcore.errors import MessageGone, PlatformAuthError, PlatformError, PlatformRefused
@@ -67,10 +67,10 @@ class Interactions:
             else:
                 self._calls.took(key, sent)
                 return sent
-        if is_ephemeral(incoming):
+        if stays_one(incoming):
             if not final:
                 raise PlatformRefused("an answer for one person alone can't grow without its token")
-            # Whoever asked in private is answered in private.
+            # Whoever asked in private is answered in private, and so is who asked where the bot may not write.
             return await self._calls.post(await self._calls.direct(incoming.asker.id), part, key=key)
         if begun is not None:
             await self._calls.edit(begun, part)
@@ -95,9 +95,9 @@ class Interactions:
                 return await self._calls.post(written_to(incoming), part, key=key)
             except PlatformRefused as error:
                 log.info("a part goes by the interaction's token, since the channel is closed: %s", error)
-        # The one send that may be repeated after a kill: webhooks take no nonce (discord-api-docs, pull request 6647),
-        # and nobody lets us look into a closed channel. The turn writes each part down before it sends the next, so
-        # that it is at most the one in flight. What one person alone sees stays one message (``Manner.paged``).
+        # It might be repeated after a kill: webhooks take no nonce (discord-api-docs, pull request 6647), and what one
+        # person alone sees can't be looked for, nor what stands in a closed channel. So these replies stay one message
+        # (``stays_one``), and only of a channel that was closed meanwhile a further part comes here.
         async with mapped():
             sent = await self._webhook(incoming).send(
                 part.content,

@@ -82,7 +82,10 @@ class Pressing:
         """Show another page of an answer in place of the one under which it was pressed."""
         await interaction.response.defer()
         number = int(action.value) if action.value.isdecimal() else 0
-        view = await self._inbox.page(action.reference, by, number, await self._readers(by))
+        place = place_of(interaction.channel, interaction.guild)
+        is_alone = interaction.message is not None and interaction.message.flags.ephemeral
+        readers = await self._readers(by) if is_alone or not place.workspace else place.seen_by
+        view = await self._inbox.page(action.reference, by, number, readers)
         if view is None:
             await interaction.followup.send(word("page_gone", language), ephemeral=True, suppress_embeds=True)
             return

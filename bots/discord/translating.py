@@ -20,6 +20,8 @@ HERE = "here"
 """In ``Incoming.extra``: the channel that is written to, where it is a thread."""
 REPLIES_TO = "replies_to"
 """In ``Incoming.extra``: the message that this one replies to."""
+CLOSED = "closed"
+"""In ``Incoming.extra``: the bot may write no messages where a command was used, so that all goes by its token."""
 APPLICATION = "application"
 """In ``Incoming.extra``: whose token it is."""
 _WRITTEN = {discord.MessageType.default, discord.MessageType.reply}
@@ -151,8 +153,21 @@ def asked(
         seen_by=privately(user.id) if private else place.seen_by,
         token=interaction.token,
         goes_on=turn,
-        extra=_extra(place) | {APPLICATION: str(interaction.application_id)},
+        extra=_extra(place, closed=not _may_write(interaction)) | {APPLICATION: str(interaction.application_id)},
     )
+
+
+def _may_write(interaction: discord.Interaction) -> bool:
+    """Return whether the bot may send messages of its own where an interaction began, as that tells."""
+    allowed = interaction.app_permissions
+    is_thread = isinstance(interaction.channel, discord.Thread)
+    sends = allowed.send_messages_in_threads if is_thread else allowed.send_messages
+    return interaction.guild_id is None or (allowed.view_channel and sends)
+
+
+def stays_one(incoming: Incoming) -> bool:
+    """Return whether further messages would go by a token, where nobody can look for them."""
+    return is_ephemeral(incoming) or (bool(incoming.token) and CLOSED in incoming.extra)
 
 
 def is_ephemeral(incoming: Incoming) -> bool:
@@ -264,6 +279,6 @@ def replied_id(message: discord.Message) -> str:
     return str(message.reference.message_id or "") if message.reference is not None else ""
 
 
-def _extra(place: Place, replies_to: str = "") -> dict[str, str]:
-    found: Iterable[tuple[str, str]] = ((HERE, place.thread), (REPLIES_TO, replies_to))
+def _extra(place: Place, replies_to: str = "", *, closed: bool = False) -> dict[str, str]:
+    found: Iterable[tuple[str, str]] = ((HERE, place.thread), (REPLIES_TO, replies_to), (CLOSED, "1" if closed else ""))
     return {key: value for key, value in found if value}

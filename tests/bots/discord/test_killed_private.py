@@ -1,7 +1,7 @@
-"""kill -9 while a long answer for one person alone is sent: one message, and in it each page of the answer, once.
+"""kill -9 while a long answer goes by an interaction's token: one message, and in it each page of the answer, once.
 
-Discord takes no nonce for what goes by an interaction's token, and lists no messages that one person alone sees; the
-first answer to an interaction is the only one that can be changed without knowing more of it. So all stands in that.
+Discord takes no nonce there, and lists neither what one person alone sees nor what stands in a channel that is closed
+to the bot; the first answer to an interaction is the only one that can be changed without knowing more of it.
 """
 
 import itertools
@@ -34,16 +34,18 @@ POINTS = list(itertools.product(CALLS, ("after", "before")))
 forked = forking("discord")
 
 
+@pytest.mark.parametrize("private", [True, False], ids=["private", "closed channel"])
 @pytest.mark.parametrize(("call", "when"), POINTS[: scaled(2)])
-async def test_killed_while_a_private_answer_is_sent(
-    forked: Workers, tmp_path: pathlib.Path, call: tuple[str, int], when: str
+async def test_killed_while_an_answer_is_sent_that_stays_one_message(
+    forked: Workers, tmp_path: pathlib.Path, call: tuple[str, int], when: str, *, private: bool
 ) -> None:
     async with peopled(Rates()) as server:
+        server.state.channels[CHANNEL].closed = 0 if private else 50001
         life = Life(environment=server.environment, folder=str(tmp_path), pause=0.4)
         killer = server.state.watch = Killer(when=when, method=call[0], count=call[1])
         killer.pid = pid = await begun(forked, server, life)
         try:
-            asked = await server.command(CHANNEL, "ask", question=QUESTION, private=True)
+            asked = await server.command(CHANNEL, "ask", question=QUESTION, private=private)
             await until(lambda: not killer.pid, seconds=20.0)
         finally:
             await forked.kill(pid)
@@ -53,7 +55,7 @@ async def test_killed_while_a_private_answer_is_sent(
             assert await read(server, asked) == [part.content for part in render_discord(FINAL)]
         finally:
             await forked.kill(pid)
-        assert server.answers(CHANNEL) == [], "nobody else sees any of it"
+        assert not (private and server.answers(CHANNEL)), "nobody else sees any of it"
 
 
 async def read(server: DiscordServer, asked: Json) -> list[str]:

@@ -75,6 +75,17 @@ async def test_nobody_else_turns_them(tmp_path: pathlib.Path) -> None:
         assert await pressed(server, message) == ""
 
 
+async def test_everybody_turns_what_everybody_sees(tmp_path: pathlib.Path) -> None:
+    async with running(tmp_path) as (server, _):
+        server.state.channels[CHANNEL].closed = 50013
+        asked = await server.command(CHANNEL, "ask", question="Which days?")
+        shown = server.interactions.of(asked).messages
+        await until(lambda: shown and to_next(next(iter(shown.values()))))
+        (message,) = server.answers(CHANNEL)
+        assert await pressed(server, message, user=43) == ""
+        assert not message["flags"] & EPHEMERAL
+
+
 async def test_what_may_not_be_read_any_more_is_not_shown(tmp_path: pathlib.Path) -> None:
     async with running(tmp_path) as (server, bot):
         _, message = await answered(server)

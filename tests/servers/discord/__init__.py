@@ -245,7 +245,8 @@ class DiscordServer:
             "channel_id": str(channel.id),
             "locale": locale,
             "attachment_size_limit": 10_485_760,
-            "app_permissions": "0",
+            # Documented: always there, the bot's permissions where the interaction began. All, or none.
+            "app_permissions": "0" if channel.closed else str((1 << 46) - 1),
             "entitlements": [],
             "authorizing_integration_owners": {},
             "context": 0 if channel.guild else 1,
