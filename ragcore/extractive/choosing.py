@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -24,8 +25,19 @@ _AS_GOOD = 0.5
 """Rows must hold so much of the question before several of them are taken for answers as good as each other."""
 
 
-def choose(question: str, matter: Matter, expectation: Expectation, options: ExtractOptions) -> list[int]:
-    """Return the indexes of the chosen units in reading order: best first, neighbours as they stand in the document."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """The indexes of units in reading order: best first, neighbours as they stand in the document.
+
+    ``goes_on`` says that there are more rows of the list that was asked for.
+    """
+
+    units: Sequence[int] = ()
+    goes_on: bool = False
+
+
+def choose(question: str, matter: Matter, expectation: Expectation, options: ExtractOptions) -> Chosen:
+    """Return the units that make the answer, none where none tells what is asked."""
     return _Choice(question, matter, expectation, options).made()
 
 
@@ -41,13 +53,13 @@ class _Choice:
         self._ranked = self._telling(question)
         self._chosen: list[int] = []
 
-    def made(self) -> list[int]:
+    def made(self) -> Chosen:
         """Take the best, what is as good, what adds to it, what is still waited for, and the steps that follow."""
         if not self._ranked:
-            return []
+            return Chosen()
         self._best = self._ranked[0]
         if lists(self._question) and (rows := self._rows_of_the_list()):
-            return rows
+            return Chosen(units=rows[: self._options.sentences], goes_on=len(rows) > self._options.sentences)
         self._take(self._best)
         for i in self._ranked[1:]:
             if self._as_good(i) or self._adds(i):
@@ -61,7 +73,7 @@ class _Choice:
             self._take_steps()
         self._take_between()
         self._take_what_restricts()
-        return [i for run in self._runs() for i in run]
+        return Chosen(units=[i for run in self._runs() for i in run])
 
     def _telling(self, question: str) -> list[int]:
         """Return the units that may answer, best first: none where the best is a row that doesn't tell what is asked.
@@ -117,7 +129,7 @@ class _Choice:
         return bool(np.array_equal(covered[i] >= 0.5, covered[self._best] >= 0.5))
 
     def _rows_of_the_list(self) -> list[int]:
-        """Return the rows of the best one's table that are of the list, as many as there is room for, in their order.
+        """Return the rows of the best one's table that are of the list, in their order.
 
         Whether the kind stands in their heading or in their own words, they are all of it.
         """
@@ -126,7 +138,7 @@ class _Choice:
             return []
         rows = (i for i in self._ranked if (row := self._units[i].row) and row.name_column == best.row.name_column)
         alike = [i for i in rows if matter.places[i] == matter.places[self._best] and self._covers_the_same(i)]
-        return sorted(alike)[: self._options.sentences]
+        return sorted(alike)
 
     def _nearer_in_meaning(self, i: int) -> bool:
         """Whether a sentence of the best one's paragraph means what is asked as nearly, in fewer of its words."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ragcore.extractive.choosing import choose
+from ragcore.extractive.choosing import Chosen, choose
 from ragcore.extractive.directness import is_direct, is_near
 from ragcore.extractive.expectation import Expectation
 from ragcore.extractive.matter import weigh_units
@@ -54,12 +54,17 @@ async def extract(
     expectation = Expectation(question)
     matter = await weigh_units(question, units, chunks, expectation, embedder, options)
     chosen = choose(question, matter, expectation, options)
-    if is_direct(question, matter, chosen, options):
-        return Extract(text=worded([units[i] for i in chosen], question), direct=True)
-    near = choose(question, matter, expectation, replace(options, sentences=options.sentences_near)) if sure else []
-    if is_near(question, matter, near, options):
-        return Extract(text=worded([units[i] for i in near], question))
+    if is_direct(question, matter, chosen.units, options):
+        return Extract(text=_worded(units, chosen, question), direct=True)
+    if sure:
+        near = choose(question, matter, expectation, replace(options, sentences=options.sentences_near))
+        if is_near(question, matter, near.units, options):
+            return Extract(text=_worded(units, near, question))
     return _NOTHING
+
+
+def _worded(units: Sequence[Unit], chosen: Chosen, question: str) -> str:
+    return worded([units[i] for i in chosen.units], question, goes_on=chosen.goes_on)
 
 
 def _units(question: str, chunks: Sequence[ScoredChunk], options: ExtractOptions) -> list[Unit]:

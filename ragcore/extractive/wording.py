@@ -13,14 +13,17 @@ from ragcore.terms import language_of
 _SENTENCE_STOP = re.compile(r"[.!?。！？…]+[\"'”’」』)）]*$")
 
 
-def worded(units: Sequence[Unit], question: str) -> str:
-    """Write the units as one text, each with its marker before the final stop; a new passage is a new paragraph."""
+def worded(units: Sequence[Unit], question: str, *, goes_on: bool = False) -> str:
+    """Write the units as one text, each with its marker before the final stop; a new passage is a new paragraph.
+
+    ``goes_on`` says that there is more than is quoted, which "…" tells.
+    """
     parts: list[str] = []
     for before, unit in zip([None, *units], units, strict=False):
         if before is not None:
             parts.append(_gap(before, unit))
         parts.append(_cited_list(unit) if unit.items else _cited(_said(unit, question), unit.chunk))
-    return "".join(parts)
+    return "".join([*parts, "\n\n…"] if goes_on else parts)
 
 
 def asked_columns(row: Row, question: str) -> set[int] | None:
