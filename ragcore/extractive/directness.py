@@ -5,13 +5,21 @@ answer that is waited for. A word that it lacks may be the very one that makes a
 company's car, the calibration of a meter, how a password is reset.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
 from ragcore.extractive.degrees import degrees
-from ragcore.extractive.expectation import Expectation, is_of_kind
-from ragcore.extractive.form import asks_whether_there_is, circumstance, measured, questions, takes_anything
+from ragcore.extractive.expectation import Expectation, has_number, is_of_kind
+from ragcore.extractive.form import (
+    action,
+    asks_whether,
+    circumstance,
+    measured,
+    names_nobody,
+    questions,
+    takes_anything,
+)
 from ragcore.extractive.matter import Matter
 from ragcore.extractive.options import ExtractOptions
 from ragcore.extractive.pools import pool
@@ -66,7 +74,7 @@ def _tells_no_circumstance(question: str, words: Sequence[Word]) -> bool:
 def _answers(question: str, matter: Matter, one: Statement, after: Statement | None, options: ExtractOptions) -> bool:
     """Whether a statement holds what is asked; the kind of answer may stand in the one right ``after`` it."""
     rest = after.text if after else ""
-    if not Expectation(question).given(f"{one.text} {rest}"):
+    if not Expectation(question).given(f"{one.text} {rest}") or names_nobody(question, one.text):
         return False
     if takes_anything(question) and _holds_its_code(matter.words, one):
         return True
@@ -74,20 +82,45 @@ def _answers(question: str, matter: Matter, one: Statement, after: Statement | N
     counted = matter.counted[[*one.units, *(after.units if after else ())]]
     if counted.max() < options.met and measured(question, {matter.words[j].written for j in telling}):
         return False
-    exact = asks_whether_there_is(question)
+    exact = asks_whether(question)
+    own = [j for j in telling if (_stands(matter, one, j) if exact else _held(one, j, options))]
+    by_topic = [j for j in telling if j not in own and one.topic[j] >= 1.0]
+    # What the paragraph is about may be left unsaid, not what is said of it.
+    met = {*own, *(by_topic if len(by_topic) <= len(own) else ())}
+    done = _done(question, matter.words, telling)
+    if done is not None and done not in own:
+        return False
     missing = [
         matter.words[j]
         for j in telling
-        if not (_stands(matter, one, j) if exact else _met(matter.words, one, j, options.met))
+        if j not in met
+        and not _across(matter.words, met, j)
         and not (rest and is_of_kind(matter.words[j].written, rest))
     ]
-    spare = 0 if exact else len(telling) // options.words_a_spare
-    return len(missing) <= spare and not any(_is_particular(word) for word in missing)
+    spare = 0 if exact else int(_size([matter.words[j] for j in telling])) // options.words_a_spare
+    return _size(missing) <= spare and not any(_is_particular(word) for word in missing)
+
+
+def _held(one: Statement, j: int, options: ExtractOptions) -> bool:
+    """Whether a statement holds a word itself, or one of like meaning, or the title and headings have it exactly."""
+    return max(float(one.held[j]), float(np.floor(one.above[j]))) >= options.met
+
+
+def _done(question: str, words: Sequence[Word], telling: Sequence[int]) -> int | None:
+    """Return the index of the word for what is to be done, in a question how to do it; None in any other."""
+    first = next(iter(content(action(question))), None)
+    return next((j for j in telling if words[j].term == first), None)
+
+
+def _size(words: Sequence[Word]) -> float:
+    """Return how many words these are: the parts of a compound aren't counted, and two pairs of characters are one."""
+    whole = [word for word in words if not any(word is not other and word.written in other.written for other in words)]
+    return sum(0.5 if word.across else 1.0 for word in whole)
 
 
 def _is_particular(word: Word) -> bool:
     """Whether a word is a name or a number: however long the question, it is of this one."""
-    return word.names or any(character.isdigit() for character in word.written)
+    return word.names or has_number(word.written)
 
 
 def _holds_its_code(words: Sequence[Word], one: Statement) -> bool:
@@ -101,13 +134,8 @@ def _stands(matter: Matter, one: Statement, j: int) -> bool:
     return any(matter.words[j].term in pool(matter.spoken[i]) for i in one.units)
 
 
-def _met(words: Sequence[Word], one: Statement, j: int, least: float) -> bool:
-    """Whether a word is met by a statement, or exactly by what stands above it.
-
-    A pair of Chinese characters across the border of two words is met when these are.
-    """
-    if max(float(one.held[j]), float(np.floor(one.above[j]))) >= least:
-        return True
+def _across(words: Sequence[Word], met: Collection[int], j: int) -> bool:
+    """Whether a pair of characters only stands across the border of two others that are met."""
     term = words[j].term
-    beside = [word.term for word, held in zip(words, one.best, strict=True) if word.term in words[j].across and held]
+    beside = [words[k].term for k in met if words[k].term in words[j].across]
     return any(other[-1] == term[0] for other in beside) and any(other[0] == term[-1] for other in beside)

@@ -49,11 +49,12 @@ _WHEN = _kind(
     ),
     holds=(
         "(?:19|20)\\d\\d|january|february|march|april|(?-i:May)|june|july|august|september|october|november|december"
-        "|monday|tuesday|wednesday|thursday|friday|saturday|sunday|immediately|at once"
+        "|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|noon|midnight|morning|evening|immediately|at once"
+        "|(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last) (?:[a-z]+ )?(?:day|week|month)"
         "|januar|februar|märz|(?-i:Mai)|juni|juli|oktober|dezember|montags?|dienstags?|mittwochs?|donnerstags?|freitags?"
-        "|samstags?|sonntags?|sofort"
+        "|samstags?|sonntags?|sofort|uhr"
         f"|(?:after|before|within|every|from|in) (?:[a-z]+ )?{_SPANS}",
-        r"\d{1,2}:\d{2}|\d\s?(?:年|月|日|点)|[内前后]|当[天日]|次日|立即|立刻|马上",
+        r"\d{1,2}:\d{2}|\d\s?(?:年|月|日|点)|[内前后]|时(?!间|候)|当[天日]|次日|立即|立刻|马上",
     ),
 )
 _HOW_LONG = _kind(
@@ -97,6 +98,7 @@ _PLACE = _kind(
     ),
 )
 _AMOUNTS = (_PRICE, _RATE, _WHEN, _HOW_LONG, _FREQUENCY, _COUNT)
+_TIMES = (_WHEN, _HOW_LONG, _FREQUENCY)
 _PLAIN_NUMBER = re.compile(
     rf"(?<![a-z0-9_.-])\d|[一二三四五六七八九十百千万两半]|\b(?:{_NUMBERS}|half|once|twice|dozen|hundred|thousand|million"
     r"|eins?|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf)\b",
@@ -106,6 +108,8 @@ _PLAIN_NUMBER = re.compile(
 _KINDS = (_PRICE, _RATE, _WHEN, _HOW_LONG, _FREQUENCY, _COUNT, _REASON, _PERSON, _PLACE)
 
 
+_TEMPERATURE = _kind(asks=("cold|hot|warm|temperature|kalt|warm|temperatur", "温度"), holds=("degrees?|grad", "°|度"))
+_NUMBER = _kind(asks=("number|nummer", "号码"), holds=("none", r"\d"))
 _LENGTH = _kind(
     asks=("length|height|width|depth|size", "长度|高度|宽度"),
     holds=("characters?|letters?|digits?", r"\d\s?[cm]?m\b|\d\s?[米字位]"),
@@ -118,7 +122,12 @@ _MOST = _kind(
     asks=("maximum|maximal|höchst\\w*", "上限"),
     holds=("at most|up to|no (?:more|longer) than|höchstens|bis zu|maximum", "最多|最长|不超过"),
 )
-_NAMED_KINDS = (*_KINDS, _LENGTH, _LEAST, _MOST)
+_NAMED_KINDS = (*_KINDS, _TEMPERATURE, _NUMBER, _LENGTH, _LEAST, _MOST)
+
+
+def has_number(text: str) -> bool:
+    """Whether a text holds a number, in figures or in words."""
+    return bool(_PLAIN_NUMBER.search(text))
 
 
 def is_of_kind(word: str, sentence: str) -> bool:
@@ -146,10 +155,12 @@ class Expectation:
         return bool(_PLAIN_NUMBER.search(text)) or any(holds.search(text) for holds in self._amounts)
 
     def given(self, text: str) -> bool:
-        """Whether a text holds an amount or a reason where one is waited for."""
-        return all(holds.search(text) for holds in self._holds if holds is _REASON.holds) and (
-            not self._amounts or self.holds_amount(text)
-        )
+        """Whether a text holds the amount, the time or the reason that is waited for."""
+        if _REASON.holds in self._holds and not _REASON.holds.search(text):
+            return False
+        if _WHEN.holds in self._amounts:
+            return any(kind.holds.search(text) for kind in _TIMES)
+        return not self._amounts or self.holds_amount(text)
 
     def telling(self, cell: str) -> bool:
         """Whether a cell of a table, with its column's name, holds a kind that any number would not do for."""

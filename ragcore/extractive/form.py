@@ -19,9 +19,10 @@ _ANYTHING = re.compile(
 _SELECTS = re.compile(
     r"\bwhich\b|\bwelche[nrs]?\b|\bquel(?:le)?s?\b|\bcuál(?:es)?\b|哪些|哪几|哪种|哪个", re.IGNORECASE
 )
-_WHETHER_THERE_IS = re.compile(
-    r"^\W*(?:(?:is|are|was|were) there|(?:do|does|did) (?:we|you|they|i|the \w+) have|have (?:we|you) got"
-    r"|gibt es|haben wir|hat (?:die|der|das)|y a-t-il|est-ce qu'il y a|hay)\b|有没有|是否有",
+_WHETHER = re.compile(
+    r"^\W*(?:is|are|was|were|do|does|did|can|may|must|should|shall|will|would|have|has|am"
+    r"|ist|sind|war|hat|habe[nt]?|gibt|kann|können|darf|dürfen|muss|müssen|wird|werden"
+    r"|y a-t-il|est-ce qu[e'’]|peut-on|hay|se puede)\b|[吗嗎][？?]?\W*$|有没有|是否|能否|可不可以|能不能",
     re.IGNORECASE,
 )
 _LISTS = re.compile(
@@ -35,6 +36,8 @@ _NEXT_QUESTION = re.compile(
     r"|wer|was|wann|wo|wie|warum|welche\w*)\b)|[，,](?=为什么|什么时候|何时|多少|怎么|谁|哪)",
     re.IGNORECASE,
 )
+_WHO_IS = re.compile(r"^\W*who (?:is|are|was|were|leads?|heads?)\b", re.IGNORECASE)
+_NAME = re.compile(r"(?<=[\w,:;–-] )[A-Z][a-z]+|@|[\u3400-\u9fff]{2,}")
 _DENIES = re.compile(r"\b(?:not|no|never|without|nicht|kein\w*|ohne|pas|sans|sin)\b|n['’]t\b|不|没|无需", re.IGNORECASE)
 _MEASURED = re.compile(r"\bhow (?P<count>(?:many|much) )?", re.IGNORECASE)
 _NUMBER = re.compile(
@@ -76,9 +79,20 @@ def questions(text: str) -> list[str]:
     return _NEXT_QUESTION.split(text)
 
 
-def asks_whether_there_is(question: str) -> bool:
-    """Whether a question asks if there is such a thing at all: nothing that is only like it will do."""
-    return bool(_WHETHER_THERE_IS.search(question))
+def names_nobody(question: str, text: str) -> bool:
+    """Whether a question asks who somebody is, and a text has no name that the question doesn't have."""
+    return bool(_WHO_IS.search(question)) and all(name in question for name in _NAME.findall(text))
+
+
+def action(question: str) -> str:
+    """Return what follows "how do I", the action first; "" where the question isn't how to do a thing."""
+    found = _HOW_TO.search(question)
+    return question[found.end() :] if found else ""
+
+
+def asks_whether(question: str) -> bool:
+    """Whether a question asks if something is so, or there at all: what is only like it tells neither yes nor no."""
+    return bool(_WHETHER.search(question))
 
 
 def denies(question: str) -> bool:

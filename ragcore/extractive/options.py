@@ -58,7 +58,7 @@ class ExtractOptions:
     """How much farther in meaning it may be, in cosine."""
     repeated: float = 0.7
     """A sentence that shares this many of its words with a chosen one says nothing new."""
-    met: float = 0.5
+    met: float = 0.6
     """How far a statement must hold a word of the question for it to be met: words of like meaning count."""
     words_a_spare: int = 5
     """For each so many telling words of a question a direct answer may lack one that is no name and no number: long

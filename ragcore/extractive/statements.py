@@ -19,8 +19,8 @@ class Statement:
     """A unit with those that it leans on.
 
     ``units`` are their indexes. ``held`` (words,) is how far these hold each word of the question; ``above`` (words,),
-    how far title, headings and the first sentence of the paragraph do, which says what it is about; both 0..1.
-    ``goes_on`` says that it stands right behind the one before it in its
+    how far title and headings do; ``topic`` (words,), how far the first sentence of the paragraph does, which says what
+    it is about; all 0..1. ``goes_on`` says that it stands right behind the one before it in its
     paragraph.
     """
 
@@ -28,12 +28,13 @@ class Statement:
     text: str
     held: Floats
     above: Floats
+    topic: Floats
     goes_on: bool = False
 
     @property
     def best(self) -> Floats:
-        """How far each word is held by either, (words,), 0..1."""
-        return np.maximum(self.held, self.above)
+        """How far each word is held by any of these, (words,), 0..1."""
+        return np.maximum(np.maximum(self.held, self.above), self.topic)
 
 
 def statements(matter: Matter, chosen: Sequence[int]) -> list[Statement]:
@@ -52,15 +53,15 @@ def statements(matter: Matter, chosen: Sequence[int]) -> list[Statement]:
 
 def _statement(matter: Matter, group: Sequence[int], last: Sequence[int]) -> Statement:
     first = matter.units[group[0]]
-    above = matter.around[group].max(axis=0)
+    topic = np.zeros(len(matter.words))
     if not (first.items or first.alone):
-        topic = next(i for i, one in enumerate(matter.units) if _in_paragraph(one, first))
-        above = np.maximum(above, matter.held[topic])
+        topic = matter.held[next(i for i, one in enumerate(matter.units) if _in_paragraph(one, first))]
     return Statement(
         units=tuple(group),
         text=" ".join(matter.units[i].whole for i in group),
         held=matter.held[group].max(axis=0),
-        above=above,
+        above=matter.around[group].max(axis=0),
+        topic=topic,
         goes_on=any(follows(matter.units[i], first) and matter.units[i].paragraph == first.paragraph for i in last),
     )
 

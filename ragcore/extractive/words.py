@@ -26,7 +26,7 @@ _LIGHT_ENGLISH = """
 happen tell explain describe know want need like get give find make use mean say come go take thing something way much
 many long soon often far old big possible allow able kind type sort please help must new now ask look exist there
 anybody someone everybody everyone company date time amount reason contact per show done
-solution instruction issue problem try related properly interested sure step
+solution instruction issue problem try related properly interested sure step quickly early late due
 """
 _LIGHT_CHINESE = """
 需要 应该 应当 多长 多久 多大 知道 告诉 介绍 一般 公司 进行 必须 怎么 如何 最多 最少 至少
@@ -35,7 +35,7 @@ _LIGHT_GERMAN = """
 wann wie wo wer wen wem wessen warum welche welcher welches welchen welchem ist sind wird werden muss müssen kann können
 darf dürfen soll sollen haben viel viele hoch ich wir du ihr sie es ein eine einen einem einer eines
 der das den dem des und oder nicht mit für auf von vom zu zum zur bei beim bis nach über unter aus vor im ins an am
-lange schnell oft weit schwer
+lange schnell oft weit schwer woher wohin wieviel wieso weshalb
 """
 _LIGHT = {stem(fold(word)) for word in (_LIGHT_ENGLISH + _LIGHT_GERMAN).split()} | set(_LIGHT_CHINESE.split())
 _LIGHT_NOUNS = frozenset(map(stem, ("company", "date", "time", "amount", "reason", "contact")))

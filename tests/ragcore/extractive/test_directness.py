@@ -88,7 +88,7 @@ async def test_as_many_words_as_a_long_question_spares_may_lack_and_no_more(
 @pytest.mark.parametrize("particular", ["Birmingham", "4711", "AX-88"])
 async def test_no_question_is_so_long_that_a_name_or_a_number_may_lack(particular: str) -> None:
     said = scored("The copper kettle, the ladder, the violin and the anchor are kept in the northern shed.")
-    question = "Are the copper kettle, the ladder, the violin and the anchor kept in the shed of {}?"
+    question = "Where in the shed of {} are the copper kettle, the ladder, the violin and the anchor kept?"
     assert await direct(question.format("gardeners"), [said], None)
     assert await nearest(question.format(particular), [said], None)
 
