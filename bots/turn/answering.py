@@ -12,7 +12,7 @@ from bots.rendering.clean import clean_line
 from bots.rendering.parse import parse_answer, parse_markdown
 from bots.rendering.plain import plain_pieces
 from bots.rendering.tree import Document
-from bots.requests import Ask, Event, Forget, Recall, Recalled, Search
+from bots.requests import Ask, Event, Forget, Recall, Recalled
 from bots.service import Backend
 from bots.turn.attachments import Attached, FileReader
 from bots.turn.beside import beside
@@ -20,14 +20,12 @@ from bots.turn.budget import TooSlow, within
 from bots.turn.claims import Claims
 from bots.turn.claims.claim import Outcome
 from bots.turn.commands import (
-    SEARCH_LIMIT,
     Command,
     advised,
     command_of,
     help_document,
-    search_document,
+    listed,
     sentence,
-    sources_document,
 )
 from bots.turn.notices import Notices
 from bots.turn.options import TurnOptions, person
@@ -239,28 +237,20 @@ class Writer(Generic[R]):
 
     async def _command(self, job: Job, command: Command, audience: frozenset[str], language: str) -> Written:
         incoming = job.incoming
-        match command.name:
-            case "reset":
-                history = await self._claims.history_of(incoming.conversation)
-                async for _ in self._backend.run(Forget(conversation=history)):
-                    pass
-                self._notices.forget(incoming)
-                return Written(document=sentence(word("forgotten", language)), outcome=Outcome.RESET)
-            case "sources":
-                if (refusal := self._refusal(job, audience, language)) is not None:
-                    return refusal
-                bases = self._options.readable_in(incoming, audience)
-                document = await sources_document(self._backend, audience, bases, language)
-            case "search" if command.query:
-                if (refusal := self._refusal(job, audience, language)) is not None:
-                    return refusal
-                bases = self._options.readable_in(incoming, audience)
-                request = Search(query=command.query, knowledge_bases=bases, limit=SEARCH_LIMIT, audience=audience)
-                document = await search_document(self._backend, request, language)
-            case _:
-                others = tuple(one for one in self.prompts(language) if one != word("help_prompt", language))
-                return Written(document=help_document(language), outcome=Outcome.SERVED, prompts=others)
-        return Written(document=document, outcome=Outcome.SERVED)
+        if command.lists:
+            if (refusal := self._refusal(job, audience, language)) is not None:
+                return refusal
+            bases = self._options.readable_in(incoming, audience)
+            document = await listed(self._backend, command, audience, bases, language)
+            return Written(document=document, outcome=Outcome.SERVED)
+        if command.name == "reset":
+            history = await self._claims.history_of(incoming.conversation)
+            async for _ in self._backend.run(Forget(conversation=history)):
+                pass
+            self._notices.forget(incoming)
+            return Written(document=sentence(word("forgotten", language)), outcome=Outcome.RESET)
+        others = tuple(one for one in self.prompts(language) if one != word("help_prompt", language))
+        return Written(document=help_document(language), outcome=Outcome.SERVED, prompts=others)
 
     def prompts(self, language: str) -> tuple[str, ...]:
         """Return what somebody may begin with."""

@@ -34,6 +34,11 @@ class Command:
     name: CommandName
     query: str = ""
 
+    @property
+    def lists(self) -> bool:
+        """Return whether it tells what an audience may read: the sources, or what a search finds."""
+        return self.name == "sources" or (self.name == "search" and bool(self.query))
+
 
 def command_of(incoming: Incoming, text: str) -> Command | None:
     """Return the command that a message is, None for a question.
@@ -54,6 +59,17 @@ def command_of(incoming: Incoming, text: str) -> Command | None:
 def help_document(language: str) -> Document:
     """Return what the bot does, and how to ask it."""
     return parse_markdown(word("help", language))
+
+
+async def listed(
+    backend: Backend, command: Command, audience: frozenset[str] | None, knowledge_bases: Sequence[str], language: str
+) -> Document:
+    """Return what a command that ``lists`` finds in these knowledge bases for this audience now."""
+    if command.name == "sources":
+        return await sources_document(backend, audience, knowledge_bases, language)
+    bases = tuple(knowledge_bases)
+    request = Search(query=command.query, knowledge_bases=bases, limit=SEARCH_LIMIT, audience=audience)
+    return await search_document(backend, request, language)
 
 
 async def sources_document(

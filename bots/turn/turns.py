@@ -14,7 +14,7 @@ from bots.service import Backend
 from bots.turn.answering import Writer
 from bots.turn.claims import LEASE_SECONDS, Claims
 from bots.turn.claims.claim import Claim
-from bots.turn.commands import sentence
+from bots.turn.commands import command_of, listed, sentence
 from bots.turn.ending import end, note_end
 from bots.turn.feedback import Feedback
 from bots.turn.meter import Meter
@@ -252,12 +252,20 @@ class Turns(Generic[R]):
         return await shared_view(self._backend, request, prompt, self._language(claim))
 
     async def page(self, reference: str, by: str, number: int, readers: frozenset[str]) -> View | None:
-        """Return a page of a reply that stays one message, if these readers may still read what it was made from."""
+        """Return a page of a reply that stays one message, if these readers may still read what it was made from.
+
+        What a command lists is listed anew for them, as long as it is known what that was.
+        """
         claim, whole = await self._claims.by_reference(reference), await self._claims.whole_of(reference)
         if claim is None or whole is None or (claim.incoming.private and claim.incoming.asker.id != by):
             return None
-        if not set(whole.knowledge_bases) <= set(self._options.readable_in(claim.incoming, readers)):
+        bases = self._options.readable_in(claim.incoming, readers)
+        if not set(whole.knowledge_bases) <= set(bases):
             return None
+        command = command_of(claim.incoming, claim.incoming.text)
+        if command is not None and command.lists:
+            document = await listed(self._backend, command, readers, bases, whole.view.language)
+            return replace(whole.view, document=document, page=number)
         if (request := self._recall(claim, readers)) is not None and not await all_open(self._backend, request):
             return None
         return replace(whole.view, page=number)

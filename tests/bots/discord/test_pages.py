@@ -4,8 +4,10 @@ import contextlib
 import pathlib
 from collections.abc import AsyncIterator
 
+import pytest
+
 from bots.discord import DiscordPlatform
-from bots.requests import Ask, Event, Recalled
+from bots.requests import Ask, Event, Recalled, Search
 from bots.turn.claims.claim import Outcome
 from tests.bots.discord.scene import ASKER, CHANNEL, FAST, peopled
 from tests.bots.discord.test_killed_private import read, to_next
@@ -100,6 +102,23 @@ async def test_what_may_not_be_read_any_more_is_not_shown(tmp_path: pathlib.Path
         assert await pressed(server, message) == ""
         await bot.turns.withdraw(reference, str(ASKER))
         assert await bot.turns.page(reference, str(ASKER), 1, everybody) is None
+
+
+async def test_a_list_is_made_anew_for_whoever_turns_its_pages(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bots.rendering.discord.messages.MAX_CONTENT", 90)
+    async with running(tmp_path) as (server, bot):
+        asked = await server.command(CHANNEL, "search", question="days")
+        shown = server.interactions.of(asked).messages
+        await until(lambda: shown and to_next(next(iter(shown.values()))))
+        pages = await read(server, asked)
+        said = "".join(pages).replace("*", "")
+        assert [said.count(words) for words in ("lapse in March", "Nothing.", "年假可以结转。")] == [1, 1, 1], pages
+        searches = [one for one in bot.model.asked if isinstance(one, Search)]
+        assert len(searches) == len(pages)
+        assert {one.query for one in searches} == {"days"}
+        assert all(one.audience and "discord:@42" in one.audience for one in searches)
 
 
 async def test_a_page_that_does_not_go_is_told_and_can_be_turned_to_again(tmp_path: pathlib.Path) -> None:
