@@ -36,9 +36,9 @@ def names(count, start=0):
 def test_a_second_listing_five_minutes_on_is_believed():
     first = judge(names(20), 20, now=NOW)
     assert (first.delete, first.doubted, first.since) == (frozenset(), names(20), NOW)
-    early = judge(names(20), 20, doubted=first.doubted, since=first.since, now=NOW + WAIT - timedelta(seconds=1))
+    early = judge(names(20), 20, doubted=first.doubted, since=first.since, now=NOW + timedelta(minutes=4, seconds=59))
     assert (early.delete, early.doubted, early.since) == (frozenset(), names(20), NOW)
-    late = judge(names(20), 20, doubted=early.doubted, since=early.since, now=NOW + WAIT)
+    late = judge(names(20), 20, doubted=early.doubted, since=early.since, now=NOW + timedelta(minutes=5))
     assert (late.delete, late.doubted) == (names(20), frozenset())
 
 
