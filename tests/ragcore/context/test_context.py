@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from ragcore.context import (
     MESSAGE_TOKENS,
-    QUESTION_TOKENS,
     REPLY_TOKENS,
     default_budget,
     fit_chunks,
@@ -25,6 +24,8 @@ from tests.ragcore.counting import CountingEncoder
 from tests.ragcore.nasty import FRAGMENTS, NASTY
 
 TOKENIZER = offline_tokenizer()
+QUESTION_TOKENS = 64
+"""Of a question at least so many stay: the demand's own figure, not the code's."""
 
 
 def words(count: int, word: str = "word") -> str:

@@ -72,7 +72,7 @@ def test_the_windows_of_a_text_cover_all_its_word_pieces(words: list[str]) -> No
     pieces = model.word_pieces([text])[0]
     windows = embedder._cut(model, [text])
     assert {piece for window in windows for piece in window.pieces} == set(pieces)
-    assert all(len(window.pieces) <= embedder.WINDOW for window in windows)
+    assert all(len(window.pieces) + 2 <= 256 for window in windows), "with [CLS] and [SEP] what the model reads"
     assert sum(len(window.pieces) for window in windows) >= len(pieces)
 
 
