@@ -35,7 +35,7 @@ _LIGHT_GERMAN = """
 wann wie wo wer wen wem wessen warum welche welcher welches welchen welchem ist sind wird werden muss müssen kann können
 darf dürfen soll sollen haben viel viele hoch ich wir du ihr sie es ein eine einen einem einer eines
 der das den dem des und oder nicht mit für auf von vom zu zum zur bei beim bis nach über unter aus vor im ins an am
-lange schnell oft weit schwer woher wohin wieviel wieso weshalb
+lange schnell oft weit schwer man mein meine meinen meinem meiner woher wohin wieviel wieso weshalb
 """
 _LIGHT = {stem(fold(word)) for word in (_LIGHT_ENGLISH + _LIGHT_GERMAN).split()} | set(_LIGHT_CHINESE.split())
 _LIGHT_NOUNS = frozenset(map(stem, ("company", "date", "time", "amount", "reason", "contact")))
