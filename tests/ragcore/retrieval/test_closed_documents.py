@@ -15,6 +15,7 @@ from ragcore.ingest import ingest
 from ragcore.library import Library
 from ragcore.library.recovery import check
 from ragcore.retrieval import RetrievalOptions, Retriever
+from ragcore.retrieval.background import Backgrounds
 from ragcore.stores import keyword_snapshot, reader_sets
 from ragcore.stores.chroma import Chroma
 from ragcore.stores.chunk_vectors import ChunkVectors
@@ -249,3 +250,30 @@ async def test_a_knowledge_base_that_is_not_asked_is_read_in_no_case(tmp_path: p
                 return [hit for base in ("secret", "kb") for hit in await library.vectors.query(base, vector, k, only)]
 
         assert await found(library, ASKED, vectors=Strays()) == ["s:open"]
+
+
+async def test_what_is_closed_makes_no_word_common_and_no_background(tmp_path: pathlib.Path) -> None:
+    """The one open document about glaciers is as relevant as if sixty closed ones were not there."""
+    open_texts = {f"open{n}": f"The canteen has its {WORDS[n]} on day {n}." for n in range(len(WORDS))}
+    closed = {f"c{n}": f"Our {WORDS[1]} file number {n} is a secret." for n in range(60)}
+    question = Question(text=WORDS[1], knowledge_bases=("kb",), readers=frozenset({"*"}))
+    scores = []
+    for name, texts in (("whole", closed), ("alone", {})):
+        async with opened(tmp_path / name, WordEmbedder()) as library:
+            await fill(library, open_texts)
+            await fill_closed(library, texts, frozenset({"slack:T1/@U1"}))
+            backgrounds = Backgrounds(ChunkVectors(library.database, embedder="words"))
+            drawn = [await backgrounds.of("kb", count=None, open_alone=alone) for alone in (False, True)]
+            vectors = [sum(len(one.vectors) for one in sample.languages.values()) for sample in drawn]
+            assert vectors == [len(open_texts) + len(texts), len(open_texts)]
+            for parts in ({"vectors": Nothing()}, {"vectors": library.vectors}):
+                search = Retriever(
+                    registry=library.registry,
+                    keywords=library.keywords,
+                    embedder=library.embedder,
+                    **parts,  # type: ignore[arg-type]
+                )
+                (only,) = (await search.retrieve(question)).chunks
+                assert only.chunk.document_id == "s:open1"
+                scores.append(only.score)
+    assert scores[:2] == pytest.approx(scores[2:], abs=0.02)
