@@ -71,7 +71,6 @@ OTHERS = ["zeppelin", "marmalade", "obelisk"]
 async def test_as_many_words_as_a_long_question_spares_may_lack_and_no_more(
     count: int, lacking: int, random: Random
 ) -> None:
-    options = ExtractOptions()
     lacking = min(lacking, count)
     things = random.sample(THINGS, count)
     asked = [*things[lacking:], *OTHERS[:lacking]]
@@ -79,9 +78,9 @@ async def test_as_many_words_as_a_long_question_spares_may_lack_and_no_more(
     said = f"Here lie {' and '.join(things)}."
     found = await extract(f"Where do the {' and the '.join(asked)} lie?", [scored(said)], None)
     telling = count + 1  # "lie" as well
-    assert found.direct is (lacking <= telling // options.words_a_spare)
+    assert found.direct is (lacking <= telling // 5)
     # What is lacking is rare, and so weighs more than what is held.
-    assert not found.text or (telling - lacking) / telling >= options.enough_near
+    assert not found.text or (telling - lacking) / telling >= 0.4
     assert found.text or lacking > 1
 
 
@@ -126,6 +125,31 @@ async def test_an_amount_or_a_reason_that_is_waited_for_must_be_given() -> None:
     assert await nearest("Why are the keys of the mill kept in the office?", [scored(keys)], None)
     assert await direct("Why is the office locked?", [scored(keys)], None)
     assert await nearest("How long are the keys of the mill kept in the office?", [scored(keys)], None)
+
+
+OWNER = scored("Contracts leave the company only when approved by the data owner, and never on paper.")
+LEAD = scored("Call the platform lead, Idris Okafor, for every outage.")
+BUFFERS = scored("Throw used calibration buffer away. The oxygen probe is ordered separately.", headings=("Box",))
+FRUIT = scored("六月可采摘草莓，每公斤4欧元。草莓园比樱桃园早两周开放。")
+
+
+@pytest.mark.parametrize(
+    ("chunk", "asked", "answered"),
+    [
+        (LEAD, "Who is the platform lead?", True),
+        (OWNER, "Who is the data owner?", False),
+        (BUFFERS, "How do I calibrate the oxygen probe?", False),
+        (BUFFERS, "How do I order the oxygen probe?", True),
+        (FRUIT, "樱桃每公斤多少钱？", False),
+        (FRUIT, "草莓每公斤多少钱？", True),
+        (LAPTOP, "When is the laptop encrypted?", False),
+    ],
+)
+async def test_who_and_how_are_answered_by_names_and_what_is_done(
+    chunk: ScoredChunk, asked: str, answered: bool
+) -> None:
+    for embedder in (None, MiniLMEmbedder()):
+        assert bool(await direct(asked, [chunk], embedder)) is answered
 
 
 async def test_each_question_of_two_must_be_answered() -> None:
