@@ -3,6 +3,8 @@
 import asyncio
 import functools
 import pathlib
+from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +13,20 @@ from aiohttp.client_reqrep import ConnectionKey
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 from slack_sdk.webhook.webhook_response import WebhookResponse
 
-from tests.bots.slack.whole import CHANNEL, QUESTION, Whole, at_length, begun, numbered, read_alone, to_answer, to_next
+from bots.requests import Ask, Event
+from tests.bots.slack.whole import (
+    CHANNEL,
+    OPTIONS,
+    QUESTION,
+    Whole,
+    at_length,
+    begun,
+    numbered,
+    read_alone,
+    to_answer,
+    to_next,
+)
+from tests.bots.turn.flows import answer_to, words_for
 from tests.fakes.waiting import until
 from tests.servers.faults import Fault
 from tests.servers.slack.blocks import buttons_of
@@ -65,6 +80,30 @@ async def test_one_answer_whatever_its_address_does(tmp_path: pathlib.Path, monk
     assert dict(zip(map(str, FAULTS), found, strict=True)) == {
         str(fault): ([3], fault.status != 429) for fault in FAULTS
     }
+
+
+async def late(request: Ask) -> AsyncIterator[Event]:
+    """Answer the first question late, and the second one, which waits for it, later than its asker has patience."""
+    await asyncio.sleep(1.8 if "first" in request.question else 1.5)
+    yield answer_to(request.question, words_for(request.question))
+
+
+async def test_a_reason_on_the_way_leaves_no_doubt_about_the_answer(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tests.bots.slack.whole.OPTIONS", replace(OPTIONS, patience=3.0))
+    async with begun(tmp_path, script=late) as flow:
+        flow.server.command(CHANNEL, "/ask", "first", user=ASKER)
+        await until(flow.turns.running)
+        await asked(flow)
+        await until(lambda: "only late" in "".join(told(flow)))
+        reference = told(flow)[-1].strip("_").rpartition(" ")[2]
+        claim = await flow.turns._claims.by_reference(reference)
+        assert claim is not None
+        assert claim.sends == (), "whoever takes over after a crash sends the answer itself"
+        await ended(flow)
+        assert [text.count("has five days.") for text in told(flow)][-3:] == [3, 0, 3]
+        assert not any(map(to_answer, flow.server.answers_alone()))
 
 
 async def test_what_never_reached_slack_is_sent_again(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
