@@ -2,6 +2,7 @@ import asyncio
 import json
 import os
 import pathlib
+import re
 import signal
 import stat
 import sys
@@ -111,9 +112,12 @@ async def test_what_is_no_whole_backup_changes_nothing(tmp_path: pathlib.Path) -
         manifest = json.loads(old.read("manifest.json"))
         archive.writestr("manifest.json", json.dumps({**manifest, "schema": "9999"}))
         archive.writestr(DATABASE, old.read(DATABASE))
-    for bad in (cut, flipped, text, stranger, newer, tmp_path / "missing"):
-        with pytest.raises(StoreError):
+    mend = "take a file that `citebot backup` wrote"
+    mends = {cut: mend, flipped: "", text: mend, stranger: mend, newer: "newer Citebot", tmp_path / "missing": "missing"}
+    for bad, told in mends.items():
+        with pytest.raises(StoreError, match=re.escape(bad.name)) as error:
             await restore(bad, data)
+        assert told in str(error.value)
     async with opened(data) as library:
         await recover(library)
         assert list(library.health) == [], "database and indexes are as they were"
