@@ -105,6 +105,11 @@ async def test_what_is_of_another_matter_is_not_near() -> None:
         assert not found.direct
 
 
+async def test_a_comparison_alone_is_no_matter() -> None:
+    trees = scored("Most of them were planted in 1998.", title="Orchard")
+    assert not (await extract("Is the orchard bigger than the field?", [trees], None)).text
+
+
 SENTENCES = st.lists(st.sampled_from([*THINGS, *OTHERS, "the", "It", "is"]), min_size=4, max_size=9)
 
 
@@ -130,6 +135,8 @@ async def test_an_amount_or_a_reason_that_is_waited_for_must_be_given() -> None:
 OWNER = scored("Contracts leave the company only when approved by the data owner, and never on paper.")
 LEAD = scored("Call the platform lead, Idris Okafor, for every outage.")
 BUFFERS = scored("Throw used calibration buffer away. The oxygen probe is ordered separately.", headings=("Box",))
+BOARD = scored("All members of the board meet in the great hall of the old mill on 12 May.")
+WALL = scored("TideLog dashboards are on the wall.")
 FRUIT = scored("六月可采摘草莓，每公斤4欧元。草莓园比樱桃园早两周开放。")
 
 
@@ -143,6 +150,11 @@ FRUIT = scored("六月可采摘草莓，每公斤4欧元。草莓园比樱桃园
         (FRUIT, "樱桃每公斤多少钱？", False),
         (FRUIT, "草莓每公斤多少钱？", True),
         (LAPTOP, "When is the laptop encrypted?", False),
+        (BOARD, "How many members has the board?", False),
+        (BOARD, "When do the members of the board meet?", True),
+        # The parts of a compound don't make a question long.
+        (WALL, "Where are the TideLog dashboards of the visitors?", False),
+        (WALL, "Where are the TideLog dashboards?", True),
     ],
 )
 async def test_who_and_how_are_answered_by_names_and_what_is_done(
