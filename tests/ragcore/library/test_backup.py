@@ -113,7 +113,14 @@ async def test_what_is_no_whole_backup_changes_nothing(tmp_path: pathlib.Path) -
         archive.writestr("manifest.json", json.dumps({**manifest, "schema": "9999"}))
         archive.writestr(DATABASE, old.read(DATABASE))
     mend = "take a file that `citebot backup` wrote"
-    mends = {cut: mend, flipped: "", text: mend, stranger: mend, newer: "newer Citebot", tmp_path / "missing": "missing"}
+    mends = {
+        cut: mend,
+        flipped: "",
+        text: mend,
+        stranger: mend,
+        newer: "newer Citebot",
+        tmp_path / "missing": "missing",
+    }
     for bad, told in mends.items():
         with pytest.raises(StoreError, match=re.escape(bad.name)) as error:
             await restore(bad, data)
