@@ -112,6 +112,12 @@ async def test_what_to_do_about_a_code_needs_the_code_alone() -> None:
     assert not await direct("What should I do when my client greets me with ERR_CONN_105?", [chunk], None)
 
 
+async def test_what_only_its_title_has_of_the_question_is_not_near() -> None:
+    for said, near in (("Pruning begins in March.", False), ("The orchard is pruned in March.", True)):
+        chunk = scored(said, title="Orchard trees")
+        assert bool(await nearest("Which orchard trees are for sale?", [chunk], None)) is near
+
+
 async def test_a_comparison_alone_is_no_matter() -> None:
     trees = scored("Most of them were planted in 1998.", title="Orchard")
     assert not (await extract("Is the orchard bigger than the field?", [trees], None)).text
