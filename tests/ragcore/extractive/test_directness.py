@@ -148,6 +148,7 @@ async def test_an_amount_or_a_reason_that_is_waited_for_must_be_given() -> None:
 OWNER = scored("Contracts leave the company only when approved by the data owner, and never on paper.")
 LEAD = scored("Call the platform lead, Idris Okafor, for every outage.")
 BUFFERS = scored("Throw used calibration buffer away. The oxygen probe is ordered separately.", headings=("Box",))
+PIG = scored("The pig is fed 6 kg of barley.")
 BOARD = scored("All members of the board meet in the great hall of the old mill on 12 May.")
 WALL = scored("TideLog dashboards are on the wall.")
 FRUIT = scored("六月可采摘草莓，每公斤4欧元。草莓园比樱桃园早两周开放。")
@@ -163,6 +164,8 @@ FRUIT = scored("六月可采摘草莓，每公斤4欧元。草莓园比樱桃园
         (FRUIT, "樱桃每公斤多少钱？", False),
         (FRUIT, "草莓每公斤多少钱？", True),
         (LAPTOP, "When is the laptop encrypted?", False),
+        (PIG, "When is the pig fed?", False),
+        (PIG, "How much barley is the pig fed?", True),
         (BOARD, "How many members has the board?", False),
         (BOARD, "When do the members of the board meet?", True),
         # The parts of a compound don't make a question long.
