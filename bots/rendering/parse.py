@@ -35,6 +35,8 @@ from ragcore.types import Answer, Citation
 # Deeper blocks than this are shown as plain lines: the parser drops what lies beyond its own limit.
 _DEEPEST = 40
 _BETWEEN_CELLS = re.compile(r"(?<!\\)\|")
+_ATTRIBUTES = re.compile(r"[={}]|\w:\w")
+"""What marks the words behind a fence's language as settings of whoever shows it, such as ``title="a.py"``."""
 # How many passages a prompt is taken to have while its answer is being written; a higher number in brackets is no id.
 _PASSAGES = 64
 
@@ -175,7 +177,7 @@ def _read_block(tokens: list[Token], at: int, reader: Reader) -> tuple[Block | N
             children = reader.inlines(tokens[at + 1].children or [])
             return (Heading(level=int(token.tag[1]), children=children) if children else None), at + 3
         case "fence" | "code_block":
-            return Fence(text=as_written(token.content).removesuffix("\n"), language=token.info.strip()), at + 1
+            return _fence(as_written(token.content).removesuffix("\n"), as_written(token.info).strip()), at + 1
         case "hr":
             return Rule(), at + 1
         case "blockquote_open":
@@ -187,6 +189,13 @@ def _read_block(tokens: list[Token], at: int, reader: Reader) -> tuple[Block | N
             return _read_table(tokens, at, reader)
         case _:
             raise AssertionError(f"the parser is configured to give no {token.type}")
+
+
+def _fence(text: str, info: str) -> Fence:
+    """Return a fence; a sentence where its language should be is text, from a fence that was opened within a line."""
+    if len(info.split()) > 1 and not _ATTRIBUTES.search(info):
+        return Fence(text="\n".join(part for part in (info, text) if part), language="")
+    return Fence(text=text, language=info)
 
 
 def _read_list(tokens: list[Token], at: int, reader: Reader) -> tuple[Block, int]:

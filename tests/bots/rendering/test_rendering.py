@@ -8,6 +8,7 @@ from rich.console import Console, RenderableType
 
 from bots.rendering.markdown import document_markdown, to_markdown
 from bots.rendering.parse import parse_answer, parse_markdown, parse_partial
+from bots.rendering.plain import plain_pieces
 from bots.rendering.terminal import document_terminal
 from bots.rendering.tree import Cite, Code, Document, Fence, ItemList, Link, Paragraph, Quote, Styled, Table, Text
 from ragcore.types import Answer, Citation, Support
@@ -142,6 +143,19 @@ def test_a_fence_behind_a_sentence_ends_where_it_is_closed() -> None:
     document = parse_answer(answer("Set it so: ```py\nx[1]\n```\nThen it runs [ID:0].", *CITATIONS))
     assert [type(block) for block in document.blocks] == [Paragraph, Fence, Paragraph]
     assert any(isinstance(node, Cite) for node in walk(document.blocks[2]))
+
+
+@pytest.mark.parametrize("end", ["``` It is one. Then it runs.", "``` It is one: then it runs.\n\nThat is all."])
+def test_words_behind_what_seems_to_open_a_fence_are_shown(end: str) -> None:
+    document = parse_answer(answer(f"Set it so: ```py\nx = 1\n{end}"))
+    assert "it runs." in "".join(plain_pieces(document.blocks))
+
+
+@pytest.mark.parametrize("settings", ['title="a.py"', "{1,3}", "12:15:a.py"])
+def test_settings_behind_the_language_of_a_fence_are_no_text(settings: str) -> None:
+    (fence,) = parse_answer(answer(f"```py {settings}\nx = 1\n```")).blocks
+    assert isinstance(fence, Fence)
+    assert fence.text == "x = 1"
 
 
 def test_a_fence_behind_a_quoted_sentence_stays_in_the_quote() -> None:
