@@ -169,7 +169,7 @@ class Manner:
     tells that somebody opens this conversation, so its first answer carries the questions to begin with.
     ``reads_threads``: ``Platform.thread`` can read what was said; if not, it is kept as it is heard. ``shares``: the
     asker alone sees the reply, in a place that others see too, and can show it to them. ``notice`` is what this
-    conversation is told once, under an answer: what the platform hides (``bots.turn.words``).
+    conversation is told once, under an answer: what the platform hides (``bots.words.sentences``).
 
     ``paged``: the reply stays one message, of which a page is shown at a time; of further ones nobody could tell after
     a crash whether they were taken. ``doubtful``: nobody can tell it of the one message either, nor change it. What may

@@ -12,7 +12,7 @@ from typing import Any
 from bots.platform import Platform
 from bots.turn.taking import Tell
 from bots.turn.turns import Turns
-from bots.turn.words import word
+from bots.words.sentences import word
 from ragcore.errors import CitebotError, ConfigError, PlatformAuthError, PlatformError
 
 log = logging.getLogger(__name__)

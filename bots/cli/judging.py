@@ -12,10 +12,10 @@ from bots.cli.forms import judgement_form, unanswered_form
 from bots.cli.output import print_json, results
 from bots.cli.reach import reach, read_settings
 from bots.counting import counted
-from bots.rendering.captions import REASONS, caption
 from bots.rendering.clean import clean, clean_line
 from bots.requests import Judgement, ListFeedback, ReadChunk, Unanswered
 from bots.turn.claims.claim import Outcome
+from bots.words.captions import REASONS, caption
 from ragcore.citations.markers import find, remove
 
 _SIGNS = {"up": "👍", "down": "👎"}

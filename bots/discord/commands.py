@@ -9,9 +9,9 @@ from discord import app_commands
 from discord.app_commands import locale_str
 from discord.http import Route
 
-from bots.command_words import LANGUAGES, OPTIONS, description, option_description
 from bots.discord.calling import mapped
 from bots.platform import CommandName
+from bots.words.commands import LANGUAGES, OPTIONS, description, option_description
 
 log = logging.getLogger(__name__)
 

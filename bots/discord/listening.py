@@ -19,7 +19,7 @@ from bots.discord.pressing import Pressing
 from bots.discord.translating import PLATFORM, asked, incoming_of, is_ephemeral, place_of
 from bots.patience import until_kept
 from bots.platform import CommandName, Inbox, Incoming, Sent
-from bots.turn.words import word
+from bots.words.sentences import word
 from ragcore.errors import BusyError, PlatformError, PlatformUnreachable, StoreError
 from ragcore.types import ConversationKey
 

@@ -10,10 +10,10 @@ from bots.discord.calling import mapped, ours, view_of
 from bots.discord.translating import asked, place_of, reader_of, turn_of
 from bots.platform import Inbox, Incoming, View, Vote
 from bots.rendering.actions import Act, Action, read_action
-from bots.rendering.captions import caption
 from bots.rendering.discord import discord_reasons, render_discord, render_discord_quotes
 from bots.turn.replying.fallbacks import plain
-from bots.turn.words import word
+from bots.words.captions import caption
+from bots.words.sentences import word
 from ragcore.errors import CitebotError, PlatformError, PlatformRefused
 
 log = logging.getLogger(__name__)

@@ -2,7 +2,7 @@
 
 from bots.platform import Button, View
 from bots.rendering.actions import Act, Action, Press
-from bots.rendering.captions import REASONS, caption
+from bots.words.captions import REASONS, caption
 
 
 def presses(view: View) -> tuple[Press, ...]:

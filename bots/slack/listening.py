@@ -27,7 +27,7 @@ from bots.slack.people import People
 from bots.slack.pressing import Presser, read_press
 from bots.slack.sessions import Sessions
 from bots.slack.translating import PLATFORM, command_of, deleted_of, incoming_of
-from bots.turn.words import word
+from bots.words.sentences import word
 from ragcore.errors import CitebotError, PlatformAuthError, PlatformError, PlatformRefused, PlatformUnreachable
 from ragcore.types import ConversationKey
 

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from bots.command_words import description
+from bots.words.commands import description
 
 AGENT_DESCRIPTION = "Answers questions from your organisation's own documents, with links to the passages."
 SCOPES = (

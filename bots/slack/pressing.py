@@ -10,14 +10,14 @@ from typing import Any
 
 from bots.platform import Asker, Inbox, Incoming, Reach, Sent, View, Vote
 from bots.rendering.actions import Act, Action, read_action
-from bots.rendering.captions import caption
 from bots.rendering.parse import parse_markdown
 from bots.rendering.slack import SlackModal, render_slack, render_slack_quotes, slack_reasons
 from bots.slack.calling import Calls
 from bots.slack.people import People
 from bots.slack.translating import PLATFORM, REPLACES, Self, alone_with, conversation_of, reader_of, seen_in
 from bots.turn.replying.fallbacks import plain
-from bots.turn.words import Word, word
+from bots.words.captions import caption
+from bots.words.sentences import Word, word
 from ragcore.errors import CitebotError, PlatformError, PlatformRefused
 
 log = logging.getLogger(__name__)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from bots.command_words import NAMED
 from bots.platform import Asker, Attachment, CommandName, Incoming, Reach
+from bots.words.commands import NAMED
 from ragcore.types import ConversationKey
 
 PLATFORM = "slack"

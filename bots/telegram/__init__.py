@@ -22,7 +22,6 @@ from aiogram.types import Message as TelegramText
 from aiogram.webhook.aiohttp_server import SimpleRequestHandler
 from aiohttp import web
 
-from bots.command_words import COMMANDS, LANGUAGES, description
 from bots.listening import listen
 from bots.patience import until_kept
 from bots.platform import (
@@ -53,6 +52,7 @@ from bots.telegram.translating import (
     incoming_of,
     pressed_question,
 )
+from bots.words.commands import COMMANDS, LANGUAGES, description
 from ragcore.errors import BusyError, CitebotError, PlatformError, PlatformRefused, StoreError
 from ragcore.types import ConversationKey, Message
 

@@ -11,7 +11,7 @@ from bots.rendering.actions import Act, Action, read_action
 from bots.rendering.telegram import render_telegram_quotes, telegram_reasons
 from bots.telegram.calling import Calls, keyboard, when_allowed
 from bots.telegram.translating import reader_of, seen_by
-from bots.turn.words import word
+from bots.words.sentences import word
 from ragcore.errors import CitebotError
 
 log = logging.getLogger(__name__)

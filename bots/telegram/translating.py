@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 
 from aiogram.types import CallbackQuery, Chat, Message, MessageEntity, User
 
-from bots.command_words import NAMED
 from bots.platform import Asker, Attachment, CommandName, Incoming, Reach
 from bots.rendering.actions import Act, read_action
+from bots.words.commands import NAMED
 from ragcore.types import ConversationKey
 
 PLATFORM = "telegram"

@@ -33,8 +33,8 @@ from bots.turn.quotes import answer_of
 from bots.turn.receiving.order import Job
 from bots.turn.replying import Reply
 from bots.turn.threads import Threads
-from bots.turn.words import Word, language_for, word
 from bots.turn.written import Written
+from bots.words.sentences import Word, language_for, word
 from ragcore.citations.markers import strip
 from ragcore.errors import (
     CitebotError,

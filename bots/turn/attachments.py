@@ -16,7 +16,7 @@ from bots.rendering.clean import clean_line
 from bots.requests import Describe, Described
 from bots.service import Backend
 from bots.turn.options import FileLimits
-from bots.turn.words import word
+from bots.words.sentences import word
 from ragcore.errors import CitebotError, ParseError, PlatformError
 from ragcore.images import image_of
 from ragcore.parsing import ParseOptions

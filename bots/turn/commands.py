@@ -12,7 +12,7 @@ from bots.rendering.passages import snippet, strong, word_spans
 from bots.rendering.tree import Block, Code, Document, Inline, ItemList, Link, ListItem, Paragraph, Quote, Styled, Text
 from bots.requests import Event, Found, ListSources, Search, SourceState
 from bots.service import Backend
-from bots.turn.words import age, word
+from bots.words.sentences import age, word
 from ragcore.links import deep_link, place
 from ragcore.types import ScoredChunk
 

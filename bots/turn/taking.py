@@ -22,8 +22,8 @@ from bots.turn.replying.means import Means
 from bots.turn.replying.pacing import Pacer
 from bots.turn.replying.withdrawing import CALL_SECONDS, take_back
 from bots.turn.waiting import Waiting
-from bots.turn.words import Word, word
 from bots.turn.written import Written
+from bots.words.sentences import Word, word
 from ragcore.errors import CitebotError, ClaimLost, PlatformError, PlatformRefused, StoreError
 from ragcore.types import ConversationKey
 

@@ -29,7 +29,7 @@ from bots.turn.receiving.order import Doors, Job, Lanes
 from bots.turn.receiving.rush import Rush
 from bots.turn.taking import Taker, Tell
 from bots.turn.threads import Threads
-from bots.turn.words import language_for, word
+from bots.words.sentences import language_for, word
 from ragcore.errors import BusyError, CitebotError
 from ragcore.types import ConversationKey
 

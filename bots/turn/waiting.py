@@ -10,7 +10,7 @@ from bots.turn.budget import Budget
 from bots.turn.ending import end
 from bots.turn.receiving.order import Job
 from bots.turn.replying import Reply
-from bots.turn.words import Word, word
+from bots.words.sentences import Word, word
 
 
 class Waiting(Generic[R]):

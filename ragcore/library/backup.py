@@ -69,7 +69,9 @@ async def restore(file: Path, data_dir: Path) -> Manifest:
     try:
         return await asyncio.to_thread(_restore, file, data_dir)
     except (zipfile.BadZipFile, zlib.error, EOFError) as error:
-        raise StoreError(f"{file} is no backup of Citebot, or is damaged ({error}); take a file that `citebot backup` wrote") from error
+        raise StoreError(
+            f"{file} is no backup of Citebot, or is damaged ({error}); take a file that `citebot backup` wrote"
+        ) from error
     except (OSError, sqlite3.Error) as error:
         raise StoreError(f"the backup {file} could not be restored: {error}") from error
 
@@ -134,7 +136,9 @@ def _manifest(file: Path, archive: zipfile.ZipFile) -> Manifest:
     try:
         manifest = Manifest(**json.loads(archive.read(MANIFEST)))
     except (KeyError, ValueError, TypeError) as error:
-        raise StoreError(f"{file} is no backup of Citebot (it has no manifest); take a file that `citebot backup` wrote") from error
+        raise StoreError(
+            f"{file} is no backup of Citebot (it has no manifest); take a file that `citebot backup` wrote"
+        ) from error
     if manifest.format != FORMAT or manifest.schema > SCHEMA_VERSION:
         raise StoreError(
             f"{file} was made by a newer Citebot (schema {manifest.schema}, this one knows {SCHEMA_VERSION})"

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 import bots
-from bots.command_words import _DESCRIPTIONS, _OPTIONS, OPTIONS
-from bots.command_words import COMMANDS as NAMES
-from bots.rendering.captions import _WORDS, CAPTIONS
-from bots.turn.words import _SENTENCES, WORDS
+from bots.words.captions import _WORDS, CAPTIONS
+from bots.words.commands import _DESCRIPTIONS, _OPTIONS, OPTIONS
+from bots.words.commands import COMMANDS as NAMES
+from bots.words.sentences import _SENTENCES, WORDS
 from ragcore.phrases import _SENTENCES as _PHRASES
 from ragcore.phrases import PHRASES
 

@@ -14,7 +14,7 @@ from bots.requests import Ask, Event
 from bots.slack import SlackPlatform
 from bots.telegram import TelegramPlatform
 from bots.turn.options import TurnOptions
-from bots.turn.words import word
+from bots.words.sentences import word
 from ragcore.types import Delta
 from tests.bots.discord.scene import MENTION, THREAD, peopled
 from tests.bots.telegram.scene import ASKER, FAST, GROUP

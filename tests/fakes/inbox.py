@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass, field, replace
 
 from bots.platform import Incoming, View, Vote
-from bots.turn.words import language_for
+from bots.words.sentences import language_for
 from ragcore.errors import StoreError
 from ragcore.types import ConversationKey
 

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from bots.platform import View
-from bots.rendering.captions import caption
 from bots.rendering.markup import safe_url
 from bots.rendering.measure import units
 from bots.rendering.plain import plain_pieces
@@ -20,6 +19,7 @@ from bots.rendering.slack.stream import slack_stream_text
 from bots.rendering.sources import reachable, shortened, source_inlines
 from bots.rendering.split import first_part, split
 from bots.rendering.tree import Document, SourceLine
+from bots.words.captions import caption
 
 MAX_MESSAGE = 12_000
 """All text of one message: what a ``markdown`` block takes, and below what a payload does."""

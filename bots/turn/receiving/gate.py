@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from bots.platform import Incoming, Reach
-from bots.turn.words import Word
+from bots.words.sentences import Word
 
 Respond = Literal["mention", "all", "questions", "off"]
 

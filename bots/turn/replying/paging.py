@@ -8,7 +8,7 @@ from bots.turn.claims.whole import Whole
 from bots.turn.commands import sentence
 from bots.turn.replying.fallbacks import rendered
 from bots.turn.replying.means import Means
-from bots.turn.words import word
+from bots.words.sentences import word
 from ragcore.errors import StoreError
 
 

@@ -2,7 +2,7 @@
 
 import pathlib
 
-from bots.turn.words import word
+from bots.words.sentences import word
 from tests.bots.discord.scene import CHANNEL, MENTION, peopled
 from tests.bots.discord.test_turns import running
 from tests.fakes.waiting import until

@@ -8,13 +8,13 @@ import pytest
 
 from bots.platform import Button, View
 from bots.rendering.actions import Act, Action, read_action
-from bots.rendering.captions import CAPTIONS, LANGUAGES, caption
 from bots.rendering.discord import discord_reasons, render_discord, render_discord_partial
 from bots.rendering.parse import parse_markdown
 from bots.rendering.presses import presses
 from bots.rendering.slack import render_slack, render_slack_partial, slack_reasons
 from bots.rendering.telegram import render_telegram, render_telegram_partial, telegram_reasons
 from bots.rendering.tree import Cite, Document, Link, Paragraph, SourceLine, Text
+from bots.words.captions import CAPTIONS, LANGUAGES, caption
 from tests.bots.rendering.readers import slack, telegram
 
 URL = "https://wiki.example/leave#carry"

@@ -3,8 +3,8 @@
 import pytest
 
 from bots.platform import Button
-from bots.rendering.captions import caption
-from bots.turn.words import word
+from bots.words.captions import caption
+from bots.words.sentences import word
 from tests.bots.scene import view
 from tests.bots.slack.scene import CHANNEL, DIRECT, Scene
 from tests.fakes.waiting import until

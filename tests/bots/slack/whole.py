@@ -8,11 +8,11 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bots.rendering.captions import caption
 from bots.requests import Ask, Event
 from bots.slack import SlackPlatform
 from bots.turn.options import TurnOptions
 from bots.turn.turns import Turns
+from bots.words.captions import caption
 from ragcore.types import Delta, Status
 from tests.bots.turn.flows import Script, answer_to, words_for
 from tests.fakes.bot import answering_on

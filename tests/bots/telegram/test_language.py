@@ -3,8 +3,8 @@
 import pytest
 
 from bots.platform import Button
-from bots.rendering.captions import REASONS, caption
-from bots.turn.words import word
+from bots.words.captions import REASONS, caption
+from bots.words.sentences import word
 from tests.bots.scene import REFERENCE, view
 from tests.bots.telegram.scene import ASKER, Scene
 from tests.fakes.waiting import until

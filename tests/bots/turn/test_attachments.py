@@ -12,7 +12,7 @@ from bots.platform import Attachment
 from bots.requests import Ask, Describe, Sync
 from bots.settings import load_settings
 from bots.turn.options import FileLimits
-from bots.turn.words import Word, word
+from bots.words.sentences import Word, word
 from ragcore.errors import ModelUnreachable
 from tests.bots.turn.flows import OPTIONS, SEEN, flowing, turning
 from tests.fakes.openai_server import OpenAIServer, Reply

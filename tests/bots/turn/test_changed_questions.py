@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from bots.turn.claims.claim import Outcome
-from bots.turn.words import word
+from bots.words.sentences import word
 from tests.bots.turn.flows import (
     MANNERS,
     final,

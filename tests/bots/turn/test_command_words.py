@@ -9,7 +9,7 @@ import pytest
 
 from bots.platform import Asker
 from bots.requests import Event, ListSources, Request, SourceState
-from bots.turn.words import word
+from bots.words.sentences import word
 from tests.bots.turn.flows import Model, flowing
 from tests.fakes.platform import asked
 from tests.fakes.virtual import run

@@ -11,7 +11,7 @@ from bots.platform import Incoming
 from bots.requests import Ask, Event
 from bots.turn.claims.claim import Outcome
 from bots.turn.receiving.rates import Rate
-from bots.turn.words import word
+from bots.words.sentences import word
 from ragcore.errors import ModelUnreachable, StoreError
 from ragcore.phrases import phrase
 from ragcore.types import Delta

@@ -13,7 +13,7 @@ from bots.turn.commands import Command, command_of
 from bots.turn.options import TurnOptions, person, place
 from bots.turn.receiving.gate import LONGEST_QUESTION, Drop, Pass, Refuse, Respond, Verdict, is_question, judge
 from bots.turn.receiving.rates import Rate, Rates
-from bots.turn.words import _SENTENCES, LANGUAGES, WORDS, age, language_for, word
+from bots.words.sentences import _SENTENCES, LANGUAGES, WORDS, age, language_for, word
 from ragcore.types import ConversationKey
 from tests.fakes.platform import asked
 

@@ -13,7 +13,7 @@ from bots.platform import Streaming
 from bots.settings import load_settings
 from bots.turn.claims.claim import Outcome
 from bots.turn.options import turn_options
-from bots.turn.words import word
+from bots.words.sentences import word
 from tests.bots.turn.flows import (
     MANNERS,
     final,

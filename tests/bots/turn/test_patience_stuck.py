@@ -13,7 +13,7 @@ from bots.platform import Attachment, Incoming, Reach
 from bots.requests import Ask, Describe, Event, Forget, Recall, Request
 from bots.turn.options import FileLimits
 from bots.turn.replying.withdrawing import CALL_SECONDS
-from bots.turn.words import word
+from bots.words.sentences import word
 from ragcore.phrases import phrase
 from tests.bots.turn.flows import OPTIONS, Flow, Model, flowing, virtual_now
 from tests.bots.turn.paces import NEVER, SIGN, Pace, paced, watched

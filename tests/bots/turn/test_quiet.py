@@ -10,7 +10,7 @@ import pytest
 from bots.platform import Reach
 from bots.requests import Ask, Event
 from bots.turn.replying.saying import STANDS
-from bots.turn.words import word
+from bots.words.sentences import word
 from ragcore.phrases import phrase
 from ragcore.types import Answer, ConversationKey, Status
 from tests.bots.turn.flows import OPTIONS, Model, answer_to, answering, final, flowing

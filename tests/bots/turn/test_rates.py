@@ -12,7 +12,7 @@ from bots.turn.claims.claim import Outcome
 from bots.turn.options import TurnOptions
 from bots.turn.receiving.gate import LONGEST_QUESTION
 from bots.turn.receiving.rates import Rate
-from bots.turn.words import word
+from bots.words.sentences import word
 from tests.bots.turn.flows import OPTIONS, Model, answering, final, flowing, outcome, virtual_now
 from tests.fakes.platform import asked
 from tests.fakes.virtual import run

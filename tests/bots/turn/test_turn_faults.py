@@ -15,7 +15,7 @@ from bots.turn.claims import Claims
 from bots.turn.claims.claim import Claim, Outcome
 from bots.turn.receiving.order import Job
 from bots.turn.waiting import Waiting
-from bots.turn.words import word
+from bots.words.sentences import word
 from ragcore.errors import StoreError
 from ragcore.types import Answer, Delta, Support
 from tests.bots.turn.flows import Flow, Model, answering, final, flowing, virtual_now

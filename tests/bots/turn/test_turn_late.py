@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from bots.turn.claims.claim import Outcome
-from bots.turn.words import word
+from bots.words.sentences import word
 from tests.bots.turn.flows import final, flowing, virtual_now
 from tests.fakes.platform import Server, asked
 from tests.fakes.virtual import run

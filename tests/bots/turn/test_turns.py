@@ -8,7 +8,7 @@ import pytest
 from bots.platform import Attachment, Button, Reach, Vote
 from bots.requests import Ask, Event
 from bots.turn.claims.claim import Outcome
-from bots.turn.words import word
+from bots.words.sentences import word
 from tests.bots.turn.flows import (
     MANNERS,
     Model,
