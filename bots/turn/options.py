@@ -3,14 +3,24 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Literal
 
 from bots.access import Audience, readable
 from bots.platform import Incoming
 from bots.settings import Settings
 from bots.turn.budget import Budget
-from bots.turn.receiving.gate import Respond
-from bots.turn.receiving.rates import Rate
 from ragcore.types import ConversationKey
+
+Respond = Literal["mention", "all", "questions", "off"]
+"""What of a channel is answered beside direct addresses."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rate:
+    """At most so many questions within so many seconds."""
+
+    questions: int
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

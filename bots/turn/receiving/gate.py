@@ -3,12 +3,10 @@
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Literal
 
 from bots.platform import Incoming, Reach
+from bots.turn.options import Respond
 from bots.words.sentences import Word
-
-Respond = Literal["mention", "all", "questions", "off"]
 
 LONGEST_QUESTION = 20_000
 """Characters; what is longer is a document, and is better sent as a file."""

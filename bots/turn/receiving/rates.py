@@ -2,17 +2,10 @@
 
 import math
 from collections import deque
-from dataclasses import dataclass
+
+from bots.turn.options import Rate
 
 _SWEEP = 1_024
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rate:
-    """At most so many questions within so many seconds."""
-
-    questions: int
-    seconds: float
 
 
 class Rates:

@@ -10,7 +10,7 @@ import pytest
 from bots.platform import Incoming
 from bots.requests import Ask, Event
 from bots.turn.claims.claim import Outcome
-from bots.turn.receiving.rates import Rate
+from bots.turn.options import Rate
 from bots.words.sentences import word
 from ragcore.errors import ModelUnreachable, StoreError
 from ragcore.phrases import phrase

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from bots.platform import Asker, Attachment, Incoming, Reach
 from bots.turn.commands import Command, command_of
-from bots.turn.options import TurnOptions, person, place
-from bots.turn.receiving.gate import LONGEST_QUESTION, Drop, Pass, Refuse, Respond, Verdict, is_question, judge
-from bots.turn.receiving.rates import Rate, Rates
+from bots.turn.options import Rate, Respond, TurnOptions, person, place
+from bots.turn.receiving.gate import LONGEST_QUESTION, Drop, Pass, Refuse, Verdict, is_question, judge
+from bots.turn.receiving.rates import Rates
 from bots.words.sentences import _SENTENCES, LANGUAGES, WORDS, age, language_for, word
 from ragcore.types import ConversationKey
 from tests.fakes.platform import asked

@@ -9,9 +9,8 @@ import pytest
 
 from bots.platform import Incoming, Reach
 from bots.turn.claims.claim import Outcome
-from bots.turn.options import TurnOptions
+from bots.turn.options import Rate, TurnOptions
 from bots.turn.receiving.gate import LONGEST_QUESTION
-from bots.turn.receiving.rates import Rate
 from bots.words.sentences import word
 from tests.bots.turn.flows import OPTIONS, Model, answering, final, flowing, outcome, virtual_now
 from tests.fakes.platform import asked

@@ -8,8 +8,7 @@ import pytest
 
 from bots.requests import Ask, Event
 from bots.turn.claims.claim import Outcome
-from bots.turn.options import TurnOptions
-from bots.turn.receiving.rates import Rate
+from bots.turn.options import Rate, TurnOptions
 from ragcore.errors import (
     CitebotError,
     ContextTooSmall,
