@@ -228,8 +228,9 @@ def clean(text: str, secrets: Sequence[str] = (), words: Iterable[str] = ()) -> 
     lines = {" ".join(line.split()) for told in words for line in told.splitlines()}
     for line in sorted(lines, key=len, reverse=True):
         if len(line.encode(errors="replace")) >= _TELLING:
-            # As it is, and as JSON and Python write it within quotes.
-            for form in (line, json.dumps(line)[1:-1], json.dumps(line, ensure_ascii=False)[1:-1], repr(line)[1:-1]):
+            # As it is, and as JSON and Python write it within quotes: the longest first, which may hold the others.
+            forms = {line, json.dumps(line)[1:-1], json.dumps(line, ensure_ascii=False)[1:-1], repr(line)[1:-1]}
+            for form in sorted(forms, key=len, reverse=True):
                 text = text.replace(form, "[…]")
     text = _KEY.sub("[key]", text)
     return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ragcore.errors import (
@@ -150,6 +150,7 @@ async def test_an_error_does_not_repeat_what_was_asked(calls: Calls, server: Ope
     words=st.text(st.characters(exclude_categories=["Cs", "Cc", "Zs", "Zl", "Zp"]), min_size=8, max_size=60),
     form=st.sampled_from((str, json.dumps, repr, lambda text: json.dumps(text, ensure_ascii=False))),
 )
+@example(words="everything\\", form=json.dumps)
 def test_no_line_of_what_was_sent_is_left(words: str, form: Callable[[str], str]) -> None:
     told = clean(f"<<{form(words)}>>", words=[f"Before.\n{words}\nAfter."])
     assert told.replace("[…]", "").strip("<>'\"") == ""
