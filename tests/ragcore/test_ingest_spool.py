@@ -105,11 +105,15 @@ def fresh_heap() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("fresh_heap")
-@pytest.mark.parametrize("times", [2, 6])
+@pytest.mark.parametrize("times", [2, 8])
 async def test_few_chunks_are_held_however_long_the_document_is(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, times: int
 ) -> None:
-    """The most that is alive at once while embedding and writing is the same for 2 slices and for 6."""
+    """The most that is alive at once while embedding and writing is the same for 2 slices and for 8.
+
+    That is four: the newest of the document, which is in no file, the one being read, and texts that wait for the
+    embedder, of which almost a slice may be left when the next one comes.
+    """
     text = "\n\n".join(f"## Part {number}\n\nValve {number} is open." for number in range(times * SLICE))
     embedder = Watching()
     written: list[int] = []
@@ -132,4 +136,4 @@ async def test_few_chunks_are_held_however_long_the_document_is(
         assert events[-1].embedded == events[-1].chunks == times * SLICE
         assert written == [SLICE] * times
         assert max(embedder.asked) <= SLICE
-        assert max(embedder.held) - before <= 3 * SLICE
+        assert max(embedder.held) - before <= 4 * SLICE
