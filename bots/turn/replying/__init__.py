@@ -251,6 +251,8 @@ class Reply(Generic[R]):
         """
         self._finishing = True
         await self.settle()
+        if self._standing.is_final:
+            return  # a process that is gone had it sent
         first, in_doubt = await paged(self._means, Whole(view=view, knowledge_bases=tuple(knowledge_bases)))
         try:
             await self._send(first)

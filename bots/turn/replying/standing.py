@@ -51,6 +51,7 @@ class Standing(Generic[R]):
         self._sign = sign
         manner = means.platform.manner(claim.incoming)
         self._finds_sent, self._doubtful = manner.finds_sent, manner.doubtful
+        self._changes = not manner.doubtful
         # Whether somebody who is gone may have sent the reply, where nobody can look for it or change it.
         self._in_doubt = self._doubtful and any(not part.done for part in claim.sends)
         self._parts: dict[int, Send] = {part.number: part for part in claim.sends}
@@ -65,6 +66,11 @@ class Standing(Generic[R]):
         if self._begun is not None and parts.get(0) is None and not self._begun.draft:
             parts[0] = self._begun
         return tuple(sent for _, sent in sorted(parts.items()) if sent is not None)
+
+    @property
+    def is_final(self) -> bool:
+        """Return whether the reply was taken, where nobody can change it: sent again it would stand twice."""
+        return not self._changes and any(part.done for part in self._parts.values())
 
     async def find_begun(self) -> None:
         """After a crash: look for what was sent and not recorded."""

@@ -1,0 +1,34 @@
+"""A slash command's answer that Slack has taken, in a process that ends before the turn does."""
+
+import asyncio
+import pathlib
+
+import pytest
+
+from bots.turn.claims import Claims
+from tests.bots.slack.whole import CHANNEL, QUESTION, to_answer, whole
+from tests.fakes.bot import Life
+from tests.fakes.killing import has_ended
+from tests.fakes.waiting import until
+from tests.servers.slack import slack_server
+
+
+async def test_what_slack_has_taken_is_not_sent_again(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reached = asyncio.Event()
+
+    async def never(*_: object, **__: object) -> None:
+        reached.set()
+        await asyncio.Event().wait()
+
+    async with slack_server() as server:
+        server.channel(CHANNEL).members.add("U1")
+        with monkeypatch.context() as dying:
+            dying.setattr(Claims, "finish", never)
+            async with whole(tmp_path, server):
+                server.command(CHANNEL, "/ask", QUESTION, user="U1")
+                await until(reached.is_set)
+        async with whole(tmp_path, server):
+            await until(lambda: has_ended(Life(environment={}, folder=str(tmp_path), pause=0.0)))
+            (answer,) = server.answers_alone()
+    assert server.plain({"blocks": answer.blocks}).count("has five days.") == 3
+    assert to_answer(answer) is None
