@@ -115,13 +115,24 @@ class Taker(Generic[R]):
             log.info("turn %s: given up, for it is somebody else's or withdrawn", job.claim.reference)
             job.done = True
             await reply.settle()
-            if job.withdrawn:
+            if await self._is_withdrawn(job):
                 await reply.withdraw()
                 await reply.leave()
         finally:
             # Cancelled, it isn't done: somebody else goes on with it.
             await waiting.end()
             self._meter.end.add(asyncio.get_running_loop().time() - job.asked)
+
+    async def _is_withdrawn(self, job: Job) -> bool:
+        """Return whether the question is gone; another process may have heard so, and not know what is being sent."""
+        if job.withdrawn:
+            return True
+        try:
+            claim = await self._claims.by_reference(job.claim.reference)
+        except StoreError as error:
+            log.warning("turn %s: what became of it is not known: %s", job.claim.reference, error)
+            return False
+        return claim is not None and claim.outcome is Outcome.WITHDRAWN
 
     async def _failure(self, job: Job, reply: Reply[R]) -> Exception | None:
         """Do all of it, and return what went wrong; ClaimLost is raised."""

@@ -3,8 +3,11 @@
 import asyncio
 import pathlib
 
+import pytest
+
 from bots.turn.claims import LEASE_SECONDS
 from bots.turn.claims.claim import Outcome
+from bots.words.sentences import word
 from tests.bots.turn.flows import Model, answering, final, flowing
 from tests.fakes.platform import Server, asked
 from tests.fakes.virtual import run
@@ -59,5 +62,30 @@ def test_close_lets_what_is_under_way_come_to_its_end(tmp_path: pathlib.Path) ->
             await flow.turns.receive(asked("How many days?"))
             await flow.turns.close(20.0)
             assert flow.texts("q1") == [final("How many days?")]
+
+    run(talk())
+
+
+@pytest.mark.parametrize("sending", [False, True])
+def test_of_a_question_that_another_process_hears_deleted_nothing_stays(tmp_path: pathlib.Path, sending: bool) -> None:
+    async def talk() -> None:
+        server, where = Server(), tmp_path / "claims.sqlite"
+        model = Model(lambda ask: answering(ask, pause=0.5 if sending else 60.0))
+        async with (
+            flowing(where, server=server, model=model, alone=False, streaming="none") as one,
+            flowing(where, server=server, model=model, alone=False) as other,
+        ):
+            one.platform.status_lasts, one.platform.status_has_words = 120.0, True
+            await one.turns.receive(asked("How many days?"))
+            await asyncio.sleep(0.1)
+            assert server.statuses[-1] == ("q1", word("searching_in", names="handbook"))
+            server.latency = 5.0
+            while sending and not any(job.sending for job in one.turns._lanes):  # noqa: ASYNC110 (virtual time)
+                await asyncio.sleep(0.1)
+            await asyncio.sleep(1)
+            await other.turns.deleted(asked("").conversation, "q1")
+            await one.idle()
+            assert one.texts("q1") == []
+            assert server.statuses[-1] == ("q1", "")
 
     run(talk())
