@@ -34,7 +34,8 @@ class Reach(StrEnum):
     """A slash command."""
 
 
-CommandName = Literal["ask", "search", "sources", "reset", "help"]
+CommandName = Literal["ask", "search", "sources", "reset", "help", "start"]
+"""``start`` is what a client sends by itself when somebody opens a conversation: they are greeted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

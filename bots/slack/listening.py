@@ -153,10 +153,13 @@ class Listener:
     async def _command(self, ack: Callable[..., Awaitable[object]], command: dict[str, Any]) -> None:
         incoming = command_of(command, self._people.bot, asks=self._commands.ask)
         try:
-            await self._inbox.receive(incoming)
+            taken = await self._inbox.receive(incoming)
         except CitebotError as error:
             log.warning("a command could not be claimed: %s", error)
             await ack(response_type="ephemeral", text=word("index_down", self._inbox.language("", incoming.text)))
+            return
+        if not taken:
+            await ack()  # it came twice, and whoever took it has said so
             return
         await ack(response_type="ephemeral", text=word("searching", self._inbox.language("", incoming.text)))
 

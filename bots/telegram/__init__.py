@@ -11,7 +11,6 @@ import zlib
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 from aiogram import Dispatcher
@@ -41,19 +40,18 @@ from bots.rendering.telegram import (
     render_telegram,
     render_telegram_partial,
 )
-from bots.telegram.calling import TELEGRAM_URL, open_calls, when_allowed
+from bots.telegram.calling import TELEGRAM_URL, open_calls
 from bots.telegram.polling import Watch
 from bots.telegram.pressing import press
 from bots.telegram.rich import RichMessages
 from bots.telegram.translating import (
     PLATFORM,
-    START,
     Self,
     incoming_of,
     pressed_question,
 )
 from bots.words.commands import COMMANDS, LANGUAGES, description
-from ragcore.errors import BusyError, CitebotError, PlatformError, PlatformRefused, StoreError
+from ragcore.errors import BusyError, PlatformError, PlatformRefused, StoreError
 from ragcore.types import ConversationKey, Message
 
 log = logging.getLogger(__name__)
@@ -180,10 +178,6 @@ class TelegramPlatform:
         async def wrote(message: TelegramText) -> None:
             topic = message.message_thread_id if message.is_topic_message else ""
             self._calls.newest.saw(f"{message.chat.id}/{topic}", message.message_id)
-            opened = (message.text or "").partition("@")[0].strip() == f"/{START}"
-            if opened and message.chat.type == "private" and message.edit_date is None:
-                self._aside(self._welcome(message, inbox))
-                return
             incoming = incoming_of(message, self._self)
             if incoming is not None:
                 await self._receive(incoming, inbox)
@@ -213,16 +207,6 @@ class TelegramPlatform:
         task = asyncio.create_task(work)
         self._working.add(task)
         task.add_done_callback(self._working.discard)
-
-    async def _welcome(self, message: TelegramText, inbox: Inbox) -> None:
-        language = message.from_user.language_code if message.from_user else None
-        try:
-            view = await inbox.welcome(language or "")
-            topic = str(message.message_thread_id) if message.is_topic_message else ""
-            for part in self.render(view):
-                await when_allowed(partial(self._calls.post, str(message.chat.id), part, topic=topic))
-        except CitebotError as error:
-            log.warning("a greeting could not be sent: %s", error)
 
     def manner(self, incoming: Incoming) -> Manner:
         """Return drafts in private chats, edits in groups, where all that is said shares 20 messages a minute."""

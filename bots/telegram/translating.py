@@ -7,6 +7,7 @@ one question; the platform shows one step of a chain, so the message that is rep
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Literal
 
 from aiogram.types import CallbackQuery, Chat, Message, MessageEntity, User
 
@@ -16,7 +17,7 @@ from bots.words.commands import NAMED
 from ragcore.types import ConversationKey
 
 PLATFORM = "telegram"
-START = "start"
+START: Literal["start"] = "start"
 """What Telegram sends by itself when somebody opens a chat with the bot; in groups it is a word for help."""
 _LONGEST_REPLIED = 4_000
 
@@ -52,6 +53,8 @@ def incoming_of(message: Message, bot: Self) -> Incoming | None:
     command, addressed, rest = _command(text, entities, bot, alone=private)
     if command is None and addressed is False:
         return None
+    if command == START:
+        rest = ""  # what a link to the chat brought along; nobody wrote it
     files = tuple(_attachments(message))
     if not text.strip() and not files:
         return None
@@ -62,7 +65,7 @@ def incoming_of(message: Message, bot: Self) -> Incoming | None:
         asker=asker,
         text=rest if command else without_name(text, entities, bot),
         reach=Reach.COMMAND if command else _reach(message, entities, bot),
-        command=_known(command, asks=bool(rest or files)) if command else None,
+        command=_known(command, asks=bool(rest or files), alone=private) if command else None,
         sent_at=message.date.astimezone(UTC),
         edited_at=datetime.fromtimestamp(message.edit_date, UTC) if message.edit_date else None,
         private=private,
@@ -157,8 +160,10 @@ def _reach(message: Message, entities: Iterable[MessageEntity], bot: Self) -> Re
     return Reach.THREAD if message.is_topic_message else Reach.CHANNEL
 
 
-def _known(command: str, *, asks: bool) -> CommandName:
+def _known(command: str, *, asks: bool, alone: bool) -> CommandName:
     """Return what is done for a command; the menu of commands sends them bare, and then nothing is asked."""
+    if alone and command == START:
+        return START
     name = NAMED.get(command, "help")
     return "help" if name == "ask" and not asks else name
 

@@ -249,6 +249,9 @@ class Writer(Generic[R]):
                 pass
             self._notices.forget(incoming)
             return Written(document=sentence(word("forgotten", language)), outcome=Outcome.RESET)
+        if command.name == "start":
+            greeting = sentence(word("greeting", language))
+            return Written(document=greeting, outcome=Outcome.SERVED, prompts=self.prompts(language))
         others = tuple(one for one in self.prompts(language) if one != word("help_prompt", language))
         return Written(document=help_document(language), outcome=Outcome.SERVED, prompts=others)
 

@@ -48,6 +48,14 @@ async def test_a_command_that_cannot_be_claimed_is_told_so(scene: Scene) -> None
     assert "cannot be searched" in scene.server.shown[0].text
 
 
+async def test_a_command_that_is_delivered_twice_has_one_sign(scene: Scene) -> None:
+    for _ in range(2):
+        scene.server.command(CHANNEL, "/ask", "how many days?", trigger="1.2.3")
+    await until(lambda: len(scene.server.acknowledged) == 2)
+    assert (len(scene.inbox.received), len(scene.inbox.again)) == (1, 1)
+    assert len(scene.server.shown) == 1
+
+
 async def test_an_expired_address_is_answered_for_all_that(scene: Scene) -> None:
     url = scene.server.command(CHANNEL, "/ask", "how many days?")
     (incoming,) = await scene.inbox.wait()

@@ -1,4 +1,4 @@
-"""A pressed button, or a greeting, that Telegram keeps waiting: nobody else waits for it, and it is served then."""
+"""A pressed button that Telegram keeps waiting: nobody else waits for it, and it is served then."""
 
 from bots.platform import Button
 from tests.bots.scene import view
@@ -21,20 +21,8 @@ async def test_a_press_that_hangs_keeps_no_question_waiting(scene: Scene) -> Non
     await scene.inbox.wait(2, seconds=3.0)
 
 
-async def test_a_greeting_that_hangs_keeps_no_question_waiting(scene: Scene) -> None:
-    scene.inbox.greeting = view("Hello.")
-    scene.server.faults.add("sendMessage", Fault(status=200, delay=6.0))
-    scene.server.say(ASKER, "/start")
-    scene.server.say(43, "And me?", user=43)
-    await scene.inbox.wait(1, seconds=3.0)
-
-
 async def test_what_telegram_asks_to_wait_for_is_done_then(scene: Scene) -> None:
     wait = Fault(status=429, wait=1)
-    scene.inbox.greeting = view("Hello.")
-    scene.server.faults.add("sendMessage", wait)
-    scene.server.say(ASKER, "/start")
-    await until(lambda: scene.server.answers(ASKER))
     scene.server.say(GROUP, "@citebot_bot how many?")
     (incoming,) = await scene.inbox.wait()
     (part,) = scene.platform.render(view("Five.", Button.FEEDBACK, Button.QUOTES))

@@ -6,8 +6,7 @@ import traceback
 import aiohttp
 import pytest
 
-from bots.platform import Attachment, Button, Reach, Side, View
-from bots.rendering.parse import parse_markdown
+from bots.platform import Attachment, Button, Reach, Side
 from bots.telegram import TelegramPlatform, Webhook
 from ragcore.errors import (
     MessageGone,
@@ -200,12 +199,14 @@ async def pressed(scene: Scene, message: dict[str, object], data: str) -> None:
 
 
 async def test_a_suggested_question_is_asked_by_its_button(scene: Scene) -> None:
-    scene.inbox.greeting = View(document=parse_markdown("Hello."), reference="", prompts=("What is new?",))
     scene.server.say(ASKER, "/start")
-    await until(lambda: scene.server.answers(ASKER))
+    (opened,) = await scene.inbox.wait()
+    assert (opened.command, opened.reach, opened.text) == ("start", Reach.COMMAND, "")
+    (part,) = scene.platform.render(view("Hello.", prompts=("What is new?",)))
+    await scene.platform.send(opened, part, begun=None, key="k", number=0)
     (greeting,) = scene.server.answers(ASKER)
-    await pressed(scene, greeting, "cb:ask::0")
-    (incoming,) = await scene.inbox.wait()
+    await pressed(scene, greeting, "cb:ask:0123abcd:0")
+    _, incoming = await scene.inbox.wait(2)
     assert (incoming.text, incoming.reach) == ("What is new?", Reach.DIRECT)
 
 

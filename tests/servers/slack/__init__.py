@@ -72,11 +72,13 @@ class SlackServer(World):
         more = {"channel_type": place.kind, "deleted_ts": message["ts"], "previous_message": message}
         self.emit({**event, **more}, shared=place.shared)
 
-    def command(self, channel: str, command: str, text: str = "", *, user: str = "U1", team: str = "") -> str:
-        """Let somebody type a slash command; returns its response URL."""
+    def command(
+        self, channel: str, command: str, text: str = "", *, user: str = "U1", team: str = "", trigger: str = ""
+    ) -> str:
+        """Let somebody type a slash command, or deliver the one of a ``trigger`` again; returns its response URL."""
         self.channel(channel)
         self.person(user)
-        trigger = self.trigger()
+        trigger = trigger or self.trigger()
         url = self._responses.address(channel, user, None, replaces=False)
         names = {"user_id": user, "user_name": user.lower(), "team_id": team or self.team, "channel_id": channel}
         payload = {"command": command, "text": text, "response_url": url, "trigger_id": trigger, **names}
