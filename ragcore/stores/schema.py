@@ -88,7 +88,7 @@ chunks = Table(
     Column("reader_set", String(32), nullable=False, default="", server_default=""),
     Index("chunks_by_generation", "generation", "ordinal"),
     Index("chunks_by_knowledge_base", "knowledge_base", "id"),
-    Index("chunks_by_vector", "knowledge_base", "vector_key"),
+    Index("chunks_by_vector", "knowledge_base", "vector_key", "reader_set"),
 )
 
 # Nothing is embedded twice: a vector outlives its chunk.

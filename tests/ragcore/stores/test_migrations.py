@@ -67,10 +67,10 @@ async def test_a_database_of_the_first_schema_is_brought_up_to_date(tmp_path: pa
             "ALTER TABLE turns DROP COLUMN rests_on",
             "ALTER TABLE turn_citations DROP COLUMN marker",
             "DROP INDEX documents_by_reader_set",
+            "DROP INDEX chunks_by_vector",
             "ALTER TABLE documents DROP COLUMN reader_set",
             "ALTER TABLE chunks DROP COLUMN reader_set",
             "DROP INDEX chunks_by_generation",
-            "DROP INDEX chunks_by_vector",
             "DROP INDEX documents_by_knowledge_base",
             "CREATE INDEX chunks_by_document ON chunks (document_id, generation, ordinal)",
             "CREATE INDEX chunks_by_vector ON chunks (vector_key)",
@@ -111,6 +111,8 @@ async def test_what_was_told_before_the_indexes_knew_readers_is_kept_and_searche
     with contextlib.closing(sqlite3.connect(tmp_path / DATABASE)) as connection:
         for statement in (
             "DROP INDEX documents_by_reader_set",
+            "DROP INDEX chunks_by_vector",
+            "CREATE INDEX chunks_by_vector ON chunks (knowledge_base, vector_key)",
             "ALTER TABLE documents DROP COLUMN reader_set",
             "ALTER TABLE chunks DROP COLUMN reader_set",
             "UPDATE alembic_version SET version_num = '0008'",
