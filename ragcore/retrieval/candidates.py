@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,12 +55,10 @@ class Candidates:
 class _Words:
     """The weighed question, the best chunks by words, and for chunks with its rare identifiers the share of them.
 
-    ``named`` are chunks that may hold what the question names to the letter; they are among those found. ``indexed``
-    counts all chunks of the knowledge base, those that are closed to the audience too.
+    ``named`` are chunks that may hold what the question names to the letter; they are among those found.
     """
 
     weighed: WeighedQuery
-    indexed: int
     found: Sequence[Hit]
     exact: Mapping[str, float]
     named: frozenset[str]
@@ -157,7 +155,6 @@ class CandidateSearch:
             unscored = sorted({*missing} - {hit.chunk_id for hit in scored})
             return _Words(
                 weighed=weighed,
-                indexed=statistics.count if statistics.indexed is None else statistics.indexed,
                 found=[*found, *scored, *(Hit(chunk_id=chunk_id, score=0.0) for chunk_id in unscored)],
                 exact=_exact(reader, within, weighed),
                 named=named,
@@ -216,11 +213,9 @@ class CandidateSearch:
             return {}, {}
         sample = await self._backgrounds.of(
             within.knowledge_base,
-            count=words.indexed if words else None,
-            open_alone=within.only is not None,
+            count=words.weighed.count if words else None,
+            only=within.only,
         )
-        if words is not None and within.only is not None:
-            sample = replace(sample, count=words.weighed.count)
         languages: dict[str, str] = {}
         if len(sample.languages) > 1:
             found = [hit.chunk_id for hit in (*dense, *(words.found if words else ()))]

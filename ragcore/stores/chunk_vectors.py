@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, and_, bindparam, false, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from ragcore.errors import StoreError
 from ragcore.stores.database import PAGE, Database
@@ -20,6 +21,8 @@ from ragcore.stores.schema import chunks, documents, vectors
 
 _SAMPLE_FACTOR = 4
 """How many candidates are listed for each one drawn: ids are hashes, so any stretch of them is a random one."""
+MOST_LISTED = 20_000
+"""Chunks that are looked at for a sample of those that an audience may read: about 0.1 s."""
 BLOCK = 4_000
 """Chunks whose vectors are read and compared at once, or those of one document: 6 MB at 384 dimensions."""
 
@@ -114,19 +117,15 @@ class ChunkVectors:
 
         return await self._database.read(work)
 
-    async def sample(self, knowledge_base: str, count: int, *, open_alone: bool = False) -> list[SampledChunk]:
+    async def sample(self, knowledge_base: str, count: int, only: Permitted | None = None) -> list[SampledChunk]:
         """Draw live chunks at random, the same ones while the knowledge base stays the same.
 
-        With ``open_alone`` none of a document whose source told readers.
+        Of what ``only`` admits, which is looked for among the first ``MOST_LISTED`` chunks.
 
         Generations are hashes, so ids in order are documents at random; of one document not all chunks are taken.
         """
-        here = and_(chunks.c.knowledge_base == knowledge_base, documents.c.deleted.is_(False))
-        if open_alone:
-            here = and_(here, chunks.c.reader_set == "")
-        listed = select(chunks.c.id).join(documents, _LIVE).where(here).order_by(chunks.c.id)
         async with self._database.connect() as connection:
-            ids = list((await connection.scalars(listed.limit(count * _SAMPLE_FACTOR))).all())
+            ids = await _listed(connection, knowledge_base, count * _SAMPLE_FACTOR, only)
             drawn = ids[:: max(1, len(ids) // count)][:count]
             found: list[SampledChunk] = []
             for page in pages(drawn, PAGE):
@@ -142,6 +141,26 @@ class ChunkVectors:
                     for row in rows
                 ]
         return found
+
+
+async def _listed(connection: AsyncConnection, knowledge_base: str, wanted: int, only: Permitted | None) -> list[str]:
+    """Return the first live chunks that may be read, by id."""
+    query = (
+        select(chunks.c.id, documents.c.reader_set)
+        .join(documents, _LIVE)
+        .where(chunks.c.knowledge_base == knowledge_base, documents.c.deleted == false())
+        .order_by(chunks.c.id)
+        .limit(wanted)
+    )
+    found: list[str] = []
+    after, looked_at = "", 0
+    while looked_at < MOST_LISTED and len(found) < wanted:
+        rows = (await connection.execute(query.where(chunks.c.id > after))).all()
+        found += [row[0] for row in rows if only is None or only.admits(row[1])]
+        if len(rows) < wanted:
+            break
+        after, looked_at = rows[-1][0], looked_at + len(rows)
+    return found[:wanted]
 
 
 def _groups(counts: Mapping[str, int]) -> Iterator[list[str]]:

@@ -89,7 +89,8 @@ async def test_many_closed_documents_hide_no_open_one(tmp_path: pathlib.Path) ->
                 alone = await found(library, question, options=options, **{leg: Nothing()})
                 assert set(alone) == {f"s:{name}" for name in news}, leg
         assert "s:c7" in await found(library, replace(ASKED, readers=None)), "the operator"
-        drawn = await ChunkVectors(library.database, embedder="words").sample("kb", 200, open_alone=True)
+        closed = Permitted(sets=frozenset(), closed=frozenset({reader_set_of({"slack:T1/@U1"})}))
+        drawn = await ChunkVectors(library.database, embedder="words").sample("kb", 200, closed)
         assert {chunk.document_id for chunk in drawn} == {f"s:{name}" for name in news}, "what hits are compared with"
 
 
@@ -263,7 +264,8 @@ async def test_what_is_closed_makes_no_word_common_and_no_background(tmp_path: p
             await fill(library, open_texts)
             await fill_closed(library, texts, frozenset({"slack:T1/@U1"}))
             backgrounds = Backgrounds(ChunkVectors(library.database, embedder="words"))
-            drawn = [await backgrounds.of("kb", count=None, open_alone=alone) for alone in (False, True)]
+            none = Permitted(sets=frozenset(), closed=frozenset({reader_set_of({"slack:T1/@U1"})}))
+            drawn = [await backgrounds.of("kb", count=None, only=only) for only in (None, none)]
             vectors = [sum(len(one.vectors) for one in sample.languages.values()) for sample in drawn]
             assert vectors == [len(open_texts) + len(texts), len(open_texts)]
             for parts in ({"vectors": Nothing()}, {"vectors": library.vectors}):
@@ -277,3 +279,30 @@ async def test_what_is_closed_makes_no_word_common_and_no_background(tmp_path: p
                 assert only.chunk.document_id == "s:open1"
                 scores.append(only.score)
     assert scores[:2] == pytest.approx(scores[2:], abs=0.02)
+
+
+@pytest.mark.parametrize("open_documents", [0, 30], ids=["all of them told", "the Chinese ones told"])
+async def test_what_may_be_read_is_judged_alike_whether_its_source_told_readers_or_not(
+    tmp_path: pathlib.Path, open_documents: int
+) -> None:
+    """Hits are compared with random chunks that their asker may read, not with those alone that all may read."""
+    mine = frozenset({"slack:T1/@U1"})
+    texts = {f"en{n}": (f"The {WORDS[n % 10]} of {WORDS[n % 7]} has number {n}.", None) for n in range(30)}
+    texts |= {f"zh{n}": (f"第{n}号员工每年享有带薪年假，需要提前申请。", None) for n in range(30)}
+    told = {name: (text, None if n < open_documents else mine) for n, (name, (text, _)) in enumerate(texts.items())}
+    told |= {f"closed-{name}": (text, frozenset({"slack:T1/@U2"})) for name, (text, _) in texts.items()}
+    judged = []
+    for name, world, readers in (("whole", told, mine), ("alone", texts, None)):
+        async with opened(tmp_path / name, WordEmbedder()) as library:
+            await fill_told(library, world)
+            search = Retriever(
+                registry=library.registry, vectors=library.vectors, keywords=library.keywords, embedder=library.embedder
+            )
+            for asked in ("harbour number", "valley budget", "员工年假怎么申请"):
+                given = await search.retrieve(Question(text=asked, knowledge_bases=("kb",), readers=readers))
+                judged.append((len(given.chunks), [one.score for one in given.chunks[:3]]))
+    whole, alone = judged[: len(judged) // 2], judged[len(judged) // 2 :]
+    assert [count for count, _ in whole] == [count for count, _ in alone]
+    assert any(count for count, _ in alone)
+    for (_, scores), (_, same) in zip(whole, alone, strict=True):
+        assert scores == pytest.approx(same, abs=0.03)
