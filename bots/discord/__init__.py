@@ -16,7 +16,8 @@ from bots.discord.interacting import Interactions
 from bots.discord.listening import DISCORD_URL, Listener
 from bots.discord.reading import Reading
 from bots.discord.translating import PLATFORM, in_thread, is_ephemeral, privately, stays_one, written_to
-from bots.platform import Attachment, Call, Inbox, Incoming, Limit, Manner, Reach, Sent, View
+from bots.manner import Manner
+from bots.platform import Attachment, Call, Inbox, Incoming, Limit, Reach, Sent, View
 from bots.rendering.discord import DiscordMessage, render_discord, render_discord_partial
 from bots.rendering.parse import parse_markdown
 from ragcore.errors import PlatformError, PlatformRefused, PlatformUnreachable

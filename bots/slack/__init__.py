@@ -6,8 +6,9 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from datetime import datetime
 
+from bots.manner import Manner
 from bots.patience import until_kept
-from bots.platform import Attachment, Call, Inbox, Incoming, Limit, Manner, Sent, View
+from bots.platform import Attachment, Call, Inbox, Incoming, Limit, Sent, View
 from bots.rendering.parse import parse_markdown
 from bots.rendering.slack import SlackMessage, render_slack, render_slack_partial
 from bots.rendering.slack.messages import MAX_MESSAGE

@@ -22,17 +22,9 @@ from aiogram.webhook.aiohttp_server import SimpleRequestHandler
 from aiohttp import web
 
 from bots.listening import listen
+from bots.manner import Manner
 from bots.patience import until_kept
-from bots.platform import (
-    Attachment,
-    Call,
-    Inbox,
-    Incoming,
-    Limit,
-    Manner,
-    Sent,
-    View,
-)
+from bots.platform import Attachment, Call, Inbox, Incoming, Limit, Sent, View
 from bots.remembered import Remembered
 from bots.rendering.parse import parse_markdown
 from bots.rendering.telegram import (

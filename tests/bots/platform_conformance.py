@@ -14,7 +14,8 @@ from typing import Any, Protocol
 
 import pytest
 
-from bots.platform import Call, Incoming, Manner, Platform, Reach, Sent, View
+from bots.manner import Manner
+from bots.platform import Call, Incoming, Platform, Reach, Sent, View
 from bots.rendering.parse import parse_answer
 from bots.requests import Ask, Describe
 from bots.turn.options import FileLimits

@@ -13,19 +13,8 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from bots.platform import (
-    Asker,
-    Attachment,
-    Call,
-    Inbox,
-    Incoming,
-    Limit,
-    Manner,
-    Reach,
-    Sent,
-    Streaming,
-    View,
-)
+from bots.manner import Manner, Streaming
+from bots.platform import Asker, Attachment, Call, Inbox, Incoming, Limit, Reach, Sent, View
 from bots.rendering.markdown import document_markdown
 from ragcore.errors import MessageGone, PlatformRateLimited, PlatformRefused, PlatformUnreachable, StreamEnded
 from ragcore.types import ConversationKey, Message

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from bots.platform import Streaming
+from bots.manner import Streaming
 from bots.requests import Ask, Event
 from bots.turn.claims import Claims
 from bots.turn.replying.standing import Standing

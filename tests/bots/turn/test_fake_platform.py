@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from bots.platform import Attachment, Incoming, Reach, Sent, Streaming
+from bots.manner import Streaming
+from bots.platform import Attachment, Incoming, Reach, Sent
 from tests.bots.platform_conformance import PlatformConformance
 from tests.fakes.platform import FakePlatform, Server, asked
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bots.platform import Streaming
+from bots.manner import Streaming
 from bots.settings import load_settings
 from bots.turn.claims.claim import Outcome
 from bots.turn.options import turn_options

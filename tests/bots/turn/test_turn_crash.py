@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from bots.platform import Streaming
+from bots.manner import Streaming
 from bots.turn.turns import utc_now
 from tests.bots.turn.crashing import FIRST, SECOND, Job, workers
 from tests.bots.turn.flows import final

@@ -9,7 +9,8 @@ from typing import Any, Literal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bots.platform import Incoming, Streaming
+from bots.manner import Streaming
+from bots.platform import Incoming
 from bots.requests import Ask, Event
 from bots.turn.claims.claim import Claim, Outcome, State, messages_of
 from ragcore.errors import ModelUnreachable
