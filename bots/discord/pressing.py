@@ -1,5 +1,6 @@
 """What happens when a button under an answer is pressed. Buttons are known by what they say, also after a restart."""
 
+import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import cast
@@ -14,7 +15,7 @@ from bots.rendering.discord import discord_reasons, render_discord, render_disco
 from bots.turn.replying.fallbacks import plain
 from bots.words.captions import caption
 from bots.words.sentences import word
-from ragcore.errors import CitebotError, PlatformError, PlatformRefused
+from ragcore.errors import CitebotError, MessageGone, PlatformError, PlatformRefused
 
 log = logging.getLogger(__name__)
 
@@ -74,7 +75,8 @@ class Pressing:
                 await self._inbox.stop(action.reference, by)
             case Act.DELETE:
                 await interaction.response.defer()
-                await self._inbox.withdraw(action.reference, by)
+                if await self._inbox.withdraw(action.reference, by):
+                    await _take_away(interaction)
             case Act.ASK:
                 await self._ask_pressed(action, interaction)
 
@@ -120,6 +122,15 @@ class Pressing:
         if text and interaction.message is not None:
             turn = action.reference or turn_of(interaction.message)
             await self._ask(interaction, asked(interaction, "ask", text, turn=turn))
+
+
+async def _take_away(interaction: discord.Interaction) -> None:
+    """Delete the message that was pressed, where its own token may be too old for it: by the token of the press."""
+    if interaction.message is None or interaction.message.webhook_id is None:
+        return
+    with contextlib.suppress(MessageGone):
+        async with mapped():
+            await interaction.delete_original_response()
 
 
 async def _reveal(interaction: discord.Interaction, view: View | None, language: str) -> None:

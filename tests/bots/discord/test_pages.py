@@ -141,3 +141,19 @@ async def test_a_page_that_is_refused_is_shown_as_plain_text(tmp_path: pathlib.P
         assert await pressed(server, message) == ""
         assert "```" not in message["content"]
         assert "day " in message["content"]
+
+
+async def test_an_answer_that_its_asker_deletes_is_gone_also_when_its_own_token_is_old(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running(tmp_path) as (server, bot):
+        asked, message = await answered(server)
+        await bot.idle()
+        monkeypatch.setattr("bots.discord.interacting.TOKEN_SECONDS", 0.0)
+        server.interactions.expire(asked)
+        ((reference, _),) = bot.model.turns.items()
+        others = server.interactions.of(await server.press(message, f"cb:delete:{reference}:", user=43))
+        await until(lambda: others.answered)
+        press = server.interactions.of(await server.press(message, f"cb:delete:{reference}:"))
+        await until(lambda: press.answered and not press.messages)
+        assert others.messages, "it is not theirs to delete"
