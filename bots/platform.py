@@ -73,7 +73,8 @@ class Incoming:
     reply. ``seen_by`` are the readers (settings, ``knowledge_bases.*.readers``) that see the reply, as far as the event
     tells; for a private one the platform adds more (``Platform.readers``).
     ``goes_on`` is the reference of the turn to whose answer it replies: it belongs to that one's conversation.
-    ``replied_to`` is the id of the message that it replies to, where the platform reads no threads (``Manner``).
+    ``replied_to`` is the id of the message that it replies to, where the platform reads no threads (``Manner``);
+    ``replied_text`` are its words and ``replied_author`` is who wrote them, where they come with this one alone.
     ``token`` lets the platform answer this event (an interaction's token, a response URL): never shown or logged.
     """
 
@@ -92,6 +93,8 @@ class Incoming:
     attachments: tuple[Attachment, ...] = ()
     goes_on: str = ""
     replied_to: str = ""
+    replied_text: str = ""
+    replied_author: str = ""
     token: str = field(default="", repr=False)
     extra: Mapping[str, str] = field(default_factory=dict)
     """What else the platform needs to answer, in its own words."""

@@ -282,10 +282,9 @@ class TelegramPlatform:
 
     async def thread(self, incoming: Incoming, *, limit: int) -> tuple[Message, ...]:
         """Return the message that was replied to: Telegram lets a bot read no more than it was told."""
-        words = incoming.extra.get("replied", "")
-        if not words or limit < 1:
+        if not incoming.replied_text or limit < 1:
             return ()
-        return (Message(role="user", text=words, author=incoming.extra.get("replied_by", "")),)
+        return (Message(role="user", text=incoming.replied_text, author=incoming.replied_author),)
 
     async def readers(self, incoming: Incoming) -> frozenset[str]:
         """Return the asker and the groups among ``chats`` that they are in, in a private chat."""

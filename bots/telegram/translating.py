@@ -56,6 +56,7 @@ def incoming_of(message: Message, bot: Self) -> Incoming | None:
     if command == START:
         rest = ""  # what a link to the chat brought along; nobody wrote it
     files = tuple(_attachments(message))
+    words, author = _replied(message, bot)
     if not text.strip() and not files:
         return None
     return Incoming(
@@ -73,7 +74,9 @@ def incoming_of(message: Message, bot: Self) -> Incoming | None:
         attachments=files,
         goes_on=turn_replied_to(message, bot),
         replied_to=str(message.reply_to_message.message_id) if message.reply_to_message else "",
-        extra=_extra(message, bot),
+        replied_text=words,
+        replied_author=author,
+        extra=_extra(message),
     )
 
 
@@ -99,7 +102,7 @@ def pressed_question(query: CallbackQuery, bot: Self) -> Incoming | None:
         private=private,
         seen_by=seen_by(message.chat, query.from_user.id),
         goes_on=action.reference,
-        extra=_extra(message, bot),
+        extra=_extra(message),
     )
 
 
@@ -214,13 +217,15 @@ def _attachments(message: Message) -> Iterable[Attachment]:
             yield Attachment(id=other.file_id, name=kind, media_type=media_type, size=other.file_size or 0)
 
 
-def _extra(message: Message, bot: Self) -> dict[str, str]:
-    extra: dict[str, str] = {}
-    if message.is_topic_message and message.message_thread_id:
-        extra["topic"] = str(message.message_thread_id)
+def _extra(message: Message) -> dict[str, str]:
+    topic = message.message_thread_id if message.is_topic_message else None
+    return {"topic": str(topic)} if topic else {}
+
+
+def _replied(message: Message, bot: Self) -> tuple[str, str]:
+    """Return what somebody else said in the message that this one replies to, and who."""
     replied = message.reply_to_message
-    if replied is not None and replied.from_user is not None and replied.from_user.id != bot.id:
-        words = (replied.text or replied.caption or "")[:_LONGEST_REPLIED]
-        if words:
-            extra |= {"replied": words, "replied_by": replied.from_user.full_name}
-    return extra
+    if replied is None or replied.from_user is None or replied.from_user.id == bot.id:
+        return "", ""
+    words = (replied.text or replied.caption or "")[:_LONGEST_REPLIED]
+    return (words, replied.from_user.full_name) if words else ("", "")

@@ -31,7 +31,8 @@ def _silent(written: str) -> str:
     """Return a message without what was said in it; of one that a newer version wrote, nothing."""
     try:
         # Who asked stays: the others are theirs too.
-        return incoming_to_json(replace(incoming_from_json(written), text="", attachments=()))
+        silent = replace(incoming_from_json(written), text="", attachments=(), replied_text="", replied_author="")
+        return incoming_to_json(silent)
     except (ValueError, KeyError, TypeError):
         return "{}"
 

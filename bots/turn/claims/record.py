@@ -55,7 +55,8 @@ def sent_from_json(written: str) -> Sent | None:
 
 def without_words(incoming: Incoming) -> Incoming:
     """Return the message without what was said in it: what is left names it, its asker and its place."""
-    return replace(incoming, text="", attachments=(), knowledge_bases=(), asker=Asker(id=incoming.asker.id))
+    silent = replace(incoming, text="", attachments=(), replied_text="", replied_author="")
+    return replace(silent, knowledge_bases=(), asker=Asker(id=incoming.asker.id))
 
 
 def _written(value: Any) -> str:

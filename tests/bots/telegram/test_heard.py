@@ -134,6 +134,17 @@ async def test_in_privacy_mode_what_is_replied_to_is_read(tmp_path: pathlib.Path
         assert said == [("User 8", "No, 30.")]
 
 
+async def test_what_is_replied_to_goes_with_the_question(tmp_path: pathlib.Path) -> None:
+    async with group_server(privacy=True) as server, quick(server, tmp_path) as bot:
+        first = server.say(OTHER, "It is thirty.", user=8)
+        server.say(OTHER, f"{NAME} who is right?", user=9, reply_to_message=first)
+        await asked(bot, 1)
+        assert "It is thirty." in written(tmp_path)
+        ((reference, _),) = bot.model.turns.items()
+        await bot.turns.withdraw(reference, "9")
+        assert [said for said in ("It is thirty.", "User 8", "who is right?") if said in written(tmp_path)] == []
+
+
 @pytest.mark.parametrize(
     "options",
     [
@@ -150,6 +161,12 @@ async def test_where_nothing_is_answered_nothing_is_kept(tmp_path: pathlib.Path,
         server.say(42, "Said in private.")
         await until(lambda: server.answers(42))
         assert not [text for channel, text in kept(tmp_path) if channel in (str(GROUP), "42")]
+
+
+def written(folder: pathlib.Path) -> str:
+    """Return all that is written down of questions."""
+    with sqlite3.connect(folder / "claims.sqlite") as connection:
+        return "".join(incoming for (incoming,) in connection.execute("SELECT incoming FROM claims"))
 
 
 def kept(folder: pathlib.Path) -> list[tuple[str, str]]:
