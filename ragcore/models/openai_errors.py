@@ -3,7 +3,6 @@
 Chat and embeddings both end here. ``section`` is the section of the settings that names the endpoint, for the mend.
 """
 
-import json
 import math
 import random
 import re
@@ -22,6 +21,7 @@ from ragcore.errors import (
     ModelRefused,
     ModelUnreachable,
 )
+from ragcore.models.withheld import without_words
 
 LONGEST_WAIT = 20.0
 """The longest that an endpoint may keep us, and the longest step of our own, in seconds."""
@@ -37,8 +37,6 @@ FIRST_BACKOFF = 0.5
 CONNECT_SECONDS = 5.0
 """How long a connection may take to stand, unless the settings say otherwise."""
 SHOWN_CHARACTERS = 300
-_TELLING = 8
-"""Bytes of a line from which on it may tell what somebody asked; shorter ones are words that an error needs."""
 
 # The codes and wordings of OpenAI and Azure, vLLM, llama.cpp, Ollama, LM Studio, Anthropic and the gateways to them.
 _TOO_LONG = re.compile(
@@ -224,14 +222,7 @@ def clean(text: str, secrets: Sequence[str] = (), words: Iterable[str] = ()) -> 
     for secret in secrets:
         if secret:
             text = text.replace(secret, "[key]")
-    text = " ".join(text.split())
-    lines = {" ".join(line.split()) for told in words for line in told.splitlines()}
-    for line in sorted(lines, key=len, reverse=True):
-        if len(line.encode(errors="replace")) >= _TELLING:
-            # As it is, and as JSON and Python write it within quotes: the longest first, which may hold the others.
-            forms = {line, json.dumps(line)[1:-1], json.dumps(line, ensure_ascii=False)[1:-1], repr(line)[1:-1]}
-            for form in sorted(forms, key=len, reverse=True):
-                text = text.replace(form, "[…]")
+    text = without_words(" ".join(text.split()), words)
     text = _KEY.sub("[key]", text)
     return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from ragcore.errors import (
@@ -146,14 +146,41 @@ async def test_an_error_does_not_repeat_what_was_asked(calls: Calls, server: Ope
     assert ASKED not in str(error)
 
 
+def twice(form: Callable[[str], str], other: Callable[[str], str]) -> Callable[[str], str]:
+    """Return what writes a text within quotes within quotes."""
+    return lambda text: other(f"input: {form(text)}")
+
+
+FORMS = (str, json.dumps, repr, lambda text: json.dumps(text, ensure_ascii=False))
+
+
 @given(
     words=st.text(st.characters(exclude_categories=["Cs", "Cc", "Zs", "Zl", "Zp"]), min_size=8, max_size=60),
-    form=st.sampled_from((str, json.dumps, repr, lambda text: json.dumps(text, ensure_ascii=False))),
+    form=st.sampled_from((*FORMS, *(twice(one, other) for one in FORMS for other in FORMS))),
 )
 @example(words="everything\\", form=json.dumps)
+@example(words="公司的年假政策是什么？", form=twice(json.dumps, repr))
+@example(words="""What's "flexible" here?""", form=twice(json.dumps, repr))
 def test_no_line_of_what_was_sent_is_left(words: str, form: Callable[[str], str]) -> None:
+    assume(len(words.replace("\\", "")) >= 8)
     told = clean(f"<<{form(words)}>>", words=[f"Before.\n{words}\nAfter."])
-    assert told.replace("[…]", "").strip("<>'\"") == ""
+    assert told.replace("[…]", "").replace("input: ", "").strip("<>'\"\\") == ""
+
+
+def test_a_line_that_is_repeated_in_part_is_hidden_but_for_its_last_words() -> None:
+    asked = " ".join(f"thing-{number}" for number in range(2_000))
+    for length in (100, 1_000, 10_000):
+        told = clean(f"invalid input: {asked[:length]}", words=[asked])
+        assert told.startswith("invalid input: […]")
+        assert len(told) < 120
+
+
+def test_a_whole_prompt_that_is_repeated_keeps_nobody_waiting() -> None:
+    """It is read on the event loop; with each line sought in all of it, this took 16 s."""
+    prompt = "\n".join(f"Passage {number} says that {number * 7} things are to be told." for number in range(20_000))
+    began = time.process_time()
+    assert clean(json.dumps({"messages": [{"content": prompt}]}), words=[prompt]) == '{"messages": [{"content": "[…]'
+    assert time.process_time() - began < 4.0
 
 
 @pytest.mark.parametrize(
