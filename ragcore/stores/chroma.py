@@ -31,6 +31,8 @@ MAX_BATCH = 5_461
 """Most rows that Chroma takes in one call."""
 PAGE = 5_000
 """Rows of one ``get``; 36,000 were too many SQL variables for Chroma."""
+MOST_VALUES = 30_000
+"""Most values of a filter: Chroma asks SQLite with a variable for each, which takes 32,766."""
 LAYOUT = 3
 """Grows when what stands in a collection changes its meaning: one of another layout is built anew."""
 WITHOUT_READERS = 2
@@ -46,6 +48,7 @@ _SURROUNDINGS = (
     "database is locked",
     "unable to open database file",
     "too many open files",
+    "too many sql variables",
     "permission denied",
     "readonly database",
     "disk i/o error",
@@ -175,7 +178,10 @@ class Chroma:
     async def query(
         self, name: str, vector: NDArray[np.float32], k: int, only: Permitted | None = None
     ) -> list[tuple[str, float]]:
-        """Return ids and cosines of the ``k`` nearest to a unit vector float32 ``(dim,)``, best first."""
+        """Return ids and cosines of the ``k`` nearest to a unit vector float32 ``(dim,)``, best first.
+
+        ``only`` names at most ``MOST_VALUES`` reader sets.
+        """
         collection = await self._collection(name)
         where = {"where": _where(only)} if only is not None else {}
         asked = {"query_embeddings": [vector], "n_results": k, "include": ["distances"], **where}

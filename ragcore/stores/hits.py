@@ -35,6 +35,11 @@ class Permitted:
         """Return whether a chunk with this reader set may be read."""
         return not reader_set or reader_set in self.sets
 
+    @property
+    def values(self) -> int:
+        """Return how many reader sets a filter must name at least: the shorter of the two lists will do."""
+        return min(len(self.sets), len(self.closed))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alternative:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ragcore.errors import EmbedderMismatch, IndexDamaged, StoreError
 from ragcore.models.embeddings import Embedder
-from ragcore.stores.chroma import LAYOUT, WITHOUT_READERS, Chroma
+from ragcore.stores.chroma import LAYOUT, MOST_VALUES, WITHOUT_READERS, Chroma
 from ragcore.stores.database import PAGE
 from ragcore.stores.entries import Entries
 from ragcore.stores.health import Health, IndexHealth, IndexState
@@ -109,7 +109,8 @@ class ChromaIndex:
         """Search as wide as it takes: entries of chunks that are not live (yet, or any more) take places.
 
         Chroma's filter costs the more the more entries pass it, up to fifty times the search itself. So what is closed
-        is left out of the nearest at first, and only where it takes their places the same is asked with the filter.
+        is left out of the nearest at first, and only where it takes their places the same is asked with the filter; or,
+        where the filter would name too many sets for Chroma, among ever more of the nearest.
         """
         wanted = k if only is None else OPEN_AMONG * k
         where: Permitted | None = None
@@ -120,7 +121,7 @@ class ChromaIndex:
             hits = _hits(found, behind)
             if len(hits) >= k or len(nearest) < wanted:
                 return hits[:k]
-            if where is None and only is not None:
+            if where is None and only is not None and only.values <= MOST_VALUES:
                 where, wanted = only, k
             elif wanted >= MOST_NEIGHBOURS:
                 return hits[:k]

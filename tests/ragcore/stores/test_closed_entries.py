@@ -49,6 +49,21 @@ async def test_what_is_closed_takes_no_place_in_a_search(stores: Stores, mine: i
     await finds_the_nearest(39)
 
 
+async def test_more_sets_of_readers_than_chroma_can_filter_by_damage_nothing(stores: Stores) -> None:
+    texts = [f"open {n}" for n in range(12)]
+    await stores.put("s:open", texts)
+    readers = frozenset({"slack:T/@U1"})
+    await stores.put("s:closed", [f"closed {n}" for n in range(200)], readers=readers)
+    mine, theirs = ([f"{who}{n:031x}" for n in range(33_000)] for who in "ab")
+    only = Permitted(sets=frozenset(mine), closed=frozenset({*theirs, reader_set_of(readers)}))
+    of = {chunk.chunk.id: chunk.chunk.text for chunk in await all_chunks(stores)}
+    vector = EMBEDDER.vector("closed 7")
+    hits = await stores.index.query("kb", vector, 10, only)
+    assert len(hits) == 10
+    assert_nearest([(of[hit.chunk_id], hit.score) for hit in hits], vector, texts)
+    assert (await stores.index.probe("kb")).state is IndexState.WELL
+
+
 async def test_one_text_is_told_to_several_and_each_finds_their_own(stores: Stores) -> None:
     told = [frozenset({f"email:{n}@example.org"}) for n in range(30)]
     ids = [(await stores.put(f"s:{n}", ["the same footer"], readers=readers))[0] for n, readers in enumerate(told)]
