@@ -139,7 +139,8 @@ class Writer(Generic[R]):
     async def _events(self, job: Job, command: Command | None) -> AsyncGenerator[Event | Attached | Written]:
         incoming, language = job.incoming, self.language(job)
         await self.forget_replaced(job)
-        audience = await self.audience(incoming)
+        audience = await self._audience(incoming)
+        job.knowledge_bases = self._options.readable_in(incoming, audience)
         if command is not None:
             yield await self._command(job, command, audience, language)
             return
@@ -163,7 +164,7 @@ class Writer(Generic[R]):
             return
         ask = Ask(
             question=question,
-            knowledge_bases=self._options.readable_in(incoming, audience),
+            knowledge_bases=job.knowledge_bases,
             audience=audience,
             private_to=person(incoming) if incoming.private else "",
             conversation=await self._claims.history_of(incoming.conversation),
@@ -183,7 +184,7 @@ class Writer(Generic[R]):
             async for _ in self._backend.run(Forget(conversation=conversation, reference=job.replaces.reference)):
                 pass
 
-    async def audience(self, incoming: Incoming) -> frozenset[str]:
+    async def _audience(self, incoming: Incoming) -> frozenset[str]:
         """Return who sees the reply; what the platform does not confirm counts as not so."""
         if not incoming.private:
             return incoming.seen_by
@@ -202,8 +203,7 @@ class Writer(Generic[R]):
         """
         if job.claim.attempts < 2:
             return None
-        bases = self._options.readable_in(job.incoming, audience)
-        request = Recall(reference=job.claim.reference, audience=audience, knowledge_bases=bases)
+        request = Recall(reference=job.claim.reference, audience=audience, knowledge_bases=job.knowledge_bases)
         found = [event async for event in self._backend.run(request) if isinstance(event, Recalled)]
         if not found or found[0].withheld or not found[0].citations or found[0].question != job.question:
             return None
@@ -240,8 +240,7 @@ class Writer(Generic[R]):
         if command.lists:
             if (refusal := self._refusal(job, audience, language)) is not None:
                 return refusal
-            bases = self._options.readable_in(incoming, audience)
-            document = await listed(self._backend, command, audience, bases, language)
+            document = await listed(self._backend, command, audience, job.knowledge_bases, language)
             return Written(document=document, outcome=Outcome.SERVED)
         if command.name == "reset":
             history = await self._claims.history_of(incoming.conversation)

@@ -174,20 +174,13 @@ class Taker(Generic[R]):
                 language=language,
             )
             try:
-                await reply.finish(view, knowledge_bases=await self._made_from(job))
+                await reply.finish(view, knowledge_bases=job.knowledge_bases)
             finally:
                 job.sending = False
             async with self._door(job.incoming.conversation):
                 if job.version == version:
                     await self._finish(job, written)
                     return
-
-    async def _made_from(self, job: Job) -> tuple[str, ...]:
-        """Return what a reply was made from, where more of it can be asked for later."""
-        manner = self._platform.manner(job.incoming)
-        if not (manner.paged or manner.doubtful):
-            return ()
-        return self._options.readable_in(job.incoming, await self._writer.audience(job.incoming))
 
     async def _finish(self, job: Job, written: Written) -> None:
         outcome, answer = written.outcome, written.answer

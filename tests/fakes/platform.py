@@ -148,6 +148,7 @@ class FakePlatform:
         self.suggests = False
         self.status_lasts = SHORT
         self.status_has_words = False
+        self.paged = False
         self.suggested: list[tuple[str, ...]] = []
         """The prompts of each whole reply."""
         self._name = name
@@ -170,6 +171,7 @@ class FakePlatform:
             status_lasts=self.status_lasts,
             status_has_words=self.status_has_words,
             suggests=self.suggests and incoming.reach is Reach.DIRECT,
+            paged=self.paged,
             shares=incoming.private and incoming.reach is Reach.COMMAND,
             notice="mention_needed" if self.notice else "",
         )

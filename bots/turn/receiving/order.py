@@ -31,6 +31,8 @@ class Job:
     """Why there is no answer, where that was known at once."""
     replaces: Claim | None = None
     """The earlier turn of a question that was edited: this one answers in its messages."""
+    knowledge_bases: tuple[str, ...] = ()
+    """Those from which it is answered, as soon as it is known who reads along."""
     stopped: bool = False
     withdrawn: bool = False
     lost: bool = False

@@ -58,8 +58,11 @@ async def reason_in_time(flow: Flow, question: Incoming) -> None:
     assert flow.turns.running() == 0
 
 
+@pytest.mark.parametrize("paged", [False, True])
 @pytest.mark.parametrize("what", ["readers", "thread", "fetch"])
-def test_whatever_on_the_platform_takes_the_time_a_reason_stands(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whatever_on_the_platform_takes_the_time_a_reason_stands(
+    what: str, paged: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("bots.turn.attachments.FETCH_SECONDS", NEVER)
     questions = {
         "readers": asked("Why?", private=True, reach=Reach.DIRECT),
@@ -69,6 +72,7 @@ def test_whatever_on_the_platform_takes_the_time_a_reason_stands(what: str, monk
 
     async def talk() -> None:
         async with flowing() as flow:
+            flow.platform.paged = paged
             setattr(flow.platform, what, never)
             await reason_in_time(flow, questions[what])
 
