@@ -56,8 +56,10 @@ $(TEST)/.ready: pyproject.toml constraints.txt
 	@$(TEST)/bin/python -m pip $(PIP_INSTALL) -e '.[test]'
 	@touch $@
 
+# The tests start some two hundred processes: each would compile the code anew where nobody keeps what is compiled.
 test: $(TEST)/.ready
-	$(TEST)/bin/pytest -n $(WORKERS) -m "not soak"
+	@$(TEST)/bin/python -m compileall -q bots ragcore connectors prompts
+	$(TEST)/bin/pytest -n $(WORKERS) --dist worksteal -m "not soak"
 
 lint: $(TEST)/.ready
 	$(TEST)/bin/ruff format --check $(CODE)

@@ -108,9 +108,9 @@ def test_the_cost_grows_with_the_length_and_no_faster(kind: str, markup: type[Ma
         parts_of(document, 2000, markup)
         return time.process_time() - start
 
-    small, large = (min(cost(size) for _ in range(2)) for size in (30_000, 240_000))
-    # Eight times as long: 64 times the cost if it grew with the square.
-    assert large < 24 * small + 0.5
+    small = min(cost(15_000) for _ in range(2))
+    # Eight times as long: 64 times the cost if it grew with the square. What else runs may make one try look dear.
+    assert any(cost(120_000) < 24 * small + 0.1 for _ in range(3))
 
 
 def _long(kind: str, size: int) -> Document:
