@@ -12,7 +12,7 @@ from bots.discord.translating import asked, place_of, reader_of, turn_of
 from bots.platform import Inbox, Incoming, View, Vote
 from bots.rendering.actions import Act, Action, read_action
 from bots.rendering.discord import discord_reasons, render_discord, render_discord_quotes
-from bots.turn.replying.fallbacks import plain
+from bots.turn.replying.fallbacks import plain, rendered
 from bots.words.captions import caption
 from bots.words.sentences import word
 from ragcore.errors import CitebotError, MessageGone, PlatformError, PlatformRefused
@@ -92,12 +92,12 @@ class Pressing:
             await interaction.followup.send(word("page_gone", language), ephemeral=True, suppress_embeds=True)
             return
         try:
-            (page,) = render_discord(view)
+            (page,) = await rendered(render_discord, view)
             await interaction.edit_original_response(content=page.content, view=view_of(page.rows))
         except discord.HTTPException as error:
             if not isinstance(ours(error), PlatformRefused):
                 raise
-            (page,) = render_discord(plain(view))
+            (page,) = await rendered(render_discord, plain(view))
             await interaction.edit_original_response(content=page.content, view=view_of(page.rows))
 
     async def _share(self, action: Action, interaction: discord.Interaction, by: str, language: str) -> None:
@@ -111,7 +111,7 @@ class Pressing:
         # What is sent before the put-off answer is filled in would fill it in, for the asker alone (Discord's
         # documentation of followup messages).
         await interaction.edit_original_response(content="…")
-        for part in render_discord(view):
+        for part in await rendered(render_discord, view):
             await interaction.followup.send(
                 part.content, view=view_of(part.rows), ephemeral=False, suppress_embeds=True, wait=True
             )
@@ -138,7 +138,7 @@ async def _reveal(interaction: discord.Interaction, view: View | None, language:
     if view is None:
         await interaction.edit_original_response(content=word("quotes_gone", language))
         return
-    first, *rest = render_discord_quotes(view)
+    first, *rest = await rendered(render_discord_quotes, view)
     # Their links are written so that no preview comes, which an edit can't switch off.
     await interaction.edit_original_response(content=first.content, view=view_of(first.rows))
     for part in rest:

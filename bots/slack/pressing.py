@@ -15,7 +15,7 @@ from bots.rendering.slack import SlackModal, render_slack, render_slack_quotes, 
 from bots.slack.calling import Calls
 from bots.slack.people import People
 from bots.slack.translating import PLATFORM, REPLACES, Self, alone_with, conversation_of, reader_of, seen_in
-from bots.turn.replying.fallbacks import plain
+from bots.turn.replying.fallbacks import plain, rendered
 from bots.words.captions import caption
 from bots.words.sentences import Word, word
 from ragcore.errors import CitebotError, PlatformError, PlatformRefused
@@ -179,7 +179,7 @@ class Presser:
         if view is None:
             language = await self._language(press, inbox)
             return _notice(word("quotes_gone", language), language)
-        return render_slack_quotes(view)
+        return await rendered(render_slack_quotes, view)
 
     async def _open(self, press: Press, modal: SlackModal) -> str:
         said = await self._calls.do(self._calls.client.views_open(trigger_id=press.trigger, view=_view(modal)))
@@ -199,7 +199,7 @@ class Presser:
             await self._replace(press, plain(view))
 
     async def _replace(self, press: Press, view: View) -> None:
-        (page,) = render_slack(view)
+        (page,) = await rendered(render_slack, view)
         if press.alone:
             await self._calls.respond(press.url, page, replace=True)
         else:
@@ -221,7 +221,7 @@ class Presser:
         if view is None:
             await self._tell(press, "not_shared", inbox)
             return
-        for part in render_slack(view):
+        for part in await rendered(render_slack, view):
             await self._calls.respond(press.url, part, everybody=True)
         await self._calls.respond(press.url)
 

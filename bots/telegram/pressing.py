@@ -11,6 +11,7 @@ from bots.rendering.actions import Act, Action, read_action
 from bots.rendering.telegram import render_telegram_quotes, telegram_reasons
 from bots.telegram.calling import Calls, keyboard, when_allowed
 from bots.telegram.translating import reader_of, seen_by
+from bots.turn.replying.fallbacks import rendered
 from bots.words.sentences import word
 from ragcore.errors import CitebotError
 
@@ -83,7 +84,7 @@ async def _show_quotes(
         return word("quotes_gone", inbox.language(query.from_user.language_code or ""))
     topic = str(message.message_thread_id) if message.is_topic_message else ""
     reply_to = str(message.message_id)
-    for part in render_telegram_quotes(view):
+    for part in await rendered(render_telegram_quotes, view):
         post = partial(calls.post, str(message.chat.id), part, topic=topic, reply_to=reply_to, silent=True)
         reply_to = (await when_allowed(post)).id
     return ""

@@ -124,7 +124,7 @@ class Writer(Generic[R]):
                     if isinstance(event, Answer):
                         return await self._answered(job, event, progress, language)
         except CitebotError as error:
-            return self._reason(job, error, progress, language)
+            return await self._reason(job, error, progress, language)
         return self.plain_reason(job, "went_wrong", Outcome.FAILED)
 
     def _show(self, job: Job, event: Event | Attached, progress: "_Progress", reply: Reply[R], language: str) -> None:
@@ -287,10 +287,10 @@ class Writer(Generic[R]):
             prompts=self.prompts(language) if manner.suggests and progress.is_first else (),
         )
 
-    def _reason(self, job: Job, error: CitebotError, progress: "_Progress", language: str) -> Written:
+    async def _reason(self, job: Job, error: CitebotError, progress: "_Progress", language: str) -> Written:
         log.warning("turn %s: %s: %s", job.claim.reference, type(error).__name__, error)
         if progress.text.strip() and job.spoken.is_set():
-            return self.cut_short(job, progress.text, phrase("interrupted", language), Outcome.FAILED)
+            return await self.cut_short(job, progress.text, phrase("interrupted", language), Outcome.FAILED)
         if isinstance(error, TooSlow):
             return self.plain_reason(job, "too_slow", Outcome.FAILED)
         if isinstance(error, StoreError):
@@ -313,9 +313,9 @@ class Writer(Generic[R]):
         language = self.language(job)
         return self._referred(sentence(word(key, language, **values)), job, language)
 
-    def cut_short(self, job: Job, text: str, why: str, outcome: Outcome) -> Written:
+    async def cut_short(self, job: Job, text: str, why: str, outcome: Outcome) -> Written:
         """Return what was written until now: its markers were not verified, so none is shown."""
-        document = parse_markdown(strip(text))
+        document = await beside(len(text), lambda: parse_markdown(strip(text)))
         document = replace(document, notes=(why,))
         return Written(document=self._referred(document, job, self.language(job)), outcome=outcome)
 

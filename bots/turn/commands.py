@@ -12,6 +12,7 @@ from bots.rendering.passages import snippet, strong, word_spans
 from bots.rendering.tree import Block, Code, Document, Inline, ItemList, Link, ListItem, Paragraph, Quote, Styled, Text
 from bots.requests import Event, Found, ListSources, Search, SourceState
 from bots.service import Backend
+from bots.turn.beside import beside
 from bots.words.sentences import age, word
 from ragcore.links import deep_link, place
 from ragcore.types import ScoredChunk
@@ -101,7 +102,9 @@ async def search_document(backend: Backend, request: Search, language: str) -> D
     chunks = [scored async for event in found if isinstance(event, Found) for scored in event.chunks]
     if not chunks:
         return sentence(word("search_empty", language))
-    return Document(blocks=(ItemList(items=tuple(_result(scored) for scored in chunks), start=1, tight=False),))
+    length = sum(len(scored.chunk.text) for scored in chunks)
+    items = await beside(length, lambda: tuple(map(_result, chunks)))
+    return Document(blocks=(ItemList(items=items, start=1, tight=False),))
 
 
 def _result(scored: ScoredChunk) -> ListItem:

@@ -11,6 +11,7 @@ from bots.rendering.passages import joined, passage_lines, strong
 from bots.rendering.tree import Block, Document, Inline, Link, Paragraph, Quote, Text
 from bots.requests import ReadChunk, Recall, Recalled
 from bots.service import Backend
+from bots.turn.beside import beside
 from ragcore.citations.markers import find
 from ragcore.phrases import LANGUAGES, phrase
 from ragcore.terms import is_stop_word, spotted, terms
@@ -25,10 +26,9 @@ async def quotes_view(backend: Backend, request: Recall, language: str) -> View 
     recalled = await _recall(backend, request)
     if recalled is None or not recalled.citations:
         return None
-    blocks: list[Block] = []
-    for citation in sorted(recalled.citations, key=lambda one: one.number):
-        blocks += _passage(citation, _supported_by(recalled.answer, citation.id))
-    return View(document=Document(blocks=tuple(blocks)), reference=request.reference, language=language)
+    length = sum(len(citation.quote) for citation in recalled.citations)
+    blocks = await beside(length, lambda: _passages(recalled))
+    return View(document=Document(blocks=blocks), reference=request.reference, language=language)
 
 
 async def shared_view(backend: Backend, request: Recall, prompt: Sequence[ReadChunk], language: str) -> View | None:
@@ -37,7 +37,8 @@ async def shared_view(backend: Backend, request: Recall, prompt: Sequence[ReadCh
     if recalled is None or recalled.withheld:
         return None
     buttons = (Button.FEEDBACK, Button.QUOTES) if recalled.citations else (Button.FEEDBACK,)
-    document = parse_answer(answer_of(recalled))
+    answer = answer_of(recalled)
+    document = await beside(len(answer.raw_text), lambda: parse_answer(answer))
     return View(document=document, reference=request.reference, buttons=buttons, language=language)
 
 
@@ -71,6 +72,11 @@ def _supported_by(answer: str, identifier: int) -> str:
     before_stop = re.sub(r"([.!?。！？])\s*((?:\[ID:\d+\]\s*)+)", r" \2\1 ", answer)
     sentences = _SENTENCE_END.split(before_stop)
     return " ".join(one for one in sentences if any(marker.id == identifier for marker in find(one)))
+
+
+def _passages(recalled: Recalled) -> tuple[Block, ...]:
+    cited = sorted(recalled.citations, key=lambda one: one.number)
+    return tuple(block for one in cited for block in _passage(one, _supported_by(recalled.answer, one.id)))
 
 
 def _passage(citation: Citation, sentences: str) -> list[Block]:

@@ -216,7 +216,7 @@ class Taker(Generic[R]):
             outcome = _REFUSED.get(job.refusal.word, Outcome.FAILED)
             return self._writer.plain_reason(job, job.refusal.word, outcome, seconds=job.refusal.seconds)
         if job.stopped:
-            return self._stopped(job, reply)
+            return await self._stopped(job, reply)
         version = job.version
         job.asking = asyncio.create_task(self._writer.write(job, reply))
         try:
@@ -232,10 +232,10 @@ class Taker(Generic[R]):
         finally:
             job.asking = None
 
-    def _stopped(self, job: Job, reply: Reply[R]) -> Written:
+    async def _stopped(self, job: Job, reply: Reply[R]) -> Written:
         language = self._writer.language(job)
         if reply.shown.strip() and job.spoken.is_set():
-            return self._writer.cut_short(job, reply.shown, word("stopped", language), Outcome.STOPPED)
+            return await self._writer.cut_short(job, reply.shown, word("stopped", language), Outcome.STOPPED)
         return self._writer.plain_reason(job, "stopped", Outcome.STOPPED)
 
     async def _give_up(self, job: Job, error: Exception) -> None:

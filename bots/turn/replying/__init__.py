@@ -267,7 +267,7 @@ class Reply(Generic[R]):
         refused: PlatformRefused | None = None
         parts: tuple[R, ...] = ()
         for form in forms(view):
-            before, parts = parts, await rendered(self._platform, form)
+            before, parts = parts, await rendered(self._platform.render, form)
             if parts == before:
                 continue  # the platform has no older form
             try:

@@ -1,18 +1,21 @@
 """The forms in which one reply can be sent: what a platform refuses in one of them, it may take in the next."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import TypeVar
 
-from bots.platform import Platform, R, View
+from bots.platform import View
 from bots.rendering.markdown import plain_document
 from bots.rendering.plain import plain_pieces
 from bots.turn.beside import beside
 
+T = TypeVar("T")
 
-async def rendered(platform: Platform[R], view: View) -> tuple[R, ...]:
-    """Return the whole reply as the platform takes it; a long one is written in a thread."""
+
+async def rendered(render: Callable[[View], T], view: View) -> T:
+    """Return a view as the platform takes it; a long one is written in a thread."""
     length = sum(map(len, plain_pieces(view.document.blocks)))
-    return await beside(length, lambda: platform.render(view))
+    return await beside(length, lambda: render(view))
 
 
 def plain(view: View) -> View:

@@ -18,7 +18,7 @@ async def paged(means: Means[R], whole: Whole) -> tuple[View, View | None]:
     What its asker can go on to is kept with the claim first. Raises ClaimLost: nothing is to be sent.
     """
     manner, view = means.platform.manner(means.claim.incoming), whole.view
-    is_long = manner.paged and len(await rendered(means.platform, view)) > 1
+    is_long = manner.paged and len(await rendered(means.platform.render, view)) > 1
     if is_long or manner.doubtful:
         await until_kept(lambda: means.claims.keep(means.claim, whole), StoreError)
     in_doubt = View(

@@ -7,12 +7,14 @@ from collections.abc import AsyncIterator
 import pytest
 
 from bots.discord import DiscordPlatform
+from bots.rendering.discord import render_discord
 from bots.requests import Ask, Event, Recalled, Search
 from bots.turn.claims.claim import Outcome
 from tests.bots.discord.scene import ASKER, CHANNEL, FAST, peopled
 from tests.bots.discord.test_killed_private import read, to_next
 from tests.bots.turn.flows import answer_to
 from tests.fakes.bot import Bot, answering_on
+from tests.fakes.threads import Threads
 from tests.fakes.waiting import until
 from tests.servers.discord import DiscordServer
 from tests.servers.discord.world import EPHEMERAL, Json
@@ -157,3 +159,12 @@ async def test_an_answer_that_its_asker_deletes_is_gone_also_when_its_own_token_
         press = server.interactions.of(await server.press(message, f"cb:delete:{reference}:"))
         await until(lambda: press.answered and not press.messages)
         assert others.messages, "it is not theirs to delete"
+
+
+async def test_a_page_is_written_in_a_thread(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads = Threads()
+    monkeypatch.setattr("bots.discord.pressing.render_discord", threads.watched("page", render_discord))
+    async with running(tmp_path) as (server, _):
+        _, message = await answered(server)
+        assert await pressed(server, message) == ""
+    assert threads.in_loop == {"page": {False}}

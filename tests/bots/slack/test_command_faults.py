@@ -13,6 +13,7 @@ from aiohttp.client_reqrep import ConnectionKey
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 from slack_sdk.webhook.webhook_response import WebhookResponse
 
+from bots.rendering.slack import render_slack
 from bots.requests import Ask, Event
 from tests.bots.slack.whole import (
     CHANNEL,
@@ -27,6 +28,7 @@ from tests.bots.slack.whole import (
     to_next,
 )
 from tests.bots.turn.flows import answer_to, words_for
+from tests.fakes.threads import Threads
 from tests.fakes.waiting import until
 from tests.servers.faults import Fault
 from tests.servers.slack.blocks import buttons_of
@@ -135,8 +137,10 @@ async def test_an_address_that_expires_in_the_middle_of_an_answer(tmp_path: path
 
 
 async def test_a_long_answer_is_one_message_with_more_pages_than_its_address_takes_answers(
-    tmp_path: pathlib.Path,
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    threads = Threads()
+    monkeypatch.setattr("bots.slack.pressing.render_slack", threads.watched("page", render_slack))
     script = functools.partial(at_length, characters=(RESPONSES + 2) * LONGEST_PART)
     async with begun(tmp_path, script=script) as flow:
         await asked(flow)
@@ -146,6 +150,7 @@ async def test_a_long_answer_is_one_message_with_more_pages_than_its_address_tak
         assert len(flow.server.answers_alone()) == 1
         sentences = numbered(" ".join(pages))
         assert sentences == list(range(len(sentences)))
+        assert threads.in_loop == {"page": {False}}, "nobody else waits for it"
 
 
 @pytest.mark.parametrize("fault", [Fault(status=429, wait=1), Fault(status=500), Fault(status=0)])

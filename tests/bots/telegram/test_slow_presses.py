@@ -1,8 +1,12 @@
 """A pressed button that Telegram keeps waiting: nobody else waits for it, and it is served then."""
 
+import pytest
+
 from bots.platform import Button
+from bots.rendering.telegram import render_telegram_quotes
 from tests.bots.scene import view
 from tests.bots.telegram.scene import ASKER, GROUP, Scene
+from tests.fakes.threads import Threads
 from tests.fakes.waiting import until
 from tests.servers.faults import Fault
 
@@ -37,3 +41,17 @@ async def test_what_telegram_asks_to_wait_for_is_done_then(scene: Scene) -> None
     await until(lambda: len(answer["reply_markup"]["inline_keyboard"]) > 1)
     await until(lambda: len(scene.server.callback_answers) == 2)
     assert sorted(told.get("text", "") for told in scene.server.callback_answers) == ["", "👎"]
+
+
+async def test_long_quotes_are_written_in_a_thread(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads = Threads()
+    watched = threads.watched("quotes", render_telegram_quotes)
+    monkeypatch.setattr("bots.telegram.pressing.render_telegram_quotes", watched)
+    scene.server.say(GROUP, "@citebot_bot how many?")
+    (incoming,) = await scene.inbox.wait()
+    (part,) = scene.platform.render(view("Five.", Button.QUOTES))
+    await scene.platform.send(incoming, part, begun=None, key="k", number=0)
+    scene.inbox.quoted["0123abcd"] = view("> Five days. " * 200)
+    scene.server.press(scene.server.answers(GROUP)[-1], "cb:quotes:0123abcd:")
+    await until(lambda: "Five days." in scene.server.answers(GROUP)[-1]["text"])
+    assert threads.in_loop == {"quotes": {False}}
