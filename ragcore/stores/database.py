@@ -54,6 +54,8 @@ class Database:
         """Wrap an engine; use Database.open."""
         self._engine = engine
         self._sqlite = engine.dialect.name == "sqlite"
+        # PostgreSQL's own default shows each statement what was committed before it.
+        self._reading = engine if self._sqlite else engine.execution_options(isolation_level="REPEATABLE READ")
         self._reader = _reader(engine.url) if self.path else None
         self._writing = asyncio.Lock()
         self._writer = Writer(self._reader, self._writing) if self._reader else None
@@ -139,7 +141,7 @@ class Database:
             StoreError: the database failed.
         """
         with _failures_told():
-            async with self._engine.connect() as connection:
+            async with self._reading.connect() as connection:
                 yield connection
 
     async def read(self, work: Callable[[Connection], T]) -> T:
@@ -154,7 +156,7 @@ class Database:
         with _failures_told():
             if self._reader is not None:
                 return await asyncio.to_thread(_run, self._reader, work)
-            async with self._engine.connect() as connection:
+            async with self._reading.connect() as connection:
                 return await connection.run_sync(work)
 
     async def write(self, work: Callable[[Connection], T]) -> T:

@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Callable
 
 import pytest
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, func, select, text
 from sqlalchemy.exc import IntegrityError
 
 from ragcore.errors import ConfigError, StoreError
@@ -189,3 +189,14 @@ async def test_a_transaction_that_is_cancelled_while_it_reads_leaves_no_lock(tmp
     finally:
         gc.enable()
     await database.close()
+
+
+async def test_what_is_read_in_one_block_is_one_state(database: Database) -> None:
+    """Though another transaction is committed in between."""
+    counted = select(func.count()).select_from(counters)
+    async with database.connect() as connection:
+        before = await connection.scalar(counted)
+        async with database.begin() as writing:
+            await writing.execute(counters.insert(), {"name": "another", "value": 1})
+        assert await connection.scalar(counted) == before
+    assert await database.read(lambda reading: reading.scalar(counted)) == before + 1
