@@ -285,6 +285,28 @@ class Platform(Protocol[R]):
         ...
 
 
+Sharing = Literal["now", "going", "done", "refused"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """What becomes of a press on Share.
+
+    ``now``: the ``view`` is to be shown, each part under its ``key``, and ``Inbox.shared`` to be told how that ended.
+    ``going``: an earlier press is doing it. ``done``: it was shared before. ``refused``: it isn't theirs, or not for
+    all who would see it. ``since``: an earlier press came to no known end since then, so what it showed is looked for.
+    """
+
+    state: Sharing
+    view: View | None = None
+    since: datetime | None = None
+
+    @staticmethod
+    def key(reference: str, number: int) -> str:
+        """Return the key of a part across crashes: at most 25 letters and digits; ``number`` counts from 0."""
+        return f"{reference}share{number}"
+
+
 Side = Literal["up", "down"]
 
 
@@ -340,8 +362,12 @@ class Inbox(Protocol):
         """Return a page of a reply that stays one message, None when it is gone or these readers may not read it."""
         ...
 
-    async def share(self, reference: str, by: str, readers: frozenset[str]) -> View | None:
-        """Return the answer to be shared with these readers, None when it may not be."""
+    async def share(self, reference: str, by: str, readers: frozenset[str]) -> Share:
+        """Begin to share an answer with these readers, once; return what is to be done."""
+        ...
+
+    async def shared(self, reference: str, *, done: bool) -> None:
+        """Record that what ``share`` gave is shown; not ``done``: a further press may go on with it."""
         ...
 
     async def knowledge_bases(self, conversation: ConversationKey, readers: frozenset[str]) -> tuple[str, ...]:

@@ -81,6 +81,7 @@ class DiscordPlatform:
                 inbox,
                 self._calls,
                 self._interactions,
+                self._reading,
                 self._readers_of,
                 content=self._reads_content,
                 connected=self.connected,

@@ -16,6 +16,7 @@ from bots.discord.calling import Calls, mapped
 from bots.discord.commands import command_tree, sync
 from bots.discord.interacting import Interactions
 from bots.discord.pressing import Pressing
+from bots.discord.reading import Reading
 from bots.discord.translating import PLATFORM, asked, incoming_of, is_ephemeral, place_of
 from bots.patience import until_kept
 from bots.platform import CommandName, Inbox, Incoming, Sent
@@ -47,6 +48,7 @@ class Listener(discord.AutoShardedClient):
         inbox: Inbox,
         calls: Calls,
         interactions: Interactions,
+        reading: Reading,
         readers: Readers,
         *,
         content: bool,
@@ -68,7 +70,7 @@ class Listener(discord.AutoShardedClient):
         self._interactions = interactions
         self._readers = readers
         self._connected = connected
-        self._pressing = Pressing(inbox, readers, self._ask)
+        self._pressing = Pressing(inbox, calls, reading, readers, self._ask)
 
     async def run_until_closed(self, token: str, api_url: str) -> None:
         """Connect and listen; raises what discord.py raises."""

@@ -3,13 +3,15 @@
 import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime
 from typing import cast
 
 import discord
 
-from bots.discord.calling import mapped, ours, view_of
+from bots.discord.calling import Calls, mapped, ours, view_of
+from bots.discord.reading import Reading
 from bots.discord.translating import asked, place_of, reader_of, turn_of
-from bots.platform import Inbox, Incoming, View, Vote
+from bots.platform import Inbox, Incoming, Share, View, Vote
 from bots.rendering.actions import Act, Action, read_action
 from bots.rendering.discord import discord_reasons, render_discord, render_discord_quotes
 from bots.turn.replying.fallbacks import plain, rendered
@@ -26,9 +28,11 @@ Readers = Callable[[str], Awaitable[frozenset[str]]]
 class Pressing:
     """Serves the buttons of one bot."""
 
-    def __init__(self, inbox: Inbox, readers: Readers, ask: Ask) -> None:
+    def __init__(self, inbox: Inbox, calls: Calls, reading: Reading, readers: Readers, ask: Ask) -> None:
         """``readers`` tells who is shown what one person alone sees, ``ask`` takes a question that was pressed."""
         self._inbox = inbox
+        self._calls = calls
+        self._reading = reading
         self._readers = readers
         self._ask = ask
 
@@ -103,19 +107,43 @@ class Pressing:
     async def _share(self, action: Action, interaction: discord.Interaction, by: str, language: str) -> None:
         """Let the channel see what only the asker sees; checked for everybody who reads there."""
         await interaction.response.defer(ephemeral=True, thinking=True)
-        seen_by = place_of(interaction.channel, interaction.guild).seen_by
-        view = await self._inbox.share(action.reference, by, seen_by)
-        if view is None:
+        place = place_of(interaction.channel, interaction.guild)
+        share = await self._inbox.share(action.reference, by, place.seen_by)
+        if share.state == "refused":
             await interaction.edit_original_response(content=word("not_shared", language))
             return
-        # What is sent before the put-off answer is filled in would fill it in, for the asker alone (Discord's
-        # documentation of followup messages).
-        await interaction.edit_original_response(content="…")
-        for part in await rendered(render_discord, view):
-            await interaction.followup.send(
-                part.content, view=view_of(part.rows), ephemeral=False, suppress_embeds=True, wait=True
-            )
+        if share.state == "going":
+            await interaction.delete_original_response()  # the first of two presses tells how it ends
+            return
+        if share.view is not None:
+            # What is sent before the put-off answer is filled in would fill it in, for the asker alone (Discord's
+            # documentation of followup messages).
+            await interaction.edit_original_response(content="…")
+            done = False
+            try:
+                await self._show_all(interaction, place.written_to, share.view, share.since)
+                done = True
+            finally:
+                await self._inbox.shared(share.view.reference, done=done)
         await interaction.edit_original_response(content="✅")
+
+    async def _show_all(
+        self, interaction: discord.Interaction, channel: str, view: View, since: datetime | None
+    ) -> None:
+        """Show an answer to the channel, but for what stands there since an earlier press.
+
+        Where the bot may not write, it goes by the interaction's token, and nobody could look for it.
+        """
+        if since is not None and await self._reading.stands(channel, view.reference, since):
+            return
+        for number, part in enumerate(await rendered(render_discord, view)):
+            try:
+                await self._calls.post(channel, part, key=Share.key(view.reference, number))
+            except (PlatformRefused, MessageGone) as error:
+                log.info("turn %s is shared by the interaction's token: %s", view.reference, error)
+                await interaction.followup.send(
+                    part.content, view=view_of(part.rows), ephemeral=False, suppress_embeds=True, wait=True
+                )
 
     async def _ask_pressed(self, action: Action, interaction: discord.Interaction) -> None:
         text = _label(interaction)

@@ -15,6 +15,7 @@ from bots.discord.translating import (
     incoming_of,
     replied_id,
     replied_to,
+    turn_of,
     words_of,
     written_to,
 )
@@ -143,6 +144,21 @@ class Reading:
                 if message.author.id == self._me and str(message.nonce) == key:
                     return Sent(channel=written_to(incoming), id=str(message.id))
         return None
+
+    async def stands(self, channel: str, reference: str, since: datetime) -> bool:
+        """Return whether a message of ours in a channel, none older than ``since``, bears the buttons of a turn.
+
+        So far as it can be read: where it can't, nobody knows.
+        """
+        place = self._calls.client.get_partial_messageable(int(channel))
+        try:
+            async with mapped():
+                async for message in place.history(limit=MISSED, after=since, oldest_first=True):
+                    if message.author.id == self._me and turn_of(message) == reference:
+                        return True
+        except PlatformError as error:
+            log.info("what was shared could not be looked for: %s", error)
+        return False
 
     async def places_of(self, user: str) -> frozenset[str]:
         """Return the servers and channels, of those that the settings name, that somebody is in now. Never raises."""

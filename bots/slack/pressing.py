@@ -8,17 +8,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from bots.platform import Asker, Inbox, Incoming, Reach, Sent, View, Vote
+from bots.platform import Asker, Inbox, Incoming, Reach, Sent, Share, View, Vote
 from bots.rendering.actions import Act, Action, read_action
 from bots.rendering.parse import parse_markdown
-from bots.rendering.slack import SlackModal, render_slack, render_slack_quotes, slack_reasons
+from bots.rendering.slack import SlackMessage, SlackModal, render_slack, render_slack_quotes, slack_reasons
 from bots.slack.calling import Calls
 from bots.slack.people import People
+from bots.slack.reading import Reader
 from bots.slack.translating import PLATFORM, REPLACES, Self, alone_with, conversation_of, reader_of, seen_in
 from bots.turn.replying.fallbacks import plain, rendered
 from bots.words.captions import caption
 from bots.words.sentences import Word, word
-from ragcore.errors import CitebotError, PlatformError, PlatformRefused
+from ragcore.errors import CitebotError, MessageGone, PlatformError, PlatformRateLimited, PlatformRefused
 
 log = logging.getLogger(__name__)
 
@@ -101,6 +102,7 @@ class Presser:
     def __init__(self, calls: Calls, people: People) -> None:
         self._calls = calls
         self._people = people
+        self._reader = Reader(calls, people)
 
     async def press(self, press: Press, inbox: Inbox) -> None:
         """Do it; what fails is logged, and told to whoever pressed."""
@@ -217,13 +219,37 @@ class Presser:
         """Show the channel what only its asker saw, if all who are there may read it."""
         bot = self._people.bot
         shared = await self._people.is_shared(press.channel)
-        view = await inbox.share(press.action.reference, press.user, seen_in(bot.team, press.channel, shared=shared))
-        if view is None:
+        share = await inbox.share(press.action.reference, press.user, seen_in(bot.team, press.channel, shared=shared))
+        if share.state == "refused":
             await self._tell(press, "not_shared", inbox)
+        if share.view is not None:
+            done = False
+            try:
+                for number, part in enumerate(await rendered(render_slack, share.view)):
+                    await self._show_all(press, part, Share.key(share.view.reference, number), share.since)
+                done = True
+            finally:
+                await inbox.shared(share.view.reference, done=done)
+        if share.state in ("now", "done"):
+            await self._calls.respond(press.url)
+
+    async def _show_all(self, press: Press, part: SlackMessage, key: str, since: datetime | None) -> None:
+        """Show a part to the channel, unless it stands there since an earlier press."""
+        if since is not None and await self._stands(press.channel, key, since):
             return
-        for part in await rendered(render_slack, view):
+        try:
+            await self._calls.post(press.channel, part, key=key)
+        except (MessageGone, PlatformRefused, PlatformRateLimited) as error:
+            # The bot isn't in that channel: the press's address writes there, but nobody can look for it.
+            log.info("turn %s is shared by the address of the press: %s", press.action.reference, error)
             await self._calls.respond(press.url, part, everybody=True)
-        await self._calls.respond(press.url)
+
+    async def _stands(self, channel: str, key: str, since: datetime) -> bool:
+        try:
+            return await self._reader.stands(channel, key, since)
+        except PlatformError as error:
+            log.info("what was shared could not be looked for: %s", error)
+            return False
 
 
 def _notice(words: str, language: str) -> SlackModal:

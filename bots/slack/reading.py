@@ -49,12 +49,19 @@ class Reader:
         async for message in self._replies(here.channel, here.thread, oldest=incoming.message):
             if not is_ours(message, self._people.bot) or message.get("ts") == here.thread:
                 continue
-            metadata = message.get("metadata") or {}
-            if metadata.get("event_type") != METADATA:
+            found = _key_of(message)
+            if found is None:
                 begun = Sent(channel=here.channel, id=str(message["ts"]), extra={"stream": "1"})
-            elif (metadata.get("event_payload") or {}).get("key") == key:
+            elif found == key:
                 return Sent(channel=here.channel, id=str(message["ts"]))
         return begun
+
+    async def stands(self, channel: str, key: str, since: datetime) -> bool:
+        """Return whether a message of ours in a channel, threads aside and not older than ``since``, bears the key."""
+        async for message in self._history(channel, _stamp(since), include_all_metadata=True):
+            if is_ours(message, self._people.bot) and _key_of(message) == key:
+                return True
+        return False
 
     async def thread(self, incoming: Incoming, limit: int) -> tuple[Message, ...]:
         """Return the last messages before this one, oldest first."""
@@ -118,8 +125,8 @@ class Reader:
     def _incoming(self, channel: str, message: Json, shared: bool) -> Incoming | None:
         return incoming_of({**message, "channel": channel}, self._people.bot, shared=shared)
 
-    def _history(self, channel: str, oldest: str) -> AsyncIterator[Json]:
-        return self._pages(self._calls.client.conversations_history, channel=channel, oldest=oldest)
+    def _history(self, channel: str, oldest: str, **more: Any) -> AsyncIterator[Json]:
+        return self._pages(self._calls.client.conversations_history, channel=channel, oldest=oldest, **more)
 
     def _replies(
         self, channel: str, thread: str, *, oldest: str | None = None, latest: str | None = None
@@ -136,6 +143,14 @@ class Reader:
             cursor = str((said.get("response_metadata") or {}).get("next_cursor") or "") or None
             if cursor is None:
                 return
+
+
+def _key_of(message: Json) -> str | None:
+    """Return the key that a message of ours bears, None where it bears none."""
+    metadata = message.get("metadata") or {}
+    if metadata.get("event_type") != METADATA:
+        return None
+    return str((metadata.get("event_payload") or {}).get("key") or "")
 
 
 def _threads_to_read(replied: Mapping[str, float], known: Collection[str], since: float) -> tuple[str, ...]:

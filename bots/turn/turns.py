@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Generic
 
-from bots.platform import Incoming, Platform, R, View, Vote
+from bots.platform import Incoming, Platform, R, Share, View, Vote
 from bots.requests import Recall
 from bots.service import Backend
 from bots.turn.answering import Writer
@@ -75,6 +75,7 @@ class Turns(Generic[R]):
         self._claims = claims
         self._feedback = feedback
         self._options = options
+        self._alone = alone
         self._lease = lease
         self._now = now
         self._doors = Doors()
@@ -242,14 +243,22 @@ class Turns(Generic[R]):
             return None
         return await quotes_view(self._backend, request, self._language(claim))
 
-    async def share(self, reference: str, by: str, readers: frozenset[str]) -> View | None:
-        """Return the answer for these readers, None unless its asker shares it and they may read all of it."""
+    async def share(self, reference: str, by: str, readers: frozenset[str]) -> Share:
+        """Begin to share an answer once, if its asker does it and these readers may read all of it."""
         claim = await self._claims.by_reference(reference)
         request = self._recall(claim, readers) if claim is not None and claim.incoming.asker.id == by else None
         if claim is None or request is None:
-            return None
+            return Share(state="refused")
         prompt = await self._claims.prompt_of(claim.reference)
-        return await shared_view(self._backend, request, prompt, self._language(claim))
+        view = await shared_view(self._backend, request, prompt, self._language(claim))
+        if view is None:
+            return Share(state="refused")
+        state, since = await self._claims.shares.begin(claim.reference, alone=self._alone)
+        return Share(state=state, view=view, since=since) if state == "now" else Share(state=state)
+
+    async def shared(self, reference: str, *, done: bool) -> None:
+        """Record how sharing an answer ended."""
+        await self._claims.shares.end(reference, done=done)
 
     async def page(self, reference: str, by: str, number: int, readers: frozenset[str]) -> View | None:
         """Return a page of a reply that stays one message, if these readers may still read what it was made from.

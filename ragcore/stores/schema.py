@@ -283,6 +283,17 @@ sends = Table(
     Column("done_at", DateTime(timezone=True)),  # null: intended, and perhaps taken
 )
 
+# The answers that one person saw and shared with others: a row is written before the first part is shown to them.
+shares = Table(
+    "shares",
+    metadata,
+    Column("reference", String(8), ForeignKey("claims.reference", ondelete="CASCADE"), primary_key=True),
+    Column("owner", String(32), nullable=False),
+    Column("lease_until", Float, nullable=False),
+    Column("begun_at", DateTime(timezone=True), nullable=False),
+    Column("done_at", DateTime(timezone=True)),  # null: begun, and perhaps shown
+)
+
 # What was said in groups where a platform lets a bot read nothing back, for a while (bots.turn.claims.hearing). Ids
 # grow in the order of hearing.
 heard = Table(

@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import dataclass, field, replace
 
-from bots.platform import Incoming, View, Vote
+from bots.platform import Incoming, Share, View, Vote
 from bots.words.sentences import language_for
 from ragcore.errors import StoreError
 from ragcore.types import ConversationKey
@@ -22,6 +22,8 @@ class Kept:
     quoted: dict[str, View] = field(default_factory=dict)
     shown_to: list[frozenset[str]] = field(default_factory=list)
     """For whom quotes or an answer to share were asked."""
+    sharing: list[tuple[str, bool]] = field(default_factory=list)
+    """How sharing an answer ended."""
     bases: tuple[str, ...] = ()
     completed_in: list[ConversationKey] = field(default_factory=list)
     completed_for: list[frozenset[str]] = field(default_factory=list)
@@ -88,9 +90,13 @@ class Kept:
         self.shown_to.append(readers)
         return replace(self.quoted[reference], page=number) if reference in self.quoted else None
 
-    async def share(self, reference: str, by: str, readers: frozenset[str]) -> View | None:
+    async def share(self, reference: str, by: str, readers: frozenset[str]) -> Share:
         self.shown_to.append(readers)
-        return self.quoted.get(reference)
+        view = self.quoted.get(reference)
+        return Share(state="now", view=view) if view is not None else Share(state="refused")
+
+    async def shared(self, reference: str, *, done: bool) -> None:
+        self.sharing.append((reference, done))
 
     async def knowledge_bases(self, conversation: ConversationKey, readers: frozenset[str]) -> tuple[str, ...]:
         self.completed_in.append(conversation)

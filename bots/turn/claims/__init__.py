@@ -7,7 +7,7 @@ and whoever held the claim before is refused at its next write (``ClaimLost``), 
 """
 
 import secrets
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -23,12 +23,13 @@ from bots.turn.claims.known import KnownClaims
 from bots.turn.claims.parting import part, silence
 from bots.turn.claims.past import Past, stays
 from bots.turn.claims.record import incoming_to_json, sent_to_json, without_words
-from bots.turn.claims.rows import chunks_to_json, inserting, matches, new_row, place, without_words_of
+from bots.turn.claims.rows import Clock, chunks_to_json, inserting, matches, new_row, place, without_words_of
+from bots.turn.claims.sharing import Shares
 from bots.turn.claims.whole import Whole, whole_to_json
 from ragcore.errors import ClaimLost
 from ragcore.history import REMEMBERED_DAYS, Transactions
 from ragcore.stores.rows import database_clock, storable
-from ragcore.stores.schema import claim_keys, claims, heard, sends
+from ragcore.stores.schema import claim_keys, claims, heard, sends, shares
 from ragcore.types import Answer, ConversationKey
 
 LEASE_SECONDS = 30.0
@@ -39,8 +40,6 @@ PAGES_KEPT = timedelta(hours=1)
 """How long somebody may go on to the next page where nothing is remembered (``answer.history_days = 0``)."""
 TAKEN_AT_ONCE = 100
 SWEPT_AT_ONCE = 500
-
-Clock = Callable[[AsyncConnection | Connection], ColumnElement[float]]
 
 
 class _Again(Exception):
@@ -73,6 +72,7 @@ class Claims(KnownClaims):
         self._owner = secrets.token_hex(16)
         self.past = Past(database)
         self.heard = Heard(database, days=days)
+        self.shares = Shares(database, owner=self._owner, clock=clock)
 
     async def claim(self, incoming: Incoming, *, replaces: str = "") -> Claim | None:
         """Claim a message, committed on return; None when one of its keys was claimed before.
@@ -352,7 +352,7 @@ class Claims(KnownClaims):
             select(claims.c.reference).where(or_(claims.c.created_at < oldest, ignored), ~stays()).limit(SWEPT_AT_ONCE)
         )
         ids: Sequence[str] = (await connection.execute(old.with_for_update(skip_locked=True))).scalars().all()
-        for table in (claim_keys, sends, claims):
+        for table in (claim_keys, sends, shares, claims):
             await connection.execute(delete(table).where(table.c.reference.in_(ids)))
         return len(ids)
 

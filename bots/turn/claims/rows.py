@@ -1,7 +1,7 @@
 """Claims as rows and rows as claims; the only place that knows how one lies in its tables."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
@@ -19,6 +19,8 @@ from ragcore.stores.rows import storable, utc
 from ragcore.stores.schema import claims, sends
 from ragcore.types import Answer, ConversationKey
 
+Clock = Callable[[AsyncConnection | Connection], ColumnElement[float]]
+"""Gives the expression for the seconds since 1970 by which leases run."""
 _SHORT = 200
 """Characters of the columns that hold a platform's ids of places."""
 

@@ -16,7 +16,8 @@ from tests.servers.faults import Fault
 
 pytestmark = pytest.mark.usefixtures("no_settings")
 
-FOLLOWUP = "POST /webhooks/{}/{}"
+FOLLOWUP, SEND = "POST /webhooks/{}/{}", "POST /channels/{}/messages"
+CLOSED = Fault(status=403, error="50013 Missing Permissions")
 
 
 @contextlib.asynccontextmanager
@@ -43,6 +44,10 @@ def share_button(answer: Json) -> str:
     return next((one for one in held if one.startswith("cb:share:")), "")
 
 
+def said(shown: list[dict[int, Json]]) -> list[str]:
+    return [message["content"] for messages in shown for message in messages.values()]
+
+
 async def share(server: DiscordServer, answer: Json) -> list[Json]:
     """Press Share; return what its interaction showed."""
     interaction = await server.press(answer, share_button(answer))
@@ -56,7 +61,7 @@ async def test_the_shared_answer_is_the_private_one(tmp_path: pathlib.Path) -> N
         await asked(server, QUESTION)  # under a conversation's first answer its asker is told that there is no model
         answer = await asked(server, QUESTION)
         before = answer["content"]
-        done, _ = await share(server, answer)
+        (done,) = await share(server, answer)
         (message,) = server.answers(CHANNEL)
     assert (done["content"], done["flags"] & EPHEMERAL) == ("✅", EPHEMERAL)
     assert not message["flags"] & EPHEMERAL
@@ -76,13 +81,53 @@ async def test_what_the_channel_may_not_read_is_not_shared(tmp_path: pathlib.Pat
         assert server.answers(CHANNEL) == []
 
 
-async def test_who_shares_is_told_what_fails(tmp_path: pathlib.Path) -> None:
+async def test_who_shares_is_told_what_fails_and_may_try_again(tmp_path: pathlib.Path) -> None:
     async with serving(tmp_path) as server:
         answer = await asked(server, QUESTION)
-        server.faults.add(FOLLOWUP, Fault(status=403, error="50013 Missing Permissions"))
+        for call in (SEND, FOLLOWUP):
+            server.faults.add(call, CLOSED)
         (told,) = await share(server, answer)
         assert "went wrong" in told["content"]
         assert server.answers(CHANNEL) == []
+        (told,) = await share(server, answer)
+        assert told["content"] == "✅"
+        assert len(server.answers(CHANNEL)) == 1
+
+
+async def test_where_the_bot_may_not_write_it_is_shared_by_the_press_itself(tmp_path: pathlib.Path) -> None:
+    async with serving(tmp_path) as server:
+        answer = await asked(server, QUESTION)
+        server.faults.add(SEND, CLOSED)
+        done, message = await share(server, answer)
+        assert (done["content"], message["flags"] & EPHEMERAL) == ("✅", 0)
+
+
+async def test_pressed_twice_it_is_shared_once(tmp_path: pathlib.Path) -> None:
+    async with serving(tmp_path) as server:
+        answer = await asked(server, QUESTION)
+        presses = [await server.press(answer, share_button(answer)) for _ in range(3)]
+        shown = [server.interactions.of(one).messages for one in presses]
+        await until(lambda: "✅" in said(shown))
+        await until(lambda: "…" not in said(shown))
+        assert len(server.answers(CHANNEL)) == 1
+        (told,) = await share(server, answer)
+        assert told["content"] == "✅"
+        assert len(server.answers(CHANNEL)) == 1
+
+
+@pytest.mark.parametrize("lost", [Fault(status=503, done=True), Fault(status=503)])
+async def test_where_nobody_knows_whether_it_went_a_further_press_ends_it(tmp_path: pathlib.Path, lost: Fault) -> None:
+    async with serving(tmp_path) as server:
+        answer = await asked(server, QUESTION)
+        server.faults.add(SEND, lost)
+        (told,) = await share(server, answer)
+        assert "went wrong" in told["content"]
+        for message in server.answers(CHANNEL):
+            message.pop("nonce")  # Discord remembers it for some minutes
+        assert len(server.answers(CHANNEL)) == int(lost.done)
+        (told,) = await share(server, answer)
+        assert told["content"] == "✅"
+        assert len(server.answers(CHANNEL)) == 1
 
 
 async def test_only_where_others_are_is_there_something_to_share(scene: Scene) -> None:

@@ -25,6 +25,7 @@ def bot(inbox: Kept, *, content: bool = True) -> tuple[DiscordPlatform, Listener
         inbox,
         platform._calls,
         platform._interactions,
+        platform._reading,
         platform._readers_of,
         content=content,
         connected=asyncio.Event(),

@@ -1,5 +1,6 @@
 """What a command answered one person shows the channel the same when it is shared, if all there may read it."""
 
+import asyncio
 import contextlib
 import pathlib
 from collections.abc import AsyncIterator
@@ -10,6 +11,7 @@ import pytest
 from bots.slack import SlackPlatform
 from tests.bots.sharing import CHANGED, LINKED, QUESTION, SECRET, over_documents
 from tests.fakes.waiting import until
+from tests.servers.faults import Fault
 from tests.servers.slack import Shown, SlackServer, slack_server
 from tests.servers.slack.blocks import buttons_of
 
@@ -72,3 +74,39 @@ async def test_what_the_channel_may_not_read_is_not_shared(tmp_path: pathlib.Pat
         await until(lambda: len(server.answers_alone()) == 2)
         assert "not everybody who would see it" in server.plain({"blocks": server.answers_alone()[1].blocks})
         assert server.answers(CHANNEL) == []
+
+
+async def test_pressed_twice_it_is_shared_once(tmp_path: pathlib.Path) -> None:
+    async with serving(tmp_path) as server:
+        shown = await asked(server, QUESTION)
+        for _ in range(2):
+            server.press(shown, share(shown))
+        await until(lambda: server.answers(CHANNEL) and not server.answers_alone())
+        server.press(shown, share(shown))  # by somebody's client that still shows it
+        await until(lambda: len(server.acknowledged) == 4)
+        await asyncio.sleep(0.3)
+        assert len(server.answers(CHANNEL)) == 1
+        assert server.answers_alone() == []
+
+
+@pytest.mark.parametrize("lost", [Fault(status=0, done=True), Fault(status=0)])
+async def test_where_nobody_knows_whether_it_went_a_further_press_ends_it(tmp_path: pathlib.Path, lost: Fault) -> None:
+    async with serving(tmp_path) as server:
+        shown = await asked(server, QUESTION)
+        server.faults.add("chat.postMessage", lost)
+        server.press(shown, share(shown))
+        await until(lambda: len(server.answers_alone()) == 2)
+        assert "went wrong" in server.plain({"blocks": server.answers_alone()[1].blocks})
+        assert len(server.answers(CHANNEL)) == int(lost.done)
+        server.press(shown, share(shown))
+        await until(lambda: len(server.answers_alone()) == 1)
+        assert len(server.answers(CHANNEL)) == 1
+
+
+async def test_where_the_bot_is_not_it_is_shared_by_the_address_of_the_press(tmp_path: pathlib.Path) -> None:
+    async with serving(tmp_path) as server:
+        shown = await asked(server, QUESTION)
+        server.faults.add("chat.postMessage", Fault(status=200, error="not_in_channel"))
+        server.press(shown, share(shown))
+        await until(lambda: server.answers(CHANNEL) and not server.answers_alone())
+        assert len(server.answers(CHANNEL)) == 1

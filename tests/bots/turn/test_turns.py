@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from bots.platform import Attachment, Button, Reach, Vote
+from bots.platform import Attachment, Button, Reach, Share, Vote
 from bots.requests import Ask, Event
 from bots.turn.claims.claim import Outcome
 from bots.words.sentences import word
@@ -145,11 +145,13 @@ def test_votes_quotes_and_sharing() -> None:
             assert view is not None
             shown = FakePlatform(Server()).render(view)[0].text
             assert "Carry over **five days**" in shown
-            assert await flow.turns.share(claim.reference, "U2", frozenset({"*"})) is None
-            shared = await flow.turns.share(claim.reference, "U1", frozenset({"*"}))
+            assert (await flow.turns.share(claim.reference, "U2", frozenset({"*"}))).state == "refused"
+            shared = (await flow.turns.share(claim.reference, "U1", frozenset({"*"}))).view
             assert shared is not None
             assert Button.SHARE not in shared.buttons
             assert FakePlatform(Server()).render(shared)[0].text == part.text
+            await flow.turns.shared(claim.reference, done=True)
+            assert await flow.turns.share(claim.reference, "U1", frozenset({"*"})) == Share(state="done")
 
     run(talk())
 

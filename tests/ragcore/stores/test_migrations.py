@@ -23,6 +23,41 @@ from ragcore.types import SourceDocument
 from tests.fakes.embedding import HashEmbedder
 from tests.fakes.libraries import each, fill, opened
 
+TO_0008 = (
+    "DROP TABLE shares",
+    "DROP INDEX documents_by_reader_set",
+    "DROP INDEX chunks_by_vector",
+    "CREATE INDEX chunks_by_vector ON chunks (knowledge_base, vector_key)",
+    "ALTER TABLE documents DROP COLUMN reader_set",
+    "ALTER TABLE chunks DROP COLUMN reader_set",
+)
+"""What takes a database back from the newest schema."""
+TO_0001 = (
+    *(f"DROP TABLE {name}" for name in ("sends", "claim_keys", "claims", "feedback", "heard")),
+    "DROP INDEX turns_by_reference",
+    "ALTER TABLE sources DROP COLUMN lease_until",
+    "ALTER TABLE turns DROP COLUMN audience",
+    "ALTER TABLE turns DROP COLUMN reference",
+    "ALTER TABLE turns DROP COLUMN rests_on",
+    "ALTER TABLE turn_citations DROP COLUMN marker",
+    "DROP INDEX chunks_by_generation",
+    "DROP INDEX chunks_by_vector",
+    "DROP INDEX documents_by_knowledge_base",
+    "CREATE INDEX chunks_by_document ON chunks (document_id, generation, ordinal)",
+    "CREATE INDEX chunks_by_vector ON chunks (vector_key)",
+    "CREATE INDEX documents_by_knowledge_base ON documents (knowledge_base)",
+)
+"""And from there."""
+
+
+def take_back(folder: pathlib.Path, version: str, *statements: str) -> None:
+    """Give a database the schema of an older version."""
+    with contextlib.closing(sqlite3.connect(folder / DATABASE)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        connection.execute("UPDATE alembic_version SET version_num = ?", (version,))
+        connection.commit()
+
 
 def _difference(connection: Connection) -> list[object]:
     from alembic.autogenerate import compare_metadata
@@ -57,28 +92,7 @@ async def test_a_database_of_the_first_schema_is_brought_up_to_date(tmp_path: pa
         live = await library.registry.live_page("kb")
         base = (await library.registry.knowledge_bases())["kb"]
         await library.vectors._chroma.drop(base.collection)
-    with contextlib.closing(sqlite3.connect(tmp_path / DATABASE)) as connection:
-        for statement in (
-            *(f"DROP TABLE {name}" for name in ("sends", "claim_keys", "claims", "feedback", "heard")),
-            "DROP INDEX turns_by_reference",
-            "ALTER TABLE sources DROP COLUMN lease_until",
-            "ALTER TABLE turns DROP COLUMN audience",
-            "ALTER TABLE turns DROP COLUMN reference",
-            "ALTER TABLE turns DROP COLUMN rests_on",
-            "ALTER TABLE turn_citations DROP COLUMN marker",
-            "DROP INDEX documents_by_reader_set",
-            "DROP INDEX chunks_by_vector",
-            "ALTER TABLE documents DROP COLUMN reader_set",
-            "ALTER TABLE chunks DROP COLUMN reader_set",
-            "DROP INDEX chunks_by_generation",
-            "DROP INDEX documents_by_knowledge_base",
-            "CREATE INDEX chunks_by_document ON chunks (document_id, generation, ordinal)",
-            "CREATE INDEX chunks_by_vector ON chunks (vector_key)",
-            "CREATE INDEX documents_by_knowledge_base ON documents (knowledge_base)",
-            "UPDATE alembic_version SET version_num = '0001'",
-        ):
-            connection.execute(statement)
-        connection.commit()
+    take_back(tmp_path, "0001", *TO_0008, *TO_0001)
     embedder = HashEmbedder()
     async with opened(tmp_path, embedder) as library:
         async with library.database.connect() as reading:
@@ -108,17 +122,7 @@ async def test_what_was_told_before_the_indexes_knew_readers_is_kept_and_searche
         async with opened(tmp_path) as library:
             async for _ in ingest(library, "kb", documents()):
                 pass
-    with contextlib.closing(sqlite3.connect(tmp_path / DATABASE)) as connection:
-        for statement in (
-            "DROP INDEX documents_by_reader_set",
-            "DROP INDEX chunks_by_vector",
-            "CREATE INDEX chunks_by_vector ON chunks (knowledge_base, vector_key)",
-            "ALTER TABLE documents DROP COLUMN reader_set",
-            "ALTER TABLE chunks DROP COLUMN reader_set",
-            "UPDATE alembic_version SET version_num = '0008'",
-        ):
-            connection.execute(statement)
-        connection.commit()
+    take_back(tmp_path, "0008", *TO_0008)
     embedder = HashEmbedder()
     async with opened(tmp_path, embedder) as library:
         assert {(health.index, health.state) for health in library.health} == {
