@@ -5,6 +5,8 @@ import time
 from collections.abc import Callable, Coroutine
 from typing import Any, Generic, TypeVar
 
+from ragcore.errors import PlatformUnreachable
+
 K = TypeVar("K")
 T = TypeVar("T")
 
@@ -22,7 +24,7 @@ class Remembered(Generic[K, T]):
         self._known: dict[K, tuple[float, asyncio.Task[T]]] = {}
 
     async def get(self, key: K) -> T:
-        """Return what the platform tells, or told within ``CONFIRMED_SECONDS``."""
+        """Return what the platform tells, or told within ``CONFIRMED_SECONDS``; PlatformUnreachable once closed."""
         now = time.monotonic()
         known = self._known.get(key)
         if known is None or now - known[0] > CONFIRMED_SECONDS:
@@ -32,6 +34,11 @@ class Remembered(Generic[K, T]):
         asked = known[1]
         try:
             return await asyncio.shield(asked)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            raise PlatformUnreachable("the connection ended meanwhile") from None
         finally:
             failed = asked.done() and (asked.cancelled() or asked.exception() is not None)
             if failed and self._known.get(key) is known:
