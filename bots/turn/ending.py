@@ -11,6 +11,9 @@ T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
+_SOON = 1.0
+"""Seconds that a process which is being stopped waits for a call; whoever comes next looks what became of it."""
+
 
 async def end(*tasks: "asyncio.Task[None] | None") -> None:
     """Cancel tasks and wait until they have ended; see ``note_end``."""
@@ -22,14 +25,23 @@ async def end(*tasks: "asyncio.Task[None] | None") -> None:
         note_end(task)
 
 
+async def ended_soon(*tasks: "asyncio.Task[None]") -> None:
+    """Wait a little for the end of tasks; who waits longer for a call that hangs is cancelled, and leaves the call."""
+    if tasks:
+        _, stuck = await asyncio.wait(tasks, timeout=_SOON)
+        for task in stuck:
+            task.cancel()
+        await asyncio.gather(*stuck, return_exceptions=True)
+
+
 async def to_its_end(work: Coroutine[Any, Any, T]) -> T:
-    """Return what comes of work that is not broken off: a cancellation takes effect once it has ended."""
+    """Return what comes of work that is not broken off: a first cancellation takes effect once it has ended."""
     step = asyncio.create_task(work)
     try:
         return await asyncio.shield(step)
     except asyncio.CancelledError:
+        step.add_done_callback(note_end)
         await asyncio.wait({step})
-        note_end(step)
         raise
 
 

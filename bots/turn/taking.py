@@ -12,6 +12,7 @@ from bots.service import Backend
 from bots.turn.answering import Writer
 from bots.turn.claims import Claims
 from bots.turn.claims.claim import Outcome
+from bots.turn.ending import ended_soon
 from bots.turn.meter import Meter
 from bots.turn.options import TurnOptions
 from bots.turn.receiving.gate import Refuse
@@ -94,8 +95,9 @@ class Taker(Generic[R]):
 
     async def close(self) -> None:
         """Leave those who still wait to whoever takes their turns."""
-        while self._waiting:
-            await self._waiting.popitem()[1].end()
+        waiting = [asyncio.create_task(one.end()) for one in self._waiting.values()]
+        self._waiting.clear()
+        await ended_soon(*waiting)
 
     async def take(self, job: Job) -> None:
         """Do one turn; raises nothing but being cancelled."""

@@ -9,6 +9,7 @@ from weakref import WeakValueDictionary
 
 from bots.platform import Incoming
 from bots.turn.claims.claim import Claim
+from bots.turn.ending import ended_soon
 from bots.turn.receiving.gate import Refuse
 from bots.turn.written import Written
 from ragcore.types import ConversationKey
@@ -147,7 +148,7 @@ class Lanes:
             await asyncio.wait(tasks, timeout=seconds)
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await ended_soon(*tasks)
 
 
 class Doors:

@@ -89,3 +89,18 @@ def test_of_a_question_that_another_process_hears_deleted_nothing_stays(tmp_path
             assert server.statuses[-1] == ("q1", "")
 
     run(talk())
+
+
+@pytest.mark.parametrize("stuck", ["begin", "change", "send", "status"])
+def test_close_waits_for_no_call_that_hangs(stuck: str) -> None:
+    async def talk() -> None:
+        async with flowing(model=Model(lambda ask: answering(ask, pause=5.0))) as flow:
+            flow.server.fault = lambda name, _: "hangs" if name == stuck else ""
+            await flow.turns.receive(asked("How many days?"))
+            await asyncio.sleep(8.0)
+            began = asyncio.get_running_loop().time()
+            await flow.turns.close(2.0)
+            assert asyncio.get_running_loop().time() - began < 4.0
+            assert not flow.turns.running()
+
+    run(talk())
