@@ -208,8 +208,7 @@ class Claims(KnownClaims):
         values: dict[str, Any] = {"state": State.DONE.value, "outcome": outcome.value, "finished_at": datetime.now(UTC)}
         if outcome in (Outcome.IGNORED, Outcome.RESET) or self._days <= 0:
             values |= _without_words(claim.incoming)
-            if outcome not in (Outcome.IGNORED, Outcome.RESET):
-                del values["whole"]  # its asker may have read the first page only
+            del values["whole"]  # its asker may have read the first page only, or nothing yet
         elif answer is not None:
             values |= {"answer": storable(answer.raw_text), "chunks": chunks_to_json(answer)}
         ended = update(claims).values(values)

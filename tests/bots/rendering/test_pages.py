@@ -13,7 +13,7 @@ from bots.rendering.slack import SlackMessage, render_slack
 from bots.rendering.tree import Document
 from tests.bots.rendering.documents import documents
 from tests.servers.discord.rules import check_message
-from tests.servers.slack.blocks import buttons_of, check_blocks
+from tests.servers.slack.blocks import buttons_of, check_blocks, text_of
 from tests.soak import scaled
 
 BUTTONS = (Button.FEEDBACK, Button.QUOTES, Button.SHARE, Button.DELETE)
@@ -63,9 +63,9 @@ def test_the_pages_are_the_parts(platform: str, document: Document) -> None:
         assert [page.content for (page,) in pages] == parts
         buttons = [turned(discord_buttons(page)) for (page,) in pages]
     else:
-        said = [part.text for part in render_slack(whole)]
+        said = [text_of(part.blocks) for part in render_slack(whole)]
         shown = [render_slack(replace(whole, page=number)) for number in range(len(said))]
-        assert [page.text for (page,) in shown] == said
+        assert [text_of(page.blocks) for (page,) in shown] == said
         buttons = [turned(slack_buttons(page)) for (page,) in shown]
     count = len(buttons)
     for number, here in enumerate(buttons):
