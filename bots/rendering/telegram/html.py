@@ -67,10 +67,11 @@ class TelegramHtml(Markup):
         return f'<pre><code class="language-{language}">{code}</code></pre>'
 
     def quote(self, lines: list[Line]) -> list[Line]:
-        """Return the lines within a quote; a quote holds no other."""
-        first, *rest = lines
-        lines = [Line("<blockquote>" + first.text, first.fixed), *rest]
-        return [*lines[:-1], Line(lines[-1].text + "</blockquote>", lines[-1].fixed)]
+        """Return the lines within a quote, which holds no other, and which a client begins at the margin."""
+        texts = [line.text for line in lines]
+        texts[0] = "<blockquote>" + texts[0]
+        texts[-1] += "</blockquote>"
+        return [Line(text, fixed=True) for text in texts]
 
     def table(self, table: Table, place: Place) -> list[Line]:
         """Return aligned code, or a list."""

@@ -22,6 +22,7 @@ _ENTITY = re.compile(r"&(?:#x([0-9a-fA-F]{1,8})|#(\d{1,10})|(lt|gt|amp|quot));")
 _NAMED = {"lt": "<", "gt": ">", "amp": "&", "quot": '"'}
 _START = re.compile(r"<([^\s>/]*)")
 _ATTRIBUTE = re.compile(r"\s+([^\s=>/]+)(?:\s*=\s*(\"[^\"]*\"|'[^']*'|[a-zA-Z0-9.\-]+))?")
+_BLOCKS = ("pre", "blockquote", "expandable_blockquote")
 _END = re.compile(r"</([^\s>]*)\s*>?")
 
 
@@ -212,6 +213,10 @@ def read(raw: str, most: int = 4096) -> Shown:
         if entity["type"] == "text_link" and not re.match(r"https?://[^/]", entity["url"]):
             raise Invalid(f"no link: {entity['url']}")
     data = text.encode("utf-16-le", "surrogatepass")
+    for entity in entities:
+        before = _text(data, 0, entity["offset"]).rpartition("\n")[2]
+        if entity["type"] in _BLOCKS and before.strip("\u2060"):
+            raise Invalid(f"a block that begins within a line: {before!r}")
     shown = _shown(data, 0, len(data) // 2, entities)
     shown.pings = [f"{kind}: {match}" for kind, match in found_entities(shown.live)]
     return shown
