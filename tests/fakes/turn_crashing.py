@@ -97,7 +97,8 @@ async def _answer(claims: Claims, claim: Claim, taken: pathlib.Path, moment: Cal
         part = known.get(number)
         if part and part.done:
             continue
-        key = part.key if part else f"{claim.reference}{number}"
+        # Of each attempt another one: only what was recorded tells under which key an earlier life has sent it.
+        key = part.key if part else f"{claim.reference}.{claim.attempts}.{number}"
         if part is None:
             await claims.intend(claim, number, key)
         if key not in {one["key"] for one in taken_parts(taken)}:

@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 
 from bots.platform import Incoming
+from bots.requests import Ask
 from bots.turn.claims import Claims
 from bots.turn.claims.claim import Outcome
 from ragcore.stores.database import Database
@@ -45,8 +46,9 @@ def standing(server: Server) -> list[tuple[str, str]]:
 @LANES
 @pytest.mark.parametrize("seconds", [0.0, 1.0, 3.5, 30.0])
 @pytest.mark.parametrize("streaming", ["edit", "draft"])
+@pytest.mark.parametrize("lives_on", [True, False])
 def test_a_further_one_is_left_out_also_by_whoever_takes_over(
-    tmp_path_factory: pytest.TempPathFactory, apart: bool, seconds: float, streaming: str
+    tmp_path_factory: pytest.TempPathFactory, apart: bool, seconds: float, streaming: str, lives_on: bool
 ) -> None:
     """While it is answered, before and after words are shown, and long after."""
     where, server = tmp_path_factory.mktemp("claims") / "claims.sqlite", Server()
@@ -58,10 +60,13 @@ def test_a_further_one_is_left_out_also_by_whoever_takes_over(
             await ask(flow, said)
             await asyncio.sleep(seconds)
             await delete(flow, said[1])
+            left = f"{WORDS[0]}\n{WORDS[2]}"
+            if lives_on:
+                await flow.idle()
+                assert standing(server) == [("q1", final(left))]
         async with flowing(where, server=server, streaming=streaming) as flow:
             await flow.turns.connected()
             await flow.idle()
-            left = f"{WORDS[0]}\n{WORDS[2]}"
             assert standing(server) == [("q1", final(left))]
             await delete(flow, said[1])
             assert not await flow.turns.receive(said[1])
@@ -132,6 +137,8 @@ def test_an_edited_one_is_asked_on_its_own_as_it_was_edited(apart: bool) -> None
             await flow.turns.receive(again)
             await flow.idle()
             assert standing(flow.server) == [("q2", final("Months?"))]
+            asks = [one for one in flow.model.asked if isinstance(one, Ask)]
+            assert asks[-1].conversation == said[1].conversation, "it has a history of its own"
 
     run(talk())
 
