@@ -12,6 +12,7 @@ from bots.discord.calling import Calls, mapped, ours, view_of
 from bots.discord.reading import Reading
 from bots.discord.translating import asked, place_of, reader_of, turn_of
 from bots.platform import Inbox, Incoming, Share, View, Vote
+from bots.presses import ALWAYS, Presses
 from bots.rendering.actions import Act, Action, read_action
 from bots.rendering.discord import discord_reasons, render_discord, render_discord_quotes
 from bots.turn.replying.fallbacks import plain, rendered
@@ -33,6 +34,7 @@ class Pressing:
         self._inbox = inbox
         self._calls = calls
         self._reading = reading
+        self._presses = Presses()
         self._readers = readers
         self._ask = ask
 
@@ -41,9 +43,14 @@ class Pressing:
         action = read_action(_pressed(interaction))
         if action is None:
             return
+        where = str(interaction.message.id) if interaction.message is not None else ""
         try:
-            async with mapped():
-                await self._do(action, interaction)
+            with self._presses.one(str(interaction.user.id), where, str(action)) as is_first:
+                async with mapped():
+                    if is_first or action.act in ALWAYS:
+                        await self._do(action, interaction)
+                    else:
+                        await interaction.response.defer()
         except CitebotError as error:
             log.warning("a button of turn %s could not be served: %s", action.reference or "?", error)
             language = self._inbox.language(str(interaction.locale))

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bots.platform import Asker, Inbox, Incoming, Reach, Sent, Share, View, Vote
+from bots.presses import ALWAYS, Presses
 from bots.rendering.actions import Act, Action, read_action
 from bots.rendering.parse import parse_markdown
 from bots.rendering.slack import SlackMessage, SlackModal, render_slack, render_slack_quotes, slack_reasons
@@ -103,12 +104,15 @@ class Presser:
         self._calls = calls
         self._people = people
         self._reader = Reader(calls, people)
+        self._presses = Presses()
 
     async def press(self, press: Press, inbox: Inbox) -> None:
         """Do it; what fails is logged, and told to whoever pressed."""
         reference = press.action.reference
         try:
-            await self._do(press, inbox)
+            with self._presses.one(press.user, f"{press.channel}/{press.message}", str(press.action)) as is_first:
+                if is_first or press.action.act in ALWAYS:
+                    await self._do(press, inbox)
         except CitebotError as error:
             log.warning("a button of turn %s could not be served: %s: %s", reference, type(error).__name__, error)
             with suppress(PlatformError):

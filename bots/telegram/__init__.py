@@ -25,6 +25,7 @@ from bots.listening import listen
 from bots.manner import Manner
 from bots.patience import until_kept
 from bots.platform import Attachment, Call, Inbox, Incoming, Limit, Sent, View
+from bots.presses import Presses
 from bots.remembered import Remembered
 from bots.rendering.parse import parse_markdown
 from bots.rendering.telegram import (
@@ -34,7 +35,7 @@ from bots.rendering.telegram import (
 )
 from bots.telegram.calling import TELEGRAM_URL, open_calls
 from bots.telegram.polling import Watch
-from bots.telegram.pressing import press
+from bots.telegram.pressing import press, pressed_by
 from bots.telegram.rich import RichMessages
 from bots.telegram.translating import (
     PLATFORM,
@@ -86,6 +87,7 @@ class TelegramPlatform:
         self._self = Self(id=0, username="", reads_groups=False)
         self._rich = RichMessages(self._calls)
         self._memberships = Remembered(self._is_member)
+        self._presses = Presses()
         self._working: set[asyncio.Task[None]] = set()
         self.connected = asyncio.Event()
 
@@ -178,8 +180,10 @@ class TelegramPlatform:
         async def pressed(query: CallbackQuery) -> None:
             incoming = pressed_question(query, self._self)
             if incoming is not None:
-                await self._receive(incoming, inbox)
-            self._aside(press(query, inbox, self._calls, self._groups_of))
+                with self._presses.one(*pressed_by(query)) as is_first:
+                    if is_first:
+                        await self._receive(incoming, inbox)
+            self._aside(press(query, inbox, self._calls, self._groups_of, self._presses))
 
         @dispatcher.stopped_message_generation()
         async def stopped(event: MessageGenerationStopped) -> None:

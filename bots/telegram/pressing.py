@@ -7,6 +7,7 @@ from functools import partial
 from aiogram.types import CallbackQuery, InlineKeyboardMarkup, Message
 
 from bots.platform import Inbox, Vote
+from bots.presses import Presses
 from bots.rendering.actions import Act, Action, read_action
 from bots.rendering.telegram import render_telegram_quotes, telegram_reasons
 from bots.telegram.calling import Calls, keyboard, when_allowed
@@ -22,7 +23,13 @@ GroupsOf = Callable[[str], Awaitable[frozenset[str]]]
 """Tells the groups that somebody is in, of those that the settings name as readers."""
 
 
-async def press(query: CallbackQuery, inbox: Inbox, calls: Calls, groups_of: GroupsOf) -> None:
+def pressed_by(query: CallbackQuery) -> tuple[str, str, str]:
+    """Return who pressed, on which message, and what its button says (``Presses.one``)."""
+    message = f"{query.message.chat.id}/{query.message.message_id}" if query.message is not None else ""
+    return str(query.from_user.id), message, query.data or ""
+
+
+async def press(query: CallbackQuery, inbox: Inbox, calls: Calls, groups_of: GroupsOf, presses: Presses) -> None:
     """Do what the button says, and let the client's spinner stop whatever comes of it.
 
     A question on a button (``pressed_question``) is not asked here.
@@ -30,8 +37,9 @@ async def press(query: CallbackQuery, inbox: Inbox, calls: Calls, groups_of: Gro
     action = read_action(query.data or "")
     told = ""
     try:
-        if action is not None and isinstance(query.message, Message):
-            told = await _do(action, query, query.message, inbox, calls, groups_of)
+        with presses.one(*pressed_by(query)) as is_first:
+            if is_first and action is not None and isinstance(query.message, Message):
+                told = await _do(action, query, query.message, inbox, calls, groups_of)
     except CitebotError as error:
         language = inbox.language(query.from_user.language_code or "")
         told = word("went_wrong", language)

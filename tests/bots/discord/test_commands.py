@@ -261,7 +261,7 @@ async def test_buttons_from_before_a_restart(scene: Scene) -> None:
 async def test_quotes_are_shown_to_whoever_asks_for_them(scene: Scene) -> None:
     answer = await answered(scene, Button.QUOTES)
     scene.server.join(GUILD, ASKER)
-    gone = await pressed(scene, answer, f"cb:quotes:{REFERENCE}:")
+    gone = await pressed(scene, answer, f"cb:quotes:{REFERENCE}:", user=7)
     await until(lambda: "no longer at hand" in shown(scene, gone)[0]["content"])
     scene.inbox.quoted[REFERENCE] = view("> Five days. " * 300)
     quotes = await pressed(scene, answer, f"cb:quotes:{REFERENCE}:")
@@ -274,6 +274,17 @@ async def test_quotes_are_shown_to_whoever_asks_for_them(scene: Scene) -> None:
         f"discord:{GUILD}/{CHANNEL}",
     }
     assert len(scene.server.answers(CHANNEL)) == 1
+
+
+@pytest.mark.parametrize(("act", "count"), [("up", 1), ("down", 1), ("quotes", 1), ("stop", 0), ("delete", 0)])
+async def test_two_quick_presses_do_what_one_does(scene: Scene, act: str, count: int) -> None:
+    answer = await answered(scene, Button.FEEDBACK, Button.QUOTES, Button.STOP, Button.DELETE)
+    scene.inbox.quoted[REFERENCE] = view("> Five days.")
+    presses = [await scene.server.press(answer, f"cb:{act}:{REFERENCE}:") for _ in range(2)]
+    await until(lambda: all(scene.server.interactions.of(one).answered for one in presses))
+    told = [one for press in presses for one in shown(scene, press) if one is not answer]
+    assert len(told) == count
+    assert len([*scene.inbox.votes, *scene.inbox.shown_to, *scene.inbox.stopped, *scene.inbox.withdrawn]) == 1
 
 
 async def test_what_one_sees_is_shared_with_those_who_may_read_it(scene: Scene) -> None:

@@ -43,7 +43,7 @@ async def test_votes(scene: Scene) -> None:
 
 async def test_quotes_and_delete(scene: Scene) -> None:
     message = await answered(scene, Button.FEEDBACK, Button.QUOTES, Button.DELETE)
-    scene.server.press(message, "cb:quotes:0123abcd:", channel=CHANNEL)
+    scene.server.press(message, "cb:quotes:0123abcd:", channel=CHANNEL, user="U2")
     await until(lambda: scene.server.views)
     (gone,) = scene.server.views.values()
     assert "no longer" in scene.server.plain({"blocks": gone["blocks"]})
@@ -54,6 +54,20 @@ async def test_quotes_and_delete(scene: Scene) -> None:
     scene.server.press(message, "cb:delete:0123abcd:", channel=CHANNEL)
     await until(lambda: scene.inbox.withdrawn)
     assert scene.inbox.withdrawn == [("0123abcd", ASKER)]
+
+
+@pytest.mark.parametrize("act", ["down", "quotes", "delete"])
+async def test_two_quick_presses_do_what_one_does(scene: Scene, act: str) -> None:
+    message = await answered(scene, Button.FEEDBACK, Button.QUOTES, Button.DELETE)
+    scene.inbox.quoted["0123abcd"] = view("> Five days.")
+    for _ in range(2):
+        scene.server.press(message, f"cb:{act}:0123abcd:", channel=CHANNEL)
+    await until(lambda: len(scene.server.acknowledged) == 3)
+    await until(lambda: scene.inbox.votes or scene.inbox.shown_to or scene.inbox.withdrawn)
+    scene.server.press(message, "cb:up:0123abcd:", channel=CHANNEL)
+    await until(lambda: scene.inbox.votes and scene.inbox.votes[-1].side == "up")
+    assert len([*scene.inbox.votes[:-1], *scene.inbox.shown_to, *scene.inbox.withdrawn]) == 1
+    assert len([*scene.server.shown, *scene.server.views]) == (act != "delete")
 
 
 async def test_quotes_that_take_long_are_shown_in_an_open_modal(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""A pressed button that Telegram keeps waiting: nobody else waits for it, and it is served then."""
+"""A button that is pressed twice, or that Telegram keeps waiting: nobody else waits, and it is served once."""
 
 import pytest
 
@@ -55,3 +55,17 @@ async def test_long_quotes_are_written_in_a_thread(scene: Scene, monkeypatch: py
     scene.server.press(scene.server.answers(GROUP)[-1], "cb:quotes:0123abcd:")
     await until(lambda: "Five days." in scene.server.answers(GROUP)[-1]["text"])
     assert threads.in_loop == {"quotes": {False}}
+
+
+async def test_two_quick_presses_do_what_one_does(scene: Scene) -> None:
+    scene.server.say(ASKER, "How many?")
+    (incoming,) = await scene.inbox.wait()
+    (part,) = scene.platform.render(view("Five.", Button.FEEDBACK, Button.QUOTES, prompts=("What is new?",)))
+    await scene.platform.send(incoming, part, begun=None, key="k", number=0)
+    (answer,) = scene.server.answers(ASKER)
+    scene.inbox.quoted["0123abcd"] = view("> Five days.")
+    for button in ("cb:quotes:0123abcd:", "cb:quotes:0123abcd:", "cb:ask:0123abcd:0", "cb:ask:0123abcd:0"):
+        scene.server.press(answer, button)
+    await until(lambda: len(scene.server.callback_answers) == 4)
+    assert [one.text for one in scene.inbox.received] == ["How many?", "What is new?"]
+    assert len(scene.server.answers(ASKER)) == 2

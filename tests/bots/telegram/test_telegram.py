@@ -182,7 +182,7 @@ async def test_buttons(scene: Scene) -> None:
     await pressed(scene, answer, "cb:up:0123abcd:")
     sides: list[tuple[Side, str]] = [(vote.side, vote.reason) for vote in scene.inbox.votes]
     assert sides == [("down", ""), ("down", "wrong"), ("up", "")]
-    await pressed(scene, answer, "cb:quotes:0123abcd:")
+    await pressed(scene, answer, "cb:quotes:0123abcd:", user=43)
     assert scene.server.callback_answers[-1]["text"]
     scene.inbox.quoted["0123abcd"] = view("> Five days.")
     await pressed(scene, answer, "cb:quotes:0123abcd:")
@@ -191,10 +191,10 @@ async def test_buttons(scene: Scene) -> None:
     assert scene.inbox.withdrawn == [("0123abcd", str(ASKER))]
 
 
-async def pressed(scene: Scene, message: dict[str, object], data: str) -> None:
+async def pressed(scene: Scene, message: dict[str, object], data: str, *, user: int = ASKER) -> None:
     """Press and wait until the client's spinner has stopped."""
     count = len(scene.server.callback_answers)
-    scene.server.press(message, data)
+    scene.server.press(message, data, user=user)
     await until(lambda: len(scene.server.callback_answers) > count)
 
 
