@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Generic
 
+from bots.patience import INSTANT
 from bots.platform import Incoming, Platform, R, Share, View, Vote
 from bots.requests import Recall
 from bots.service import Backend
@@ -30,10 +31,13 @@ from bots.turn.receiving.rush import Rush
 from bots.turn.taking import Taker, Tell
 from bots.turn.threads import Threads
 from bots.words.sentences import language_for, word
-from ragcore.errors import BusyError, CitebotError
+from ragcore.errors import BusyError, CitebotError, StoreError
 from ragcore.types import ConversationKey
 
 log = logging.getLogger(__name__)
+
+STOP_SECONDS = 2.0
+"""How often it is looked whether another process was told to stop what is under way here."""
 
 
 def utc_now() -> datetime:
@@ -199,10 +203,22 @@ class Turns(Generic[R]):
         if not self._closing and note_end(ended):
             self._begin_to_beat()
 
+    async def _rest(self) -> None:
+        """Wait for the next beat; where others work on this database, stop meanwhile what they were told to stop."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + self._lease / 3
+        while (left := until - loop.time()) > INSTANT:
+            await asyncio.sleep(min(left, STOP_SECONDS))
+            if not self._alone:
+                try:
+                    await self._changes.stop_as_asked()
+                except StoreError as error:
+                    log.debug("whether something is to stop could not be asked: %s", error)
+
     async def _beat(self) -> None:
         """Keep the leases of what is under way, and take over what nobody works on any more."""
         while True:
-            await asyncio.sleep(self._lease / 3)
+            await self._rest()
             try:
                 jobs = list(self._lanes)
                 held = await self._claims.heartbeat([job.claim for job in jobs])
@@ -224,11 +240,11 @@ class Turns(Generic[R]):
 
     async def stop(self, reference: str, by: str) -> bool:
         """Stop a turn for its asker, or an admin."""
-        return self._changes.stop(reference, by)
+        return await self._changes.stop(reference, by)
 
     async def stop_in(self, conversation: ConversationKey, by: str) -> bool:
         """Stop what is being written in the conversation."""
-        return self._changes.stop_in(conversation, by)
+        return await self._changes.stop_in(conversation, by)
 
     async def vote(self, vote: Vote) -> None:
         """Keep a judgement."""

@@ -25,6 +25,7 @@ from bots.turn.claims.past import Past, stays
 from bots.turn.claims.record import incoming_to_json, sent_to_json, without_words
 from bots.turn.claims.rows import Clock, chunks_to_json, inserting, matches, new_row, place, without_words_of
 from bots.turn.claims.sharing import Shares
+from bots.turn.claims.stopping import Stops
 from bots.turn.claims.whole import Whole, whole_to_json
 from ragcore.errors import ClaimLost
 from ragcore.history import REMEMBERED_DAYS, Transactions
@@ -71,6 +72,7 @@ class Claims(KnownClaims):
         self._clock = clock
         self._owner = secrets.token_hex(16)
         self.past = Past(database)
+        self.stops = Stops(database)
         self.heard = Heard(database, days=days)
         self.shares = Shares(database, owner=self._owner, clock=clock)
 

@@ -178,15 +178,27 @@ class Changes:
         admin = person(replace(claim.incoming, asker=replace(asker, id=by))) in self._options.admins
         return by == asker.id or admin
 
-    def stop(self, reference: str, by: str) -> bool:
-        """Stop a turn for its asker, or an admin."""
+    async def stop(self, reference: str, by: str) -> bool:
+        """Stop a turn for its asker, or an admin, whichever process writes it."""
         job = self._lanes.find(reference)
-        return job is not None and self._stop(job, by)
+        if job is not None:
+            return self._stop(job, by)
+        claim = await self._claims.by_reference(reference)
+        return claim is not None and self._may(claim, by) and await self._claims.stops.ask(claim.reference)
 
-    def stop_in(self, conversation: ConversationKey, by: str) -> bool:
+    async def stop_in(self, conversation: ConversationKey, by: str) -> bool:
         """Stop what is being written in the conversation."""
         job = self._lanes.current(conversation)
-        return job is not None and self._stop(job, by)
+        if job is not None:
+            return self._stop(job, by)
+        return await self.stop(await self._claims.stops.running_in(conversation), by)
+
+    async def stop_as_asked(self) -> None:
+        """Stop what was asked to stop in another process."""
+        jobs = {job.claim.reference: job for job in self._lanes if not (job.stopped or job.sending or job.done)}
+        for reference in await self._claims.stops.asked(jobs) if jobs else ():
+            jobs[reference].stopped = True
+            jobs[reference].interrupt()
 
     def _stop(self, job: Job, by: str) -> bool:
         if not self._may(job.claim, by) or job.sending:

@@ -104,3 +104,25 @@ def test_close_waits_for_no_call_that_hangs(stuck: str) -> None:
             assert not flow.turns.running()
 
     run(talk())
+
+
+@pytest.mark.parametrize("by_button", [False, True])
+def test_stop_reaches_the_process_that_writes(tmp_path: pathlib.Path, by_button: bool) -> None:
+    async def talk() -> None:
+        where, model, here = tmp_path / "claims.sqlite", Model(lambda ask: answering(ask, pause=60.0)), asked("")
+        async with (
+            flowing(where, model=model, alone=False) as one,
+            flowing(where, model=model, alone=False) as other,
+        ):
+            await one.turns.receive(asked("How many days?"))
+            await asyncio.sleep(1.0)
+            ((claim,), stop) = await other.claims.by_message(here.conversation, "q1"), other.turns.stop
+            for asker, may in (("U2", False), ("U1", True)):
+                stopped = stop(claim.reference, asker) if by_button else other.turns.stop_in(here.conversation, asker)
+                assert await stopped is may
+                await asyncio.sleep(3.0)
+                assert bool(one.turns.running()) is not may
+            assert one.texts("q1")[0].startswith(word("stopped"))
+            assert await stop(claim.reference, "U1") is False, "there is nothing to stop any more"
+
+    run(talk())
