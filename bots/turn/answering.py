@@ -260,7 +260,7 @@ class Writer(Generic[R]):
 
     async def _answered(self, job: Job, answer: Answer, progress: "_Progress", language: str) -> Written:
         incoming = job.incoming
-        document = await beside(len(answer.raw_text), lambda: parse_answer(answer))
+        document = await beside(answer.raw_text, lambda: parse_answer(answer))
         if not "".join(plain_pieces(document.blocks)).strip():
             log.warning("turn %s: the answer shows nothing", job.claim.reference)
             return self.plain_reason(job, "went_wrong", Outcome.FAILED)
@@ -315,7 +315,7 @@ class Writer(Generic[R]):
 
     async def cut_short(self, job: Job, text: str, why: str, outcome: Outcome) -> Written:
         """Return what was written until now: its markers were not verified, so none is shown."""
-        document = await beside(len(text), lambda: parse_markdown(strip(text)))
+        document = await beside(text, lambda: parse_markdown(strip(text)))
         document = replace(document, notes=(why,))
         return Written(document=self._referred(document, job, self.language(job)), outcome=outcome)
 

@@ -102,8 +102,7 @@ async def search_document(backend: Backend, request: Search, language: str) -> D
     chunks = [scored async for event in found if isinstance(event, Found) for scored in event.chunks]
     if not chunks:
         return sentence(word("search_empty", language))
-    length = sum(len(scored.chunk.text) for scored in chunks)
-    items = await beside(length, lambda: tuple(map(_result, chunks)))
+    items = await beside("".join(scored.chunk.text for scored in chunks), lambda: tuple(map(_result, chunks)))
     return Document(blocks=(ItemList(items=items, start=1, tight=False),))
 
 

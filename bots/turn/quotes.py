@@ -26,8 +26,8 @@ async def quotes_view(backend: Backend, request: Recall, language: str) -> View 
     recalled = await _recall(backend, request)
     if recalled is None or not recalled.citations:
         return None
-    length = sum(len(citation.quote) for citation in recalled.citations)
-    blocks = await beside(length, lambda: _passages(recalled))
+    quoted = "".join(citation.quote for citation in recalled.citations)
+    blocks = await beside(quoted, lambda: _passages(recalled))
     return View(document=Document(blocks=blocks), reference=request.reference, language=language)
 
 
@@ -38,7 +38,7 @@ async def shared_view(backend: Backend, request: Recall, prompt: Sequence[ReadCh
         return None
     buttons = (Button.FEEDBACK, Button.QUOTES) if recalled.citations else (Button.FEEDBACK,)
     answer = answer_of(recalled)
-    document = await beside(len(answer.raw_text), lambda: parse_answer(answer))
+    document = await beside(answer.raw_text, lambda: parse_answer(answer))
     return View(document=document, reference=request.reference, buttons=buttons, language=language)
 
 

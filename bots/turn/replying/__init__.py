@@ -191,7 +191,7 @@ class Reply(Generic[R]):
             )
             return self._platform.render_partial(view)
 
-        return await beside(len(text), render)
+        return await beside(text, render)
 
     async def _show(self, part: R) -> bool:
         """Show words once; return whether they went, and decide what an error means for the next ones."""

@@ -14,8 +14,7 @@ T = TypeVar("T")
 
 async def rendered(render: Callable[[View], T], view: View) -> T:
     """Return a view as the platform takes it; a long one is written in a thread."""
-    length = sum(map(len, plain_pieces(view.document.blocks)))
-    return await beside(length, lambda: render(view))
+    return await beside("".join(plain_pieces(view.document.blocks)), lambda: render(view))
 
 
 def plain(view: View) -> View:

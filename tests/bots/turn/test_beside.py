@@ -1,6 +1,7 @@
 """Text that is slow to read or to write is read and written in a thread, so that nobody else waits for it."""
 
 import asyncio
+import functools
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
@@ -9,7 +10,7 @@ import pytest
 from bots.rendering.parse import parse_answer, parse_markdown, parse_partial
 from bots.requests import Ask, Event, Found, Request, Search
 from bots.turn import answering, commands, quotes, replying
-from bots.turn.beside import LONG
+from bots.turn.beside import LONG, beside
 from ragcore.types import Answer, Delta
 from tests.bots.turn.flows import Model, final, flowing
 from tests.bots.turn.flows import answering as answering_slowly
@@ -105,3 +106,14 @@ def test_what_was_found_or_was_stopped_is_read_in_a_thread(monkeypatch: pytest.M
 
     run(talk())
     assert threads.in_loop == {"stopped": {False}, "found": {False}}
+
+
+@pytest.mark.parametrize(
+    ("text", "in_loop"),
+    [("Word. " * (LONG // 7), True), ("Five days [ID:2]. " * (LONG // 30), True), ("[" * (LONG // 5), False),
+     ("*a " * (LONG // 5), False), ("Word. " * (LONG // 5), False)],
+)  # fmt: skip
+async def test_marks_make_a_text_slow_to_read_that_is_not_long(text: str, in_loop: bool) -> None:
+    threads = Threads()
+    await beside(text, functools.partial(threads.watched("read", parse_markdown), text))
+    assert threads.in_loop == {"read": {in_loop}}
