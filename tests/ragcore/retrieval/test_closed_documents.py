@@ -306,3 +306,20 @@ async def test_what_may_be_read_is_judged_alike_whether_its_source_told_readers_
     assert any(count for count, _ in alone)
     for (_, scores), (_, same) in zip(whole, alone, strict=True):
         assert scores == pytest.approx(same, abs=0.03)
+
+
+async def test_what_an_index_gives_by_mistake_is_checked_against_the_registry(tmp_path: pathlib.Path) -> None:
+    """An index that knows nothing of readers, as it might after damage, gives no closed text out."""
+    async with opened(tmp_path, WordEmbedder()) as library:
+        await fill(library, {"open": "The merger with Brightwater is in the news."})
+        await fill_closed(
+            library, {"board": "The merger with Brightwater costs nine million."}, frozenset({"slack:T1"})
+        )
+
+        class Careless:
+            async def query(self, base: str, vector: NDArray[np.float32], k: int, only: object = None) -> list[Hit]:
+                return await library.vectors.query(base, vector, k)
+
+        outsiders = replace(ASKED, readers=frozenset({"*"}))
+        assert await found(library, outsiders, vectors=Careless()) == ["s:open"]
+        assert set(await found(library, replace(ASKED, readers=None), vectors=Careless())) == {"s:open", "s:board"}
