@@ -92,6 +92,8 @@ async def test_many_closed_documents_hide_no_open_one(tmp_path: pathlib.Path) ->
         closed = Permitted(sets=frozenset(), closed=frozenset({reader_set_of({"slack:T1/@U1"})}))
         drawn = await ChunkVectors(library.database, embedder="words").sample("kb", 200, closed)
         assert {chunk.document_id for chunk in drawn} == {f"s:{name}" for name in news}, "what hits are compared with"
+        few = await ChunkVectors(library.database, embedder="words").sample("kb", 2, closed)
+        assert len({chunk.document_id for chunk in few} & {f"s:{name}" for name in news}) == 2, "behind many closed ones"
 
 
 class Nothing:
