@@ -26,7 +26,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks._places import PLACES, Place
+from benchmarks._platforms import PLACES, Place
 from tests.fakes.openai_server import OpenAIServer, Reply, Request
 from tests.fakes.running import SETTINGS, Running, prepare, running
 from tests.fakes.waiting import until

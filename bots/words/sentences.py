@@ -6,7 +6,7 @@
 from typing import Literal, get_args
 
 from ragcore.answer.small_talk import small_talk_language
-from ragcore.citations.tongues import tongue
+from ragcore.citations.languages import tongue
 from ragcore.phrases import is_spoken
 
 Word = Literal[

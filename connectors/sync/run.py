@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 
 from connectors import base
 from connectors.base import Connector
+from connectors.sync.dry_run import foresee
 from connectors.sync.feed import Feed
-from connectors.sync.foresight import foresee
 from connectors.sync.guard import AT_LEAST, WAIT, Verdict, is_doubtful, judge
 from ragcore.errors import CitebotError
 from ragcore.ingest import (

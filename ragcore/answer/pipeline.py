@@ -13,8 +13,8 @@ from ragcore.answer.stages import Stages
 from ragcore.answer.writing import Draft, ExtractiveWriter, ModelWriter, under_nearest
 from ragcore.citations import markers
 from ragcore.citations.cite import CitedText, cite
+from ragcore.citations.languages import asked_in
 from ragcore.citations.scoring import CitationPolicy
-from ragcore.citations.tongues import asked_in
 from ragcore.context import default_budget, fit_prompt
 from ragcore.context.blocks import block
 from ragcore.errors import (

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from ragcore.citations import markers
 from ragcore.citations.evidence import Claim, Evidence, Source, Weights, weigh
 from ragcore.citations.facts import contradicts
+from ragcore.citations.languages import LATIN, shared
 from ragcore.citations.literals import Literals
 from ragcore.citations.markers import Marker
 from ragcore.citations.phrasing import denies, negated
 from ragcore.citations.scoring import CitationPolicy, choose, own_odds, probability
 from ragcore.citations.sentences import BlockKind, Sentence, split_sentences
-from ragcore.citations.tongues import LATIN, shared
 
 NEGLIGIBLE = 0.15
 """Less than this share of a sentence in every chunk, in one's own language, is no support even to the blind."""

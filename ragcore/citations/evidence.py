@@ -12,10 +12,10 @@ from functools import cached_property
 
 from ragcore.citations import markers
 from ragcore.citations.facts import squeezed
+from ragcore.citations.languages import tongue
 from ragcore.citations.numbers import missing_numbers
 from ragcore.citations.phrasing import LEAD_IN, says_nothing
 from ragcore.citations.sentences import split_sentences
-from ragcore.citations.tongues import tongue
 from ragcore.terms import Kind, Term, is_stop_word, terms
 from ragcore.types import Chunk
 

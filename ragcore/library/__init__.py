@@ -17,7 +17,7 @@ from ragcore.stores.health import Health
 from ragcore.stores.keywords import TantivyKeywords
 from ragcore.stores.registry import Registry
 from ragcore.stores.staging import Staging
-from ragcore.stores.sums import Vectors
+from ragcore.stores.vector_rows import Vectors
 from ragcore.stores.vectors import ChromaIndex
 
 DATABASE = "citebot.sqlite"

@@ -11,7 +11,7 @@ from typing import TypeVar
 from ragcore.errors import IndexDamaged, StoreError
 from ragcore.library import Library
 from ragcore.stores.health import IndexHealth, IndexState
-from ragcore.stores.hits import KeywordReader, KeywordSearch
+from ragcore.stores.indexes import KeywordReader, KeywordSearch
 from ragcore.stores.staging import Staged
 from ragcore.stores.waiting import uninterrupted
 from ragcore.types import Chunk

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragcore.errors import ModelBadOutput, ModelContextTooLong, ModelError
+from ragcore.models.embedding_windows import pool, unit
 from ragcore.models.endpoint import ATTEMPTS, with_retries
 from ragcore.models.openai_errors import CONNECT_SECONDS
-from ragcore.models.windows import pool, unit
 from ragcore.tokens import Tokenizer, tokenizer_for
 
 if TYPE_CHECKING:

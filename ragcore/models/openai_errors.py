@@ -21,7 +21,7 @@ from ragcore.errors import (
     ModelRefused,
     ModelUnreachable,
 )
-from ragcore.models.withheld import without_words
+from ragcore.models.error_text import without_words
 
 LONGEST_WAIT = 20.0
 """The longest that an endpoint may keep us, and the longest step of our own, in seconds."""

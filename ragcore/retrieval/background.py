@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ragcore.retrieval.scoring import Background, agreement
 from ragcore.stores.chunk_vectors import ChunkVectors, SampledChunk
-from ragcore.stores.hits import Permitted
+from ragcore.stores.indexes import Permitted
 from ragcore.terms import Kind, term_texts
 
 SAMPLE = 256

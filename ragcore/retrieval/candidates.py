@@ -14,7 +14,7 @@ from ragcore.retrieval.query import SearchQuery
 from ragcore.retrieval.scoring import Background
 from ragcore.retrieval.weighing import COMMON, WeighedQuery, weigh
 from ragcore.stores.chunk_vectors import ChunkVectors
-from ragcore.stores.hits import Alternative, Hit, KeywordQuery, KeywordReader, KeywordSearch, Permitted, VectorIndex
+from ragcore.stores.indexes import Alternative, Hit, KeywordQuery, KeywordReader, KeywordSearch, Permitted, VectorIndex
 
 log = logging.getLogger(__name__)
 

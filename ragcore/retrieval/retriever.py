@@ -23,7 +23,7 @@ from ragcore.retrieval.scoring import NAMED_SHARE, lifted
 from ragcore.retrieval.synonyms import Synonyms
 from ragcore.retrieval.weighing import COMMON
 from ragcore.stores.chunk_vectors import ChunkVectors
-from ragcore.stores.hits import KeywordSearch, Permitted, VectorIndex
+from ragcore.stores.indexes import KeywordSearch, Permitted, VectorIndex
 from ragcore.stores.registry import Registry
 from ragcore.types import Chunk, Question, ScoredChunk
 

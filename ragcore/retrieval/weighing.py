@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ragcore.retrieval.query import Clause, SearchQuery
 from ragcore.retrieval.scoring import K1, idf
-from ragcore.stores.hits import Alternative, KeywordQuery, TermStatistics
+from ragcore.stores.indexes import Alternative, KeywordQuery, TermStatistics
 from ragcore.terms import Kind
 
 MAX_CLAUSES = 48

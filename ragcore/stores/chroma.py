@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ragcore.errors import ConfigError, IndexDamaged, StoreError
 from ragcore.stores.chroma_files import ChromaFiles
 from ragcore.stores.chroma_probe import dead_collections
-from ragcore.stores.hits import Permitted
+from ragcore.stores.indexes import Permitted
 from ragcore.stores.waiting import uninterrupted
 
 if TYPE_CHECKING:

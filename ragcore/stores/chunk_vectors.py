@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from ragcore.errors import StoreError
 from ragcore.stores.database import PAGE, Database
-from ragcore.stores.hits import Hit, Permitted
+from ragcore.stores.indexes import Hit, Permitted
 from ragcore.stores.rows import pages, vector_from_bytes
 from ragcore.stores.schema import chunks, documents, vectors
 

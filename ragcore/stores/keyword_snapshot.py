@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ragcore.stores.hits import Alternative, Hit, KeywordQuery, Permitted, TermStatistics
+from ragcore.stores.indexes import Alternative, Hit, KeywordQuery, Permitted, TermStatistics
 from ragcore.stores.keyword_document import OPEN, scope
 
 if TYPE_CHECKING:

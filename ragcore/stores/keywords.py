@@ -12,7 +12,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ragcore.errors import BusyError, IndexDamaged, StoreError
-from ragcore.stores.hits import KeywordReader
+from ragcore.stores.indexes import KeywordReader
 from ragcore.stores.keyword_document import OPEN, bag, scope
 from ragcore.stores.keyword_snapshot import MARKER, TantivySnapshot, chunk_id
 from ragcore.types import Chunk

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, bindparam, false, func, literal_column, select
 
 from ragcore.stores.database import PAGE
-from ragcore.stores.hits import Permitted
+from ragcore.stores.indexes import Permitted
 from ragcore.stores.rows import is_open, pages
 from ragcore.stores.schema import documents
 

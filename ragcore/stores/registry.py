@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Row, Select, and_, bindparam, false, func, select
 
 from ragcore.stores.database import PAGE, Database, scalar
-from ragcore.stores.hits import Permitted
+from ragcore.stores.indexes import Permitted
 from ragcore.stores.reader_sets import ReaderSets
 from ragcore.stores.rows import (
     Document,

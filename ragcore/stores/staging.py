@@ -23,7 +23,7 @@ from ragcore.stores.database import PAGE, Database, scalar
 from ragcore.stores.registry import KnowledgeBase
 from ragcore.stores.rows import Document, StoredChunk, chunk_record, document_record, insert_new, pages, upsert
 from ragcore.stores.schema import chunks, counters, documents, failures, knowledge_bases, retired, staged, vector_sums
-from ragcore.stores.sums import VectorSum, add_to_sums, sums_of
+from ragcore.stores.vector_rows import VectorSum, add_to_sums, sums_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,12 +19,12 @@ from ragcore.stores.chroma import LAYOUT, MOST_VALUES, WITHOUT_READERS, Chroma
 from ragcore.stores.database import PAGE
 from ragcore.stores.entries import Entries
 from ragcore.stores.health import Health, IndexHealth, IndexState
-from ragcore.stores.hits import Hit, Permitted
+from ragcore.stores.indexes import Hit, Permitted
 from ragcore.stores.registry import KnowledgeBase, Registry
 from ragcore.stores.rows import parts_of_entry
 from ragcore.stores.staging import Staging
-from ragcore.stores.sums import Vectors
-from ragcore.stores.telling_apart import told_apart
+from ragcore.stores.vector_jitter import told_apart
+from ragcore.stores.vector_rows import Vectors
 
 INDEX = "vectors"
 """What this index is called in the library's health."""

@@ -17,7 +17,7 @@ from ragcore.library.recovery import mend, recover, reembed
 from ragcore.stores.chroma import Chroma
 from ragcore.stores.keywords import TantivyKeywords
 from ragcore.stores.staging import Staging
-from ragcore.stores.sums import Vectors
+from ragcore.stores.vector_rows import Vectors
 from ragcore.types import SourceDocument
 from tests.fakes.embedding import HashEmbedder
 from tests.fakes.forking import fork_for_each_line

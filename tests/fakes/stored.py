@@ -5,7 +5,7 @@ import numpy as np
 from ragcore.stores.registry import KnowledgeBase
 from ragcore.stores.rows import Document, StoredChunk, digest, generation, reader_set_of
 from ragcore.stores.staging import Staging
-from ragcore.stores.sums import Vectors
+from ragcore.stores.vector_rows import Vectors
 from ragcore.types import Chunk
 from tests.fakes.embedding import HashEmbedder
 

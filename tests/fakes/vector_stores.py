@@ -13,7 +13,7 @@ from ragcore.stores.health import Health
 from ragcore.stores.registry import Registry
 from ragcore.stores.rows import StoredChunk
 from ragcore.stores.staging import Staged, Staging
-from ragcore.stores.sums import Vectors
+from ragcore.stores.vector_rows import Vectors
 from ragcore.stores.vectors import ChromaIndex
 from tests.fakes.embedding import HashEmbedder
 from tests.fakes.stored import EMBEDDER, made

@@ -9,8 +9,8 @@ from typing import ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ragcore.models.embedding_windows import pool, spread_windows
 from ragcore.models.minilm.network import DIMENSION, WEIGHTS_SHA256, Network, load_network
-from ragcore.models.windows import pool, spread_windows
 
 # The model was trained on up to 256 word pieces, two of which are [CLS] and [SEP].
 WINDOW = 254

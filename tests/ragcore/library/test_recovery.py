@@ -11,7 +11,7 @@ from ragcore.library import CHROMA, KEYWORDS, Library
 from ragcore.library.recovery import check, mend, recover, reembed
 from ragcore.library.upkeep import follow, report_keywords, sweep
 from ragcore.stores.health import IndexState
-from ragcore.stores.hits import Alternative, KeywordQuery
+from ragcore.stores.indexes import Alternative, KeywordQuery
 from ragcore.stores.registry import KnowledgeBase
 from ragcore.terms import terms
 from tests.fakes.embedding import HashEmbedder

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragcore.models.windows import pool, spread_windows, unit
+from ragcore.models.embedding_windows import pool, spread_windows, unit
 
 
 @given(st.integers(0, 5000), st.integers(2, 300), st.data())

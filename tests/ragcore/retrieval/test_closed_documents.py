@@ -20,7 +20,7 @@ from ragcore.stores import keyword_snapshot, reader_sets
 from ragcore.stores.chroma import Chroma
 from ragcore.stores.chunk_vectors import ChunkVectors
 from ragcore.stores.health import IndexState
-from ragcore.stores.hits import Hit, Permitted
+from ragcore.stores.indexes import Hit, Permitted
 from ragcore.stores.rows import is_open, reader_set_of
 from ragcore.types import Question, SourceDocument
 from tests.fakes.libraries import each, fill, opened
@@ -93,7 +93,9 @@ async def test_many_closed_documents_hide_no_open_one(tmp_path: pathlib.Path) ->
         drawn = await ChunkVectors(library.database, embedder="words").sample("kb", 200, closed)
         assert {chunk.document_id for chunk in drawn} == {f"s:{name}" for name in news}, "what hits are compared with"
         few = await ChunkVectors(library.database, embedder="words").sample("kb", 2, closed)
-        assert len({chunk.document_id for chunk in few} & {f"s:{name}" for name in news}) == 2, "behind many closed ones"
+        assert len({chunk.document_id for chunk in few} & {f"s:{name}" for name in news}) == 2, (
+            "behind many closed ones"
+        )
 
 
 class Nothing:

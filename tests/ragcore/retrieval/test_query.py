@@ -9,7 +9,7 @@ from ragcore.retrieval.query import CHARACTER_WEIGHT, MAX_EMBEDDED, MAX_TERMS, P
 from ragcore.retrieval.scoring import K1, idf
 from ragcore.retrieval.synonyms import Synonyms
 from ragcore.retrieval.weighing import MAX_CLAUSES, weigh
-from ragcore.stores.hits import TermStatistics
+from ragcore.stores.indexes import TermStatistics
 from ragcore.terms import Kind, gap_of, gaps
 
 

@@ -7,7 +7,7 @@ from ragcore.retrieval.candidates import Candidates
 from ragcore.retrieval.ranking import RELAXED, rank
 from ragcore.retrieval.scoring import Background
 from ragcore.retrieval.weighing import WeighedQuery
-from ragcore.stores.hits import KeywordQuery
+from ragcore.stores.indexes import KeywordQuery
 
 BACKGROUND = Background(mean=0.05, deviation=0.09, count=1000, agreement=0.45)
 

@@ -10,7 +10,7 @@ from ragcore.errors import ConfigError, IndexDamaged, ModelUnreachable, StoreErr
 from ragcore.library import Library
 from ragcore.retrieval import RetrievalOptions, Retriever
 from ragcore.retrieval.retriever import SIDE_BY_SIDE
-from ragcore.stores.hits import Hit, KeywordIndex, VectorIndex
+from ragcore.stores.indexes import Hit, KeywordIndex, VectorIndex
 from ragcore.terms import terms
 from ragcore.types import Question
 from tests.fakes.embedding import HashEmbedder

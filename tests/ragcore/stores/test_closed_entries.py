@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from ragcore.stores.chroma import WITHOUT_READERS
 from ragcore.stores.health import IndexState
-from ragcore.stores.hits import Permitted
+from ragcore.stores.indexes import Permitted
 from ragcore.stores.rows import digest, entry_of, reader_set_of
 from ragcore.stores.vectors import MOST_EQUAL
 from tests.fakes.stored import EMBEDDER

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ragcore.errors import BusyError, IndexDamaged
 from ragcore.retrieval.scoring import idf
-from ragcore.stores.hits import Alternative, KeywordQuery, Permitted
+from ragcore.stores.indexes import Alternative, KeywordQuery, Permitted
 from ragcore.stores.keywords import TantivyKeywords
 from ragcore.terms import Kind, terms
 from ragcore.types import Chunk

@@ -15,7 +15,7 @@ from ragcore.library.recovery import check, mend
 from ragcore.stores.chroma import WITHOUT_READERS
 from ragcore.stores.database import SCHEMA_VERSION, Database
 from ragcore.stores.health import IndexState
-from ragcore.stores.hits import Permitted
+from ragcore.stores.indexes import Permitted
 from ragcore.stores.migrations import upgrade
 from ragcore.stores.rows import parts_of_entry, reader_set_of
 from ragcore.stores.schema import metadata

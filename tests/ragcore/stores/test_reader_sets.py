@@ -7,11 +7,11 @@ from sqlalchemy import text
 
 from ragcore.stores import reader_sets
 from ragcore.stores.database import Database
-from ragcore.stores.hits import Permitted
+from ragcore.stores.indexes import Permitted
 from ragcore.stores.registry import Registry
 from ragcore.stores.rows import reader_set_of
 from ragcore.stores.staging import Staging
-from ragcore.stores.sums import Vectors
+from ragcore.stores.vector_rows import Vectors
 from tests.fakes.stored import made, put
 
 

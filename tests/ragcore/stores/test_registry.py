@@ -11,7 +11,7 @@ from ragcore.stores.database import Database
 from ragcore.stores.registry import Counts, KnowledgeBase, Registry
 from ragcore.stores.rows import Document, StoredChunk, chunk_record, storable
 from ragcore.stores.staging import Staging
-from ragcore.stores.sums import Vectors, VectorSum
+from ragcore.stores.vector_rows import Vectors, VectorSum
 from ragcore.types import Chunk, Location, SectionKind
 from tests.fakes.stored import EMBEDDER, made, put
 from tests.soak import scaled

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragcore.citations.tongues import LATIN, shared, tongue
+from ragcore.citations.languages import LATIN, shared, tongue
 
 
 @pytest.mark.parametrize(
