@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 import aiohttp
 import discord
 
-from bots.newest import Newest
+from bots.newest_messages import Newest
 from bots.platform import Sent
 from bots.refusals import Refusals
 from bots.rendering.discord import DiscordButton, DiscordMessage

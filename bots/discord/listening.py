@@ -18,8 +18,8 @@ from bots.discord.interacting import Interactions
 from bots.discord.pressing import Pressing
 from bots.discord.reading import Reading
 from bots.discord.translating import PLATFORM, asked, incoming_of, is_ephemeral, place_of
-from bots.patience import until_kept
 from bots.platform import CommandName, Inbox, Incoming, Sent
+from bots.retrying import until_kept
 from bots.words.sentences import word
 from ragcore.errors import BusyError, PlatformError, PlatformUnreachable, StoreError
 from ragcore.types import ConversationKey

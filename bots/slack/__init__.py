@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from bots.manner import Manner
-from bots.patience import until_kept
 from bots.platform import Attachment, Call, Inbox, Incoming, Limit, Sent, View
 from bots.rendering.parse import parse_markdown
 from bots.rendering.slack import SlackMessage, render_slack, render_slack_partial
 from bots.rendering.slack.messages import MAX_MESSAGE
+from bots.retrying import until_kept
 from bots.slack.calling import SLACK_URL, Calls
 from bots.slack.limits import STATUS, slack_limits
 from bots.slack.listening import Commands, Listen, Listener, serve_http, serve_sockets

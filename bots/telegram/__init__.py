@@ -23,7 +23,6 @@ from aiohttp import web
 
 from bots.listening import listen
 from bots.manner import Manner
-from bots.patience import until_kept
 from bots.platform import Attachment, Call, Inbox, Incoming, Limit, Sent, View
 from bots.presses import Presses
 from bots.remembered import Remembered
@@ -33,6 +32,7 @@ from bots.rendering.telegram import (
     render_telegram,
     render_telegram_partial,
 )
+from bots.retrying import until_kept
 from bots.telegram.calling import TELEGRAM_URL, open_calls
 from bots.telegram.polling import Watch
 from bots.telegram.pressing import press, pressed_by

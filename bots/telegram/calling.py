@@ -37,7 +37,7 @@ from aiogram.types import (
 )
 from aiogram.utils.token import TokenValidationError
 
-from bots.newest import Newest
+from bots.newest_messages import Newest
 from bots.platform import Sent
 from bots.refusals import Refusals
 from bots.rendering.telegram import TelegramButton, TelegramMessage, TelegramRich

@@ -6,7 +6,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TypeVar
 
-from bots.patience import INSTANT
+from bots.retrying import INSTANT
 from ragcore.errors import CitebotError
 
 T = TypeVar("T")

@@ -5,9 +5,9 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Generic
 
-from bots.patience import until_kept
 from bots.platform import Incoming, Platform, R, Sent, View
 from bots.requests import Forget
+from bots.retrying import until_kept
 from bots.service import Backend
 from bots.turn.answering import Writer
 from bots.turn.claims import Claims

@@ -8,9 +8,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Generic
 
-from bots.patience import INSTANT
 from bots.platform import Incoming, Platform, R, Share, View, Vote
 from bots.requests import Recall
+from bots.retrying import INSTANT
 from bots.service import Backend
 from bots.turn.answering import Writer
 from bots.turn.claims import LEASE_SECONDS, Claims

@@ -10,8 +10,8 @@ import asyncio
 from bisect import bisect_left, insort
 from collections.abc import Sequence
 
-from bots.patience import INSTANT
 from bots.platform import Limit
+from bots.retrying import INSTANT
 
 SLACK = 0.1
 """Seconds by which a window is taken to be longer: a platform may count in steps of its own."""

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from bots.patience import until_kept
 from bots.platform import Button, R, View
+from bots.retrying import until_kept
 from bots.turn.claims.whole import Whole
 from bots.turn.commands import sentence
 from bots.turn.replying.fallbacks import rendered

@@ -10,8 +10,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Generic, TypeVar
 
-from bots.patience import until_kept
 from bots.platform import Call, Limit, R, Sent
+from bots.retrying import until_kept
 from bots.turn.claims.claim import Claim, Send
 from bots.turn.replying.means import Means
 from bots.turn.replying.withdrawing import CALL_SECONDS, take_back
