@@ -125,7 +125,7 @@ async def scene(name: str, numbers: Sequence[int]) -> AsyncIterator[Scene]:
                 "CITEBOT_LLM__MODEL": "scripted",
                 "CITEBOT_LLM__MAX_CONCURRENT": "100",
             }
-            async with running(data, **env) as citebot:
+            async with running(data, anew=True, **env) as citebot:
                 await until(lambda: ": connected" in citebot.log(), 120.0)
                 here = Scene(place, citebot, model)
                 for number, question in zip(WARMING, QUESTIONS, strict=True):  # what loads late is no part of a turn

@@ -7,9 +7,13 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+
+from tests.fakes import preloaded
+from tests.soak import FACTOR
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SETTINGS = """
@@ -76,7 +80,7 @@ def begin(folder: pathlib.Path) -> pathlib.Path:
 class Running:
     """A process under test."""
 
-    process: asyncio.subprocess.Process
+    process: asyncio.subprocess.Process | preloaded.Forked
     folder: pathlib.Path
     env: Mapping[str, str]
 
@@ -97,25 +101,23 @@ class Running:
 
 async def command(folder: pathlib.Path, env: Mapping[str, str], *args: str) -> tuple[int, str, str]:
     """Run a command in a folder; return its status, its output and its remarks."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "bots", *args),
-        cwd=folder,
-        env=dict(env),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    out, err = await process.communicate()
-    return process.returncode or 0, out.decode(), err.decode()
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        process = await _begin(folder, env, args, out.fileno(), err.fileno(), anew=False)
+        status = await process.wait()
+        out.seek(0)
+        err.seek(0)
+        return status, out.read().decode(), err.read().decode()
 
 
 @asynccontextmanager
-async def running(folder: pathlib.Path, **env: str) -> AsyncIterator[Running]:
-    """Begin ``citebot run``; whatever is left of it in the end is killed."""
+async def running(folder: pathlib.Path, *, anew: bool = False, **env: str) -> AsyncIterator[Running]:
+    """Begin ``citebot run``; whatever is left of it in the end is killed.
+
+    It is forked with its libraries loaded; in a long run, and when ``anew``, it loads them itself.
+    """
     known = environment(**env)
     with (folder / "run.log").open("ab") as log:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "bots", "run"), cwd=folder, env=known, stdout=log, stderr=log
-        )
+        process = await _begin(folder, known, ("run",), log.fileno(), log.fileno(), anew=anew)
     started = Running(process, folder, known)
     try:
         yield started
@@ -123,3 +125,12 @@ async def running(folder: pathlib.Path, **env: str) -> AsyncIterator[Running]:
         if process.returncode is None:
             process.kill()
             await process.wait()
+
+
+async def _begin(
+    folder: pathlib.Path, env: Mapping[str, str], args: tuple[str, ...], out: int, err: int, *, anew: bool
+) -> asyncio.subprocess.Process | preloaded.Forked:
+    if not anew and FACTOR <= 1:
+        return await preloaded.start(args, folder, env, out, err)
+    words = (sys.executable, "-m", "bots", *args)
+    return await asyncio.create_subprocess_exec(*words, cwd=folder, env=dict(env), stdout=out, stderr=err)
