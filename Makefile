@@ -6,8 +6,8 @@ PIP_INSTALL := install --quiet --disable-pip-version-check --no-input -c constra
 CONFIG := examples/citebot.toml
 SOAK ?= 5
 EXAMPLES ?= fresh
-# Tests of whole processes and killed ones wait a third of their time, so two cores carry three workers.
-WORKERS ?= 3
+# Tests of whole processes and killed ones wait for half of their time, so two cores carry four workers.
+WORKERS ?= 4
 SOAK_WORKERS ?= 2
 CODE := bots ragcore connectors prompts tests benchmarks
 

@@ -1,6 +1,6 @@
 """Answers without a model on questions of our own: is what the documents answer answered, and the rest told to be missing?
 
-    python -m benchmarks.own_questions [--part mended|held|fresh|unseen] [--misses]
+    python -m benchmarks.own_questions [--part mended|held|fresh|unseen] [--every N] [--misses]
 
 Asked are the demo's documents and those of a farm in ``judged/farm``, in English, Chinese and German; nothing is downloaded.
 ``judged/questions.tsv`` says of each question what its answer must hold, ``-`` where the documents have none, and ``~``
@@ -95,12 +95,12 @@ async def answers_to(documents: str, questions: list[Judged]) -> list[Answer]:
     return answers
 
 
-async def table(parts: list[str], *, misses: bool) -> None:
+async def table(parts: list[str], *, every: int, misses: bool) -> None:
     found: Counter[tuple[str, bool, str]] = Counter()
     told = []
     for documents in ("demo", "farm"):
         questions = [one for one in judged_questions() if one.documents == documents and one.part in parts]
-        for one, answer in zip(questions, await answers_to(documents, questions), strict=True):
+        for one, answer in zip(questions[::every], await answers_to(documents, questions[::every]), strict=True):
             given = verdict(one, answer)
             found[one.part, one.may_withhold, given] += 1
             if given == "wrong" or (given != "right" and not one.may_withhold):
@@ -119,9 +119,10 @@ async def table(parts: list[str], *, misses: bool) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--part", choices=PARTS, action="append", help="only these questions; default: all")
+    parser.add_argument("--every", type=int, default=1, help="only each so manieth question; default: all")
     parser.add_argument("--misses", action="store_true", help="print each miss with what was answered")
     arguments = parser.parse_args()
-    asyncio.run(table(arguments.part or list(PARTS), misses=arguments.misses))
+    asyncio.run(table(arguments.part or list(PARTS), every=arguments.every, misses=arguments.misses))
     return 0
 
 

@@ -19,7 +19,7 @@ ALL_ANSWERED = "answered once 20, whole 20, not at all 0, twice or more 0; calls
         (("turns", "slack", "--rounds", "0", "--at-once", "20"), ALL_ANSWERED),
         pytest.param(("turns", "discord", "--rounds", "0", "--at-once", "20"), ALL_ANSWERED, marks=pytest.mark.soak),
         pytest.param(("turns", "telegram", "--rounds", "0", "--at-once", "20"), ALL_ANSWERED, marks=pytest.mark.soak),
-        (("own_questions", "--part", "mended"), "| mended |"),
+        (("own_questions", "--part", "mended", "--every", "9"), "| mended | answer | "),
         (("ingest", "--documents", "20", "--no-embedding"), "0 texts embedded"),
     ],
 )

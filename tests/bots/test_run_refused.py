@@ -50,7 +50,7 @@ async def test_a_refusal_is_told_and_tried_again_with_that_sdk_alone(
     folder: pathlib.Path, platform: str, mend: str
 ) -> None:
     more = {"PYTHONPROFILEIMPORTTIME": "1", "CITEBOT_MONITORING__PORT": str(watched := free_port())}
-    async with refusing(platform) as env, running(folder, **env, **more) as citebot:
+    async with refusing(platform) as env, running(folder, anew=True, **env, **more) as citebot:
         await until(lambda: "trying again in" in citebot.log() or citebot.process.returncode is not None, 60.0)
         status, _, _ = await citebot.command("sources")
         assert status == 0, "the rest runs on"

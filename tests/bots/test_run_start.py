@@ -81,13 +81,13 @@ async def test_it_is_connected_whatever_is_due(tmp_path: pathlib.Path, model: Op
     async with slack_server() as slack, discord_server() as discord, telegram_server() as telegram:
         env = {**slack.environment, **discord.environment, **telegram.environment}
         began = time.monotonic()
-        async with running(tmp_path, **env) as citebot:
+        async with running(tmp_path, anew=True, **env) as citebot:
             idle = await connected(citebot, began)
             assert await citebot.end() == 0
         damage(tmp_path)
         (tmp_path / "run.log").write_text("")
         began = time.monotonic()
-        async with running(tmp_path, **env) as citebot:
+        async with running(tmp_path, anew=True, **env) as citebot:
             assert await connected(citebot, began) < max(WITHIN, 1.5 * idle)
             asked = time.monotonic()
             telegram.say(42, QUESTION)

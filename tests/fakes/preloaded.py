@@ -21,8 +21,9 @@ from contextlib import suppress
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HEAVY = (
-    *("aiogram", "aiohttp.web", "aiosqlite", "apscheduler.schedulers.asyncio", "asyncpg", "discord", "jinja2", "openai"),
-    *("prometheus_client", "pydantic_settings", "rich.console", "slack_bolt.async_app", "sqlalchemy.ext.asyncio", "typer"),
+    *("aiogram", "aiohttp.web", "aiosqlite", "apscheduler.schedulers.asyncio", "asyncpg", "discord", "jinja2"),
+    *("openai", "prometheus_client", "pydantic_settings", "rich.console", "slack_bolt.async_app"),
+    *("sqlalchemy.ext.asyncio", "typer"),
 )
 """None that begins a thread when it is imported, as numpy and onnxruntime do: it would be missing after the fork."""
 _LARGEST = 1 << 17

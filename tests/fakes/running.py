@@ -113,7 +113,7 @@ async def command(folder: pathlib.Path, env: Mapping[str, str], *args: str) -> t
 async def running(folder: pathlib.Path, *, anew: bool = False, **env: str) -> AsyncIterator[Running]:
     """Begin ``citebot run``; whatever is left of it in the end is killed.
 
-    It is forked with its libraries loaded; in a long run, and when ``anew``, it loads them itself.
+    It is forked with its libraries loaded; in a long run, and when ``anew``, as its start is looked at, it loads them itself.
     """
     known = environment(**env)
     with (folder / "run.log").open("ab") as log:

@@ -54,7 +54,7 @@ def turned(buttons: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("platform", ["discord", "slack"])
 @given(documents)
-@settings(max_examples=scaled(12), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=scaled(6), deadline=None, suppress_health_check=list(HealthCheck))
 def test_the_pages_are_the_parts(platform: str, document: Document) -> None:
     whole = viewed(document)
     if platform == "discord":
