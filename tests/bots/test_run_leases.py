@@ -38,6 +38,7 @@ async def test_no_run_is_begun_beside_one_that_is_alive(database: Database) -> N
     assert not await states.begin("docs", after=NOW, at=later, lease=LEASE), "what is noted meanwhile ends no lease"
     await states.end("docs")
     assert await states.broken_off() == set()
+    assert not await states.begin("docs", after=NOW - timedelta(hours=1), at=later, lease=LEASE), "it ran meanwhile"
     assert await states.begin("docs", after=NOW, at=later, lease=LEASE)
 
 

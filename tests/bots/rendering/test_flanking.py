@@ -73,6 +73,7 @@ def test_a_pair_of_marks_within_cjk_text_styles_what_is_between(
         ('请读**"手册"**第3页', [("", "请读"), ("strong", '"手册"'), ("", "第3页")]),
         ("**注意：**请勿转发", [("strong", "注意："), ("", "请勿转发")]),
         ("これは*「例」*です", [("", "これは"), ("emphasis", "「例」"), ("", "です")]),
+        ("See**「例」**and", [("", "See"), ("strong", "「例」"), ("", "and")]),
         ("**이것(휴가)**은", [("strong", "이것(휴가)"), ("", "은")]),
         ("年\U000e0100**“假”**前", [("", "年\U000e0100"), ("strong", "“假”"), ("", "前")]),
         # What is not meant as emphasis stays as it is.

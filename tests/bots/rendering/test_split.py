@@ -22,9 +22,9 @@ def parts_of(document: Document | str, limit: int, markup: type[Markup] = Discor
 
 
 def test_a_paragraph_ends_behind_a_sentence_then_a_word_then_a_character() -> None:
-    assert parts_of("One is here. Two is there, and Dr. Smith too. Three.", 47) == [
+    assert parts_of("One is here. Two is there, and Dr. Smith too. Three more.", 53) == [
         "One is here. Two is there, and Dr. Smith too.",
-        "Three.",
+        "Three more.",
     ]
     assert parts_of("one two three four five six", 15) == ["one two three", "four five six"]
     assert parts_of("👩‍👩‍👧‍👦" * 3, 25) == ["👩‍👩‍👧‍👦👩‍👩‍👧‍👦", "👩‍👩‍👧‍👦"]

@@ -52,6 +52,7 @@ def test_words_come_as_they_are_written() -> None:
         ("Head\n\n```py\nprint(1)\n", "Head"),
         ("A [link](https://x", "A"),
         ("A **bold", "A"),
+        ("See ( and *b [c* then", "See ( and"),
         ("See https://evil.exam", "See"),
         ("# Title\n\nWords he", "# Title\n\nWords"),
         ("1. one\n\n   more\n\n2. two and", "1. one\n\n   more\n2. two"),
