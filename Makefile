@@ -43,7 +43,7 @@ demo:
 	fi
 
 $(DEMO)/.ready: pyproject.toml constraints.txt
-	@echo "1/3  Installing into $(DEMO) (about a minute, 1 GB, once) ..."
+	@echo "1/3  Installing into $(DEMO) (about a minute, 650 MB, once) ..."
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed, this is " + sys.version.split()[0] + ": make demo PYTHON=python3.12")'
 	@$(PYTHON) -m venv $(DEMO)
 	@$(DEMO)/bin/python -m pip $(PIP_INSTALL) -e .
