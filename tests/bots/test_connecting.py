@@ -72,10 +72,19 @@ async def keep(
     return connection, platform, told
 
 
-async def test_a_refusal_is_told_once_and_tried_again(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def waits_in(caplog: pytest.LogCaptureFixture) -> list[float]:
+    """Return the seconds to the next try, as they were told each time."""
+    found = (record.args for record in caplog.records)
+    return [float(str(args[2])) for args in found if isinstance(args, tuple) and len(args) == 3]
+
+
+async def test_a_refusal_is_told_once_and_tried_again_with_more_patience(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     refused = PlatformAuthError("the token was refused")
-    connection, platform, told = await keep(tmp_path, monkeypatch, [refused, refused, refused], 0.5)
+    connection, platform, told = await keep(tmp_path, monkeypatch, [refused, refused, refused])
     assert told == [("discord", "discord doesn't work: the token was refused")]
+    assert waits_in(caplog) == pytest.approx([0.03, 0.06, 0.12])
     assert len(platform.tries) == 4
     assert connection.state is LinkState.CONNECTED
 
@@ -94,9 +103,17 @@ async def test_a_long_outage_is_told_and_waits_grow(
     away = PlatformUnreachable("no connection")
     connection, _, told = await keep(tmp_path, monkeypatch, [away] * 9, 0.6)
     assert told == [("discord", "discord doesn't work: no connection")]
-    waits = [record.args[2] for record in caplog.records if isinstance(record.args, tuple) and len(record.args) == 3]
-    assert waits == pytest.approx([0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.06, 0.06, 0.06])
+    assert waits_in(caplog) == pytest.approx([0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.06, 0.06, 0.06])
     assert connection.state is LinkState.CONNECTED
+
+
+async def test_whoever_was_connected_for_long_begins_with_the_shortest_wait(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(connecting, "_STEADY", 0.4)
+    away = PlatformUnreachable("no connection")
+    await keep(tmp_path, monkeypatch, [away, away, away, 0.5, away, 0.0, away])
+    assert waits_in(caplog) == pytest.approx([0.001, 0.002, 0.004, 0.001, 0.002, 0.004, 0.008])
 
 
 async def test_an_outage_of_a_day_is_tried_to_its_end(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
