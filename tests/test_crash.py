@@ -116,43 +116,33 @@ def large_scene(tmp_path_factory: pytest.TempPathFactory, forked: Workers) -> Sc
     return _scene(tmp_path_factory.mktemp("large"), forked, job, before, target)
 
 
+def _killed(folder: pathlib.Path, forked: Workers, scene: Scene, *, trials: int, in_a_row: int) -> None:
+    """Kill at random moments, then go on; in the end all is as if nothing had happened."""
+    drawn = random.Random(os.urandom(8))
+    for trial in range(trials):
+        here = folder / str(trial)
+        shutil.copytree(scene.before, here)
+        points = [drawn.randint(1, scene.moments) for _ in range(in_a_row)]
+        for point in points:
+            forked.start(replace(scene.job, folder=str(here), die_at=point))
+            forked.wait()
+        _assert_same(here, scene, f"killed at {points} of {scene.moments}")
+
+
 def test_killed_before_and_after_every_kind_of_step(tmp_path: pathlib.Path, forked: Workers, scene: Scene) -> None:
     """Also while it recovers from having been killed."""
-    drawn = random.Random(os.urandom(8))
-    for trial in range(scaled(2)):
-        folder = tmp_path / str(trial)
-        shutil.copytree(scene.before, folder)
-        points = [drawn.randint(1, scene.moments) for _ in range(KILLS_IN_A_ROW)]
-        for point in points:
-            forked.start(replace(scene.job, folder=str(folder), die_at=point))
-            forked.wait()
-        _assert_same(folder, scene, f"killed at {points} of {scene.moments}")
+    _killed(tmp_path, forked, scene, trials=scaled(2), in_a_row=KILLS_IN_A_ROW)
 
 
 def test_killed_while_another_embedder_takes_over(
     tmp_path: pathlib.Path, forked: Workers, embedder_scene: Scene
 ) -> None:
-    drawn = random.Random(os.urandom(8))
-    for trial in range(scaled(1)):
-        folder = tmp_path / str(trial)
-        shutil.copytree(embedder_scene.before, folder)
-        point = drawn.randint(1, embedder_scene.moments)
-        forked.start(replace(embedder_scene.job, folder=str(folder), die_at=point))
-        forked.wait()
-        _assert_same(folder, embedder_scene, f"killed at {point} of {embedder_scene.moments}")
+    _killed(tmp_path, forked, embedder_scene, trials=scaled(1), in_a_row=1)
 
 
 def test_killed_while_readers_change(tmp_path: pathlib.Path, forked: Workers, readers_scene: Scene) -> None:
     """What is stored, and what both indexes hold, is for the new readers in the end."""
-    drawn = random.Random(os.urandom(8))
-    for trial in range(scaled(1)):
-        folder = tmp_path / str(trial)
-        shutil.copytree(readers_scene.before, folder)
-        points = [drawn.randint(1, readers_scene.moments) for _ in range(KILLS_IN_A_ROW)]
-        for point in points:
-            forked.start(replace(readers_scene.job, folder=str(folder), die_at=point))
-            forked.wait()
-        _assert_same(folder, readers_scene, f"killed at {points} of {readers_scene.moments}")
+    _killed(tmp_path, forked, readers_scene, trials=scaled(1), in_a_row=KILLS_IN_A_ROW)
     new = reader_set_of({"slack:T/@U2"})
     entries = [parts_of_entry(entry)[1] for entry in readers_scene.undisturbed["vector ids"]]
     assert sorted(set(entries)) == ["", new]

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from bots.platform import Button, Inbox, View
 from bots.rendering.parse import parse_markdown, parse_partial
@@ -47,6 +47,13 @@ async def connected(platform: Serving, inbox: Inbox) -> AsyncIterator["asyncio.T
         serving.cancel()
         connecting.cancel()
         await asyncio.gather(serving, connecting, return_exceptions=True)
+
+
+async def answered(scene: Scene[Any, Any], *buttons: Button, prompts: tuple[str, ...] = ()) -> None:
+    """Let an answer with these buttons stand under the newest question that was handed over."""
+    incoming = (await scene.inbox.wait())[-1]
+    (part,) = scene.platform.render(view("Five.", *buttons, prompts=prompts))
+    await scene.platform.send(incoming, part, begun=None, key="k", number=0)
 
 
 def view(text: str, *buttons: Button, prompts: tuple[str, ...] = ()) -> View:

@@ -16,16 +16,10 @@ from bots.settings import load_settings
 from ragcore.reports import SyncReport
 from ragcore.stores.registry import Registry
 from ragcore.types import Answer
+from tests.fakes.settings import read_by_all
 from tests.soak import scaled
 
-SETTINGS = """
-[knowledge_bases.places]
-readers = ["*"]
-[[sources]]
-name = "places"
-type = "files"
-path = "places"
-"""
+SETTINGS = read_by_all("places")
 NAMES = ("Harbour", "Lighthouse", "Orchard", "Quarry", "Windmill")
 ASKERS = 2
 ROUNDS = 6

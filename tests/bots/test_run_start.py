@@ -10,6 +10,7 @@ import pytest
 
 from tests.fakes.openai_server import OpenAIServer, Reply, Request
 from tests.fakes.running import Running, command, environment, running
+from tests.fakes.settings import read_by_all
 from tests.fakes.waiting import until
 from tests.servers.discord import discord_server
 from tests.servers.slack import slack_server
@@ -22,14 +23,7 @@ provider = "openai"
 base_url = "{url}"
 model = "vectors"
 batch_size = 500
-[knowledge_bases.handbook]
-readers = ["*"]
-[[sources]]
-name = "handbook"
-type = "files"
-path = "documents"
-schedule = "1h"
-"""
+""" + read_by_all("handbook", path="documents", more='schedule = "1h"')
 QUESTION = "How many unused leave days may be carried over?"
 WITHIN = 10.0
 """Seconds to be connected, on a machine that has nothing else to do."""

@@ -14,6 +14,7 @@ from tests.fakes.balancing import Balancer, balancer
 from tests.fakes.openai_server import OpenAIServer, Reply, Request
 from tests.fakes.ports import free_port
 from tests.fakes.running import Running, running
+from tests.fakes.settings import read_by_all
 from tests.fakes.waiting import until
 from tests.servers.discord import DiscordServer, discord_server
 from tests.servers.slack import Rates, SlackServer, slack_server
@@ -39,14 +40,7 @@ lease = 3
 [telegram]
 webhook_url = "{webhook}/telegram"
 webhook_port = {port}
-[knowledge_bases.handbook]
-readers = ["*"]
-[[sources]]
-name = "handbook"
-type = "files"
-path = "{documents}"
-schedule = "1h"
-"""
+""" + read_by_all("handbook", path="{documents}", more='schedule = "1h"')
 QUESTION = "How many unused leave days may be carried over?"
 ANSWER = "Up to five unused leave days may be carried over into the next year [ID:0]."
 LEAVE = "# Leave\n\nUp to five unused leave days may be carried over into the next year. This is version {version}."

@@ -9,15 +9,21 @@ from bots.settings import load_settings
 from ragcore.errors import ConfigError
 from tests.fakes.running import is_setting
 
-HANDBOOK = """
-[knowledge_bases.handbook]
+
+def read_by_all(name: str, *, path: str = "", more: str = "") -> str:
+    """Return settings of a folder that everybody may read, beside them under its name unless there is a path."""
+    return f"""
+[knowledge_bases.{name}]
 readers = ["*"]
 [[sources]]
-name = "handbook"
+name = "{name}"
 type = "files"
-path = "handbook"
+path = "{path or name}"
+{more}
 """
-"""A folder beside the settings that everybody may read."""
+
+
+HANDBOOK = read_by_all("handbook")
 
 
 def forget_settings(monkeypatch):

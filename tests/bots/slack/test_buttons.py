@@ -9,23 +9,21 @@ from bots.rendering.parse import parse_markdown
 from ragcore.errors import (
     StoreError,
 )
-from tests.bots.scene import view
+from tests.bots.scene import answered, view
 from tests.bots.slack.scene import ASKER, CHANNEL, DIRECT, NAME, Scene
 from tests.fakes.waiting import until
 from tests.servers.faults import Fault
 
 
-async def answered(scene: Scene, *buttons: Button) -> dict[str, object]:
+async def asked_and_answered(scene: Scene, *buttons: Button) -> dict[str, object]:
     scene.server.say(CHANNEL, f"{NAME} how many?")
-    (incoming,) = await scene.inbox.wait()
-    (part,) = scene.platform.render(view("Five.", *buttons))
-    await scene.platform.send(incoming, part, begun=None, key="k", number=0)
+    await answered(scene, *buttons)
     (message,) = scene.server.answers(CHANNEL)
     return message
 
 
 async def test_votes(scene: Scene) -> None:
-    message = await answered(scene, Button.FEEDBACK)
+    message = await asked_and_answered(scene, Button.FEEDBACK)
     scene.server.press(message, "cb:up:0123abcd:", channel=CHANNEL)
     scene.server.press(message, "cb:down:0123abcd:", channel=CHANNEL)
     await until(lambda: scene.server.shown)
@@ -42,7 +40,7 @@ async def test_votes(scene: Scene) -> None:
 
 
 async def test_quotes_and_delete(scene: Scene) -> None:
-    message = await answered(scene, Button.FEEDBACK, Button.QUOTES, Button.DELETE)
+    message = await asked_and_answered(scene, Button.FEEDBACK, Button.QUOTES, Button.DELETE)
     scene.server.press(message, "cb:quotes:0123abcd:", channel=CHANNEL, user="U2")
     await until(lambda: scene.server.views)
     (gone,) = scene.server.views.values()
@@ -58,7 +56,7 @@ async def test_quotes_and_delete(scene: Scene) -> None:
 
 @pytest.mark.parametrize("act", ["down", "quotes", "delete"])
 async def test_two_quick_presses_do_what_one_does(scene: Scene, act: str) -> None:
-    message = await answered(scene, Button.FEEDBACK, Button.QUOTES, Button.DELETE)
+    message = await asked_and_answered(scene, Button.FEEDBACK, Button.QUOTES, Button.DELETE)
     scene.inbox.quoted["0123abcd"] = view("> Five days.")
     for _ in range(2):
         scene.server.press(message, f"cb:{act}:0123abcd:", channel=CHANNEL)
@@ -71,7 +69,7 @@ async def test_two_quick_presses_do_what_one_does(scene: Scene, act: str) -> Non
 
 
 async def test_quotes_that_take_long_are_shown_in_an_open_modal(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    message = await answered(scene, Button.QUOTES)
+    message = await asked_and_answered(scene, Button.QUOTES)
     found, told = asyncio.Event(), set[str]()
 
     async def quotes(reference: str, readers: frozenset[str]) -> View:
@@ -102,7 +100,7 @@ async def test_quotes_that_no_modal_waits_for_are_looked_for_no_longer(
             ended.append(reference)
 
     monkeypatch.setattr(scene.inbox, "quotes", slowly)
-    message = await answered(scene, Button.QUOTES)
+    message = await asked_and_answered(scene, Button.QUOTES)
     scene.server.faults.add("views.open", Fault(status=200, error="expired_trigger_id"))
     scene.server.press(message, "cb:quotes:0123abcd:", channel=CHANNEL)
     await until(lambda: scene.server.shown)  # who pressed is told
@@ -123,7 +121,7 @@ async def test_a_suggested_question_is_asked_by_its_button(scene: Scene) -> None
 
 
 async def test_who_pressed_is_told_what_fails(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    message = await answered(scene, Button.QUOTES)
+    message = await asked_and_answered(scene, Button.QUOTES)
 
     async def quotes(reference: str, readers: frozenset[str]) -> View:
         raise StoreError("the index is away")

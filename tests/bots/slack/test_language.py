@@ -5,7 +5,7 @@ import pytest
 from bots.platform import Button
 from bots.words.captions import caption
 from bots.words.sentences import word
-from tests.bots.scene import view
+from tests.bots.scene import answered
 from tests.bots.slack.scene import CHANNEL, DIRECT, Scene
 from tests.fakes.waiting import until
 
@@ -25,9 +25,7 @@ async def test_the_first_sign_of_a_command(scene: Scene, text: str, fixed: str, 
 async def test_what_a_press_shows(scene: Scene, fixed: str, language: str) -> None:
     scene.inbox.fixed = fixed
     scene.server.say(DIRECT, "How many?")
-    (incoming,) = await scene.inbox.wait()
-    (part,) = scene.platform.render(view("Five.", Button.FEEDBACK, Button.QUOTES))
-    await scene.platform.send(incoming, part, begun=None, key="k", number=0)
+    await answered(scene, Button.FEEDBACK, Button.QUOTES)
     (message,) = scene.server.answers(DIRECT)
     scene.server.press(message, "cb:down:0123abcd:", channel=DIRECT)
     await until(lambda: scene.server.shown)

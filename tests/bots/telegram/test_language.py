@@ -5,7 +5,7 @@ import pytest
 from bots.platform import Button
 from bots.words.captions import REASONS, caption
 from bots.words.sentences import word
-from tests.bots.scene import REFERENCE, view
+from tests.bots.scene import REFERENCE, answered
 from tests.bots.telegram.scene import ASKER, Scene
 from tests.fakes.waiting import until
 
@@ -22,9 +22,7 @@ async def told(scene: Scene, message: dict[str, object], data: str) -> str:
 async def test_what_a_press_shows_and_the_reference_of_what_failed(scene: Scene, fixed: str, language: str) -> None:
     scene.inbox.fixed = fixed
     scene.server.say(ASKER, "How many?")
-    (incoming,) = await scene.inbox.wait()
-    (part,) = scene.platform.render(view("Five.", Button.FEEDBACK, Button.QUOTES))
-    await scene.platform.send(incoming, part, begun=None, key="k", number=0)
+    await answered(scene, Button.FEEDBACK, Button.QUOTES)
     (answer,) = scene.server.answers(ASKER)
     assert await told(scene, answer, f"cb:quotes:{REFERENCE}:") == word("quotes_gone", language)
     await told(scene, answer, f"cb:down:{REFERENCE}:")

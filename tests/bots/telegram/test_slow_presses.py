@@ -4,7 +4,7 @@ import pytest
 
 from bots.platform import Button
 from bots.rendering.telegram import render_telegram_quotes
-from tests.bots.scene import view
+from tests.bots.scene import answered, view
 from tests.bots.telegram.scene import ASKER, GROUP, Scene
 from tests.fakes.threads import Threads
 from tests.fakes.waiting import until
@@ -13,9 +13,7 @@ from tests.servers.faults import Fault
 
 async def test_a_press_that_hangs_keeps_no_question_waiting(scene: Scene) -> None:
     scene.server.say(ASKER, "How many?")
-    (incoming,) = await scene.inbox.wait()
-    (part,) = scene.platform.render(view("Five.", Button.FEEDBACK))
-    await scene.platform.send(incoming, part, begun=None, key="k", number=0)
+    await answered(scene, Button.FEEDBACK)
     (answer,) = scene.server.answers(ASKER)
     (up,) = [b["callback_data"] for row in answer["reply_markup"]["inline_keyboard"] for b in row if b["text"] == "👍"]
     scene.server.faults.add("editMessageReplyMarkup", Fault(status=200, delay=6.0))
@@ -28,9 +26,7 @@ async def test_a_press_that_hangs_keeps_no_question_waiting(scene: Scene) -> Non
 async def test_what_telegram_asks_to_wait_for_is_done_then(scene: Scene) -> None:
     wait = Fault(status=429, wait=1)
     scene.server.say(GROUP, "@citebot_bot how many?")
-    (incoming,) = await scene.inbox.wait()
-    (part,) = scene.platform.render(view("Five.", Button.FEEDBACK, Button.QUOTES))
-    await scene.platform.send(incoming, part, begun=None, key="k", number=0)
+    await answered(scene, Button.FEEDBACK, Button.QUOTES)
     answer = scene.server.answers(GROUP)[-1]
     scene.server.faults.add("sendMessage", wait)
     scene.server.faults.add("editMessageReplyMarkup", wait)
@@ -48,9 +44,7 @@ async def test_long_quotes_are_written_in_a_thread(scene: Scene, monkeypatch: py
     watched = threads.watched("quotes", render_telegram_quotes)
     monkeypatch.setattr("bots.telegram.pressing.render_telegram_quotes", watched)
     scene.server.say(GROUP, "@citebot_bot how many?")
-    (incoming,) = await scene.inbox.wait()
-    (part,) = scene.platform.render(view("Five.", Button.QUOTES))
-    await scene.platform.send(incoming, part, begun=None, key="k", number=0)
+    await answered(scene, Button.QUOTES)
     scene.inbox.quoted["0123abcd"] = view("> Five days. " * 200)
     scene.server.press(scene.server.answers(GROUP)[-1], "cb:quotes:0123abcd:")
     await until(lambda: "Five days." in scene.server.answers(GROUP)[-1]["text"])
@@ -59,9 +53,7 @@ async def test_long_quotes_are_written_in_a_thread(scene: Scene, monkeypatch: py
 
 async def test_two_quick_presses_do_what_one_does(scene: Scene) -> None:
     scene.server.say(ASKER, "How many?")
-    (incoming,) = await scene.inbox.wait()
-    (part,) = scene.platform.render(view("Five.", Button.FEEDBACK, Button.QUOTES, prompts=("What is new?",)))
-    await scene.platform.send(incoming, part, begun=None, key="k", number=0)
+    await answered(scene, Button.FEEDBACK, Button.QUOTES, prompts=("What is new?",))
     (answer,) = scene.server.answers(ASKER)
     scene.inbox.quoted["0123abcd"] = view("> Five days.")
     for button in ("cb:quotes:0123abcd:", "cb:quotes:0123abcd:", "cb:ask:0123abcd:0", "cb:ask:0123abcd:0"):
