@@ -41,8 +41,10 @@ def print_manifest(config: Path | None, *, name: str, url: str) -> int:
 
 def _ask_readers() -> list[str]:
     typer.echo("Who may be answered in chat? Several with commas; Enter: nobody yet.")
-    typer.echo("  slack:T0123             a workspace      slack:T0123/C0456   a channel")
-    typer.echo("  email:ann@example.org   a person         *   anyone who can reach the bot")
+    typer.echo("  a workspace, server or group   slack:T0123   discord:1234   telegram:-1234")
+    typer.echo("  a channel                      slack:T0123/C0456   discord:1234/5678")
+    typer.echo("  a person                       email:a@example.org   discord:@1234   telegram:@1234")
+    typer.echo("  anyone who can reach the bot   *")
     while True:
         answer = str(typer.prompt("readers", default="", show_default=False))
         try:
