@@ -3,6 +3,7 @@
 import pathlib
 import random
 from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
-from ragcore.errors import IndexDamaged
+from ragcore.errors import IndexDamaged, StoreError
 from ragcore.ingest import ingest
 from ragcore.library import Library
 from ragcore.library.recovery import check
@@ -217,15 +218,30 @@ async def test_a_change_of_readers_alone_reaches_both_indexes_and_embeds_nothing
         assert {health.state for health in await check(library)} == {IndexState.WELL}
 
 
-async def test_a_word_that_only_closed_documents_have_is_as_unknown_as_any(tmp_path: pathlib.Path) -> None:
-    """Whoever asks for it learns nothing from what is found, from its scores, or from what is judged relevant."""
+async def failing(_: object) -> int:
+    raise StoreError("the database failed")
+
+
+@pytest.mark.parametrize("state", ["live", "being written", "deleted"])
+@pytest.mark.parametrize("others", [0, 3], ids=["the only ones closed", "others are closed, too"])
+async def test_a_word_that_only_closed_documents_have_is_as_unknown_as_any(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, state: str, others: int
+) -> None:
+    """Whoever asks for it learns nothing from what is found, from its scores, or from what is judged relevant.
+
+    Not even while the indexes hold what is not live yet, or any more.
+    """
     async with opened(tmp_path, WordEmbedder()) as library:
         await fill(library, {f"open{n}": f"The canteen has its {WORDS[n % 5]} on day {n}." for n in range(12)})
-        await fill_closed(
-            library,
-            {f"c{n}": f"Zyxgate takes over the canteen, says file {n}." for n in range(9)},
-            frozenset({"slack:T1/@U1"}),
-        )
+        for n in range(others):
+            await fill_closed(library, {f"other{n}": f"Canteen file {n}."}, frozenset({f"slack:T1/@V{n}"}))
+        closed = {f"c{n}": f"Zyxgate takes over the canteen, says file {n}." for n in range(9)}
+        if state == "being written":
+            monkeypatch.setattr(library.staging, "switch", failing)
+        with suppress(StoreError):
+            await fill_closed(library, closed, frozenset({"slack:T1/@U1"}))
+        if state == "deleted":
+            await library.staging.tombstone([f"s:{name}" for name in closed])
         audience = frozenset({"*"})
         search = Retriever(
             registry=library.registry, vectors=Nothing(), keywords=library.keywords, embedder=library.embedder

@@ -50,10 +50,18 @@ async def test_a_search_is_told_what_is_closed_and_told_anew_after_a_switch(
     nobody = Permitted(sets=frozenset(), closed=frozenset({mine, others}))
     assert await asked(frozenset()) == [{"kb": nobody}]
     await staging.tombstone(["s:board"])
-    assert await asked(workspace) == [{}], "what was closed is gone"
+    still = Permitted(sets=frozenset({mine}), closed=frozenset({others}))
+    assert await asked(workspace) == [{"kb": still}], "it is gone, and the indexes may still hold it"
+    await staging.forget(await staging.garbage())
+    assert await asked(workspace) == [{}], "what was closed is swept"
     await put(staging, vectors, *made("s:team", ["team"], readers=board))
     await put(staging, vectors, *made("s:again", ["again"]))
+    await staging.forget(await staging.garbage())
     assert await asked(workspace) == [{"kb": closed}]
+    await staging.stage(made("s:new", ["new"], readers=frozenset({"slack:T/@U7"}))[1])
+    new = reader_set_of(frozenset({"slack:T/@U7"}))
+    being_written = Permitted(sets=frozenset(), closed=frozenset({others, new}))
+    assert await asked(workspace) == [{"kb": being_written}], "the indexes may hold it before it is live"
 
 
 async def test_reader_sets_are_read_from_their_own_index(database: Database) -> None:
