@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Generic
@@ -217,18 +217,29 @@ class Turns(Generic[R]):
 
     async def _beat(self) -> None:
         """Keep the leases of what is under way, and take over what nobody works on any more."""
+        loop = asyncio.get_running_loop()
+        kept = loop.time()
         while True:
             await self._rest()
             try:
-                jobs = list(self._lanes)
-                held = await self._claims.heartbeat([job.claim for job in jobs])
-                for job in jobs:
-                    if job.claim.reference not in held and not job.done:
-                        job.lost = True
-                        job.interrupt()
+                began, jobs = loop.time(), list(self._lanes)
+                async with asyncio.timeout(self._lease / 3):
+                    held = await self._claims.heartbeat([job.claim for job in jobs])
+                kept = began
+                self._lose(job for job in jobs if job.claim.reference not in held)
                 await self._catching_up.resume()
-            except CitebotError as error:
+            except (CitebotError, TimeoutError) as error:
                 log.warning("the claims could not be kept: %s: %s", type(error).__name__, error)
+                if not self._alone and loop.time() - kept >= self._lease / 3 * 2:
+                    # Soon others may take them, and no two may write over each other.
+                    self._lose(self._lanes)
+
+    def _lose(self, jobs: Iterable[Job]) -> None:
+        """Write no more of what others have, or may have soon; whatever is still ours then is taken up anew."""
+        for job in jobs:
+            if not job.done:
+                job.lost = True
+                job.interrupt()
 
     async def deleted(self, conversation: ConversationKey, message: str) -> None:
         """Withdraw the answer to a message that its asker deleted."""

@@ -113,8 +113,6 @@ class Standing(Generic[R]):
     async def intend(self, number: int, key: str) -> None:
         """Record that a part is about to be sent; ClaimLost: don't send."""
         known = self._parts.get(number)
-        if known is not None and not known.done and known.key == key:
-            return
         await until_kept(lambda: self._claims.intend(self._claim, number, key), StoreError)
         self._parts[number] = Send(number=number, key=key, done=False, sent=known.sent if known else None)
 

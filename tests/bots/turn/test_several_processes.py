@@ -8,6 +8,7 @@ import pytest
 from bots.turn.claims import LEASE_SECONDS
 from bots.turn.claims.claim import Outcome
 from bots.words.sentences import word
+from ragcore.errors import StoreError
 from tests.bots.turn.flows import Model, answering, final, flowing
 from tests.fakes.platform import Server, asked
 from tests.fakes.virtual import run
@@ -124,5 +125,58 @@ def test_stop_reaches_the_process_that_writes(tmp_path: pathlib.Path, by_button:
                 assert bool(one.turns.running()) is not may
             assert one.texts("q1")[0].startswith(word("stopped"))
             assert await stop(claim.reference, "U1") is False, "there is nothing to stop any more"
+
+    run(talk())
+
+
+@pytest.mark.parametrize("how", ["fails", "hangs"])
+def test_who_cannot_keep_a_claim_writes_over_nobody_elses_answer(tmp_path: pathlib.Path, how: str) -> None:
+    async def away(_: object) -> frozenset[str]:
+        await asyncio.sleep(0.0 if how == "fails" else 1_000.0)
+        raise StoreError("the database is away")
+
+    async def talk() -> None:
+        server, where = Server(), tmp_path / "claims.sqlite"
+        slow = Model(lambda ask: answering(ask, pause=15.0))
+        async with (
+            flowing(where, server=server, model=slow, alone=False) as one,
+            flowing(where, server=server, alone=False),
+        ):
+            one.claims.heartbeat = away  # type: ignore[method-assign, assignment]
+            await one.turns.receive(asked("How many days?"))
+            await asyncio.sleep(LEASE_SECONDS)
+            (claim,) = await one.claims.by_message(asked("").conversation, "q1")
+            assert one.texts("q1") not in ([], [final("How many days?")]), "it was being written"
+            await one.claims.release(claim)  # its lease has run out
+            ended = len(server.calls)
+            while not (end := [name for _, name, _ in server.calls[ended:]].count("end")):  # noqa: ASYNC110
+                await asyncio.sleep(0.1)
+            assert end == 1
+            told = len(server.calls)
+            await asyncio.sleep(100)
+            assert [name for _, name, _ in server.calls[told:]] == []
+            assert one.texts("q1") == [final("How many days?")]
+
+    run(talk())
+
+
+def test_who_lost_a_claim_unawares_sends_no_answer(tmp_path: pathlib.Path) -> None:
+    async def talk() -> None:
+        server, where = Server(), tmp_path / "claims.sqlite"
+        slow = Model(lambda ask: answering(ask, pause=5.0))
+        async with (
+            flowing(where, server=server, model=slow, alone=False) as one,
+            flowing(where, server=server, alone=False) as other,
+        ):
+            await one.turns.receive(asked("How many days?"))
+            await asyncio.sleep(6.0)
+            (claim,) = await one.claims.by_message(asked("").conversation, "q1")
+            assert one.texts("q1") != [], "its first words stand"
+            await one.claims.release(claim)
+            (taken,) = await other.claims.abandoned(["discord"])
+            await other.claims.finish(taken, Outcome.ANSWERED)
+            one.claims.heartbeat = lambda held: asyncio.sleep(0, frozenset({claim.reference}))  # type: ignore[method-assign, assignment]
+            await one.idle()
+            assert "end" not in [name for _, name, _ in server.calls]
 
     run(talk())
