@@ -74,7 +74,7 @@ def test_what_is_shown_by_a_press_is_read_in_a_thread(monkeypatch: pytest.Monkey
             await flow.idle()
             ((reference, _),) = flow.model.turns.items()
             assert await flow.turns.quotes(reference, everybody) is not None
-            assert await flow.turns.share(reference, "U1", everybody) is not None
+            assert (await flow.turns.share(reference, "U1", everybody)).view is not None
 
     run(talk())
     assert threads.in_loop == {"shared": {False}, "quotes": {False}}

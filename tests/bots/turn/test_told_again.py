@@ -23,12 +23,12 @@ def test_passages_and_shared_answers_are_narrowed_as_their_channel_is() -> None:
             await flow.idle()
             (reference,) = [one.reference for one in flow.model.asked if isinstance(one, Ask)]
             assert await flow.turns.quotes(reference, ALONE)
-            assert await flow.turns.share(reference, "U1", frozenset({"*", HERE}))
+            assert (await flow.turns.share(reference, "U1", frozenset({"*", HERE}))).view is not None
             told = [one.knowledge_bases for one in flow.model.asked if isinstance(one, Recall)]
             assert told == [("handbook", "secret"), ("handbook",)]
             assert await flow.turns.quotes(reference, frozenset()) is None
-            assert await flow.turns.share(reference, "U1", frozenset()) is None
-            assert await flow.turns.share(reference, "U2", ALONE) is None
+            assert (await flow.turns.share(reference, "U1", frozenset())).state == "refused"
+            assert (await flow.turns.share(reference, "U2", ALONE)).state == "refused"
             assert len([one for one in flow.model.asked if isinstance(one, Recall)]) == 2
 
     run(talk())
