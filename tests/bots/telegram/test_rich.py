@@ -161,8 +161,10 @@ async def test_until_it_is_known_nothing_is_sent_as_a_rich_message() -> None:
             assert platform.render(view(TABLE))[0].rich is None
 
 
-async def test_a_server_without_them_is_asked_once_and_gets_html() -> None:
+async def test_a_server_without_them_is_asked_once_and_gets_html(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bots.telegram.rich, "WAITS", (0.01,))
     async with telegram_server(rates=FAST) as server, serving(server, Kept()) as platform:
+        await asyncio.sleep(0.2)
         (part,) = platform.render(view(TABLE))
         assert part.rich is None
         assert "<pre>" in part.html
