@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ragcore.errors import StoreError
 from ragcore.retrieval.background import Backgrounds
 from ragcore.retrieval.query import SearchQuery
-from ragcore.retrieval.scoring import Background
+from ragcore.retrieval.scoring import Background, idf
 from ragcore.retrieval.weighing import COMMON, WeighedQuery, weigh
 from ragcore.stores.chunk_vectors import ChunkVectors
 from ragcore.stores.indexes import Alternative, Hit, KeywordQuery, KeywordReader, KeywordSearch, Permitted, VectorIndex
@@ -232,13 +232,17 @@ def _found(reader: KeywordReader, within: Within, query: KeywordQuery, k: int) -
 
 
 def _exact(reader: KeywordReader, within: Within, weighed: WeighedQuery) -> dict[str, float]:
-    """Return, for each chunk with a rare identifier of the question, the share of them that it has."""
+    """Return, for each chunk with a rare identifier of the question, the share of them that it has, 0..1.
+
+    Less of it the more chunks have the identifier: what every fifth one names tells few of them apart.
+    """
     total = sum(weighed.exact.values())
+    rarest = idf(weighed.count, 1)
     shares: dict[str, float] = {}
     for term, rarity in weighed.exact.items():
         asked = KeywordQuery(clauses=((Alternative(terms=(term,)),),))
         for hit in _found(reader, within, asked, COMMON):
-            shares[hit.chunk_id] = shares.get(hit.chunk_id, 0.0) + rarity / total
+            shares[hit.chunk_id] = shares.get(hit.chunk_id, 0.0) + rarity / total * min(1.0, rarity / rarest)
     return shares
 
 

@@ -138,6 +138,14 @@ async def test_an_exact_identifier_finds_its_document_first(tmp_path: pathlib.Pa
             assert (await ids(search, question))[0] == "s:vpn"
 
 
+async def test_an_identifier_that_stands_nearly_everywhere_lifts_little(tmp_path: pathlib.Path) -> None:
+    about = {f"note{i}": f"# TW-200\n\nThe TW-200 has part {i}." for i in range(12)}
+    warranty = {"warranty": "# Warranty\n\nMeters of the TW series carry a warranty of 36 months from delivery."}
+    async with opened(tmp_path, WordEmbedder()) as library:
+        await fill(library, {**about, **warranty})
+        assert (await ids(retriever(library), "What is the warranty of a TW-200?"))[0] == "s:warranty"
+
+
 @pytest.mark.parametrize(
     ("question", "wanted"),
     [
