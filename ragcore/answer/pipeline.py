@@ -141,7 +141,7 @@ class Answerer:
         return found, chunks
 
     async def _second_look(self, question: Question, near: tuple[ScoredChunk, ...]) -> tuple[ScoredChunk, ...]:
-        """Return the chunks that came near to the gate if they say what is asked, in words of their own."""
+        """Return the chunks that came near to the gate if they say what is asked, or nearly, in words of their own."""
         return near if near and await self._extractive.speaks(question, near) else ()
 
     async def _write(

@@ -73,8 +73,8 @@ class ExtractiveWriter:
         yield Draft(text=found.text, chunks=chunks, nearest=nearest)
 
     async def speaks(self, question: Question, chunks: tuple[ScoredChunk, ...]) -> bool:
-        """Return whether chunks that came near to the relevance gate hold sentences that say what is asked."""
-        return (await extract(question.text, chunks, self._embedder, self._options, sure=False)).direct
+        """Return whether chunks that came near to the relevance gate say what is asked, or nearly."""
+        return bool((await extract(question.text, chunks, self._embedder, self._options, sure=False)).text)
 
 
 def under_nearest(quoted: str, language: str) -> str:

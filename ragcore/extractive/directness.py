@@ -39,22 +39,32 @@ def is_direct(question: str, matter: Matter, chosen: Sequence[int], options: Ext
     )
 
 
-def is_near(question: str, matter: Matter, chosen: Sequence[int], options: ExtractOptions) -> bool:
+def is_near(
+    question: str, matter: Matter, chosen: Sequence[int], options: ExtractOptions, *, sure: bool = True
+) -> bool:
     """Whether one of the chosen statements is of the matter, or of one that the question asks at once.
 
-    It holds a share of the telling words, and one of them by itself. Extremes and comparisons are no matter: "most"
-    says nothing about what there is most of.
+    It holds one of the telling words by itself, and enough of them, or is near in meaning; where it isn't ``sure`` that
+    the passages are relevant at all, both. Extremes and comparisons are no matter: "most" says nothing about what there
+    is most of.
     """
     said = statements(matter, chosen)
-    return any(_is_of(asked, matter, one, options) for asked in questions(question) for one in said)
+    return any(_is_of(asked, matter, one, options, sure=sure) for asked in questions(question) for one in said)
 
 
-def _is_of(question: str, matter: Matter, one: Statement, options: ExtractOptions) -> bool:
+def _is_of(question: str, matter: Matter, one: Statement, options: ExtractOptions, *, sure: bool) -> bool:
     telling = [j for j in _telling(matter.words, question) if not any(degrees(matter.words[j].written))]
     if not telling or one.held[telling].max() < options.met:
         return False
     weights = matter.weights[telling]
-    return float(one.best[telling] @ weights) >= options.enough_near * float(weights.sum())
+    share = float(one.best[telling] @ weights) / float(weights.sum())
+    felt = float(matter.felt[list(one.units)].max())
+    if np.isnan(felt):
+        return share >= (options.enough_near if sure else options.enough_near_alone)
+    by_words, by_meaning = share >= options.enough_near, felt >= options.felt_near
+    if not sure:
+        return by_words and by_meaning
+    return (by_words and felt >= options.felt_at_all) or (by_meaning and share >= options.some_near)
 
 
 def _telling(words: Sequence[Word], question: str) -> list[int]:

@@ -40,7 +40,7 @@ _RATE = _kind(
     ),
 )
 _AUXILIARY = "do|does|did|is|are|was|were|can|could|will|would|should|must|may|shall|has|have|had"
-_SPANS = rf"(?:\d[\d,.]*|{_NUMBERS}) (?:[a-z]+ )?(?:minutes?|hours?|days?|weeks?|months?|years?)"
+_SPANS = rf"(?:\d[\d,.]*|{_NUMBERS}) (?:[a-z]+ )?(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?)"
 _WHEN = _kind(
     asks=(
         f"when(?= (?:{_AUXILIARY}))|until|till|by what time|deadline|what (?:time|date|day)|which (?:day|month|year)"
@@ -64,8 +64,20 @@ _HOW_LONG = _kind(
     ),
     holds=(f"{_SPANS}|immediately|at once", r"\d{1,2}:\d{2}|\d\s?(?:年|月|日|天|周|个月|小时|分钟|点)|[个两]?工作日"),
 )
+_ZAHLEN = "eine[mnr]?|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf"
+_LASTS = _kind(
+    asks=("duration|dauer", "时长"),
+    holds=(
+        rf"(?:\d[\d,.]*|{_NUMBERS}|{_ZAHLEN}|an?|several|few) (?:[a-zäöü]+ )?(?:seconds?|minutes?|hours?|days?|weeks?"
+        "|months?|years?|sekunden?|minuten?|stunden?|tage?n?|wochen?|monate?n?|jahre?n?)"
+        "|immediately|at once|until|till|always|permanently|sofort|bis|characters?|letters?|digits?|zeichen",
+        r"\d{1,2}:\d{2}|[\d一二三四五六七八九十两半百][个\s]?(?:年|月|日|天|周|小时|分钟|秒|点|米|字|位)|工作日|立即|永久|长期"
+        r"|\d\s?[ckm]?m\b",
+    ),
+)
+"""What tells how long something is or takes: "pH 4.01" does not, though it is a number."""
 _FREQUENCY = _kind(
-    asks=("how (?:often|frequently)|wie oft", "多久一次|多长时间一次|几次"),
+    asks=("how (?:often|frequently)|wie oft", "(?:多久|多长时间).{0,6}一次|几次"),
     holds=("every|each|once|twice|daily|weekly|monthly|yearly|annual(?:ly)?|quarter(?:ly)?|\\d+ times", "每|次"),
 )
 _COUNT = _kind(
@@ -158,7 +170,9 @@ class Expectation:
         """Whether a text holds the amount, the time or the reason that is waited for."""
         if _REASON.holds in self._holds and not _REASON.holds.search(text):
             return False
-        if _WHEN.holds in self._amounts:
+        if self._amounts == [_HOW_LONG.holds]:
+            return bool(_LASTS.holds.search(text))
+        if any(kind.holds in self._amounts for kind in (_WHEN, _FREQUENCY)):
             return any(kind.holds.search(text) for kind in _TIMES)
         return not self._amounts or self.holds_amount(text)
 

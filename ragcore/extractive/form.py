@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection
+from itertools import takewhile
 
 from ragcore.terms import is_stop_word, terms
 
@@ -36,10 +37,15 @@ _NEXT_QUESTION = re.compile(
     r"|wer|was|wann|wo|wie|warum|welche\w*)\b)|[，,](?=为什么|什么时候|何时|多少|怎么|谁|哪)",
     re.IGNORECASE,
 )
-_WHO_IS = re.compile(r"^\W*who (?:is|are|was|were|leads?|heads?)\b", re.IGNORECASE)
+_WHO_IS = re.compile(
+    r"^\W*(?:who (?:is|are|was|were|leads?|heads?)|which (?:company|firm|supplier|manufacturer|city|country))\b",
+    re.IGNORECASE,
+)
 _NAME = re.compile(r"(?<=[\w,:;–-] )[A-Z][a-z]+|@|[\u3400-\u9fff]{2,}")
 _DENIES = re.compile(r"\b(?:not|no|never|without|nicht|kein\w*|ohne|pas|sans|sin)\b|n['’]t\b|不|没|无需", re.IGNORECASE)
-_MEASURED = re.compile(r"\bhow (?P<count>(?:many|much) )?", re.IGNORECASE)
+_MEASURED = re.compile(
+    r"\bhow (?P<count>(?:many|much) (?:of (?:all )?(?:my|your|our|their|the|these|those) )?)?", re.IGNORECASE
+)
 _NUMBER = re.compile(
     r"\d[\d.,]*|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozens?|hundreds?|thousands?)\b",
     re.IGNORECASE,
@@ -49,6 +55,11 @@ _CLAUSE = re.compile(
     r"|while|during|if|unless|without|bevor|nachdem|wenn|falls|während|ohne|avant|après|pendant|antes|después|durante)\b"
     r"(?P<said>.*)",
     re.IGNORECASE | re.DOTALL,
+)
+_ASIDE = re.compile(
+    r"^\W*(?:while|when(?:ever)?|if|before|after|during|unless|once|as soon as|until|without|although|because|since"
+    r"|bevor|nachdem|wenn|falls|während|sobald|obwohl|weil|ohne)\b[^,;:.]*,\s*",
+    re.IGNORECASE,
 )
 _BESIDE_NUMBER = 24
 """Characters on either side of a number within which it is said what it counts."""
@@ -103,18 +114,19 @@ def denies(question: str) -> bool:
 def measured(question: str, words: Collection[str]) -> tuple[str, bool] | None:
     """Return what a question asks the amount or degree of, as one of the written ``words``, and whether it is counted.
 
-    It is the word behind "how", "how many" or "how much": *people* of "how many people work there", *heavy* of "how
-    heavy is it", of which people are counted. None where a verb or a preposition follows, as in "how much is it".
+    It is the word behind "how", "how many" or "how much", or the next after it: *people* of "how many old people work
+    there", *heavy* of "how heavy is it", of which people are counted. None where a verb or a preposition follows, as in
+    "how much is it".
     """
     found = _MEASURED.search(question)
     if found is None:
         return None
     rest = question[found.end() :]
-    first = next((term for term in terms(rest)), None)
-    if first is None or is_stop_word(first):
-        return None
-    written = rest[first.start : first.end].lower()
-    return (written, bool(found["count"])) if written in words else None
+    for term in takewhile(lambda term: not is_stop_word(term), terms(rest)):
+        written = rest[term.start : term.end].lower()
+        if written in words:
+            return written, bool(found["count"])
+    return None
 
 
 def circumstance(question: str) -> str:
@@ -124,6 +136,14 @@ def circumstance(question: str) -> str:
     """
     found = _CLAUSE.search(question)
     return found["said"] if found else ""
+
+
+def main_clause(sentence: str) -> str:
+    """Return a sentence without the clause that it opens with: "while it is repaired, a loan meter is sent".
+
+    What such a clause names is known to the reader already; the sentence says nothing of it.
+    """
+    return _ASIDE.sub("", sentence)
 
 
 def beside_numbers(text: str) -> str:

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from ragcore.errors import ModelError
 from ragcore.extractive.degrees import grades_alike
 from ragcore.extractive.expectation import Expectation, is_of_kind
-from ragcore.extractive.form import beside_numbers, measured
+from ragcore.extractive.families import names_family
+from ragcore.extractive.form import beside_numbers, circumstance, is_how_to, main_clause, measured
 from ragcore.extractive.likeness import Floats, Likeness, words_to_embed
 from ragcore.extractive.options import ExtractOptions
 from ragcore.extractive.pools import is_named, names_of, opening, place, pool, speaks
@@ -75,12 +76,9 @@ async def weigh_units(
     kinds = np.array([[float(_says_kind(word.written, unit.text)) for word in words] for unit in units])
     kinds = kinds.reshape(len(units), len(words))
 
-    def covered(likeness: Likeness) -> Floats:
-        held = np.maximum(likeness.matrix(words, pools, names), kinds)
-        return _coverage(held, likeness.matrix(words, topics)[above], weight, options)
-
     plain = Likeness((), None)
-    by_words = options.words * covered(plain)
+    shared = np.maximum(plain.matrix(words, pools, names), kinds)
+    by_words = options.words * _coverage(shared, plain.matrix(words, topics)[above], weight, options)
     felt = await _felt(question, units, chunks, by_words * worth, embedder, options)
     likeness = plain
     if not np.isnan(felt).all():
@@ -91,8 +89,11 @@ async def weigh_units(
         likeness = Likeness(alone, await _embedded(embedder, alone))
 
     held = np.maximum(likeness.matrix(words, pools, names), kinds)
-    around = likeness.matrix(words, places)[above]
-    scores = options.words * covered(likeness) + options.meaning * np.nan_to_num(felt)
+    if not (circumstance(question) or is_how_to(question)):
+        told = likeness.matrix(words, [pool(main_clause(text)) for text in spoken], names)
+        held = np.maximum(np.minimum(held, np.maximum(told, kinds)), options.aside * held)
+    around, topic = (likeness.matrix(words, texts)[above] for texts in (places, topics))
+    scores = options.words * _coverage(held, topic, weight, options) + options.meaning * np.nan_to_num(felt)
     counted = _counted(question, units, words, held, likeness)
     scores = scores + options.expected * counted * np.array([expectation.met(unit.text) for unit in units])
     scores = (scores + options.named * np.array([is_named(unit, asked) for unit in units])) * worth
@@ -114,8 +115,8 @@ async def weigh_units(
 
 
 def _says_kind(word: str, text: str) -> bool:
-    """Whether a text has what a word only names the kind of, a rate or an extreme, without the word itself."""
-    return is_of_kind(word, text) or grades_alike(word, text)
+    """Whether a text has what a word only names the kind of, a rate or an extreme, or the family of, without it."""
+    return is_of_kind(word, text) or grades_alike(word, text) or names_family(word, text)
 
 
 async def _felt(

@@ -21,6 +21,9 @@ class ExtractOptions:
     meaning: float = 0.4
     passage: float = 0.5
     """How much a sentence loses for standing in a passage that is worth nothing beside the best one."""
+    aside: float = 0.5
+    """What a word counts that only the clause has with which a sentence opens: "while a TW-200 is being repaired under
+    warranty, a loan meter is sent" says nothing about the warranty of a TW-200."""
     around: float = 0.7
     """What a word of the question counts that only the title, a heading or the first sentence of the passage has: a
     passage says first what it is about, and often doesn't repeat it."""
@@ -67,5 +70,13 @@ class ExtractOptions:
     questions of benchmarks.own_questions were answered that have no answer."""
     enough_near: float = 0.4
     """Which share of the question's telling words a statement must hold to be shown as near to what is asked."""
+    enough_near_alone: float = 0.5
+    """The same where neither the relevance of its passage nor its meaning speaks for it."""
+    some_near: float = 0.25
+    """The same where its meaning is near, too."""
+    felt_near: float = 0.45
+    """From this cosine with the question on, a statement is near to it in meaning."""
+    felt_at_all: float = 0.3
+    """Below this one it is far from it, whatever words it shares: a meeting room isn't the room of a laboratory."""
     known_languages: frozenset[str] | None = frozenset({"en"})
     """Those in which the embedder can compare; None: all."""

@@ -8,10 +8,10 @@ from ragcore.extractive.directness import is_direct, is_near
 from ragcore.extractive.expectation import Expectation
 from ragcore.extractive.matter import weigh_units
 from ragcore.extractive.options import ExtractOptions
-from ragcore.extractive.pools import is_named
+from ragcore.extractive.pools import is_named, place
 from ragcore.extractive.units import Unit, units_of
 from ragcore.extractive.wording import worded
-from ragcore.extractive.words import question_words
+from ragcore.extractive.words import LIGHTEST, Word, content, question_words
 from ragcore.models.embeddings import Embedder
 from ragcore.types import ScoredChunk
 
@@ -46,7 +46,7 @@ async def extract(
     before it, a line that introduces a list brings the list, and sentences that follow each other in the document
     keep their order. A table row begins with what it is of and goes on in ``column: value``, with the columns that were
     asked for. Nothing when the sentences are of another matter; ``sure`` says that the chunks passed the relevance
-    gate, else only a direct answer is worth showing.
+    gate, else more must speak for what is only near.
     """
     units = _units(question, chunks, options)
     if not units:
@@ -56,10 +56,9 @@ async def extract(
     chosen = choose(question, matter, expectation, options)
     if is_direct(question, matter, chosen.units, options):
         return Extract(text=_worded(units, chosen, question), direct=True)
-    if sure:
-        near = choose(question, matter, expectation, replace(options, sentences=options.sentences_near))
-        if is_near(question, matter, near.units, options):
-            return Extract(text=_worded(units, near, question))
+    near = choose(question, matter, expectation, replace(options, sentences=options.sentences_near))
+    if is_near(question, matter, near.units, options, sure=sure):
+        return Extract(text=_worded(units, near, question))
     return _NOTHING
 
 
@@ -68,7 +67,26 @@ def _worded(units: Sequence[Unit], chosen: Chosen, question: str) -> str:
 
 
 def _units(question: str, chunks: Sequence[ScoredChunk], options: ExtractOptions) -> list[Unit]:
-    """Return what may be quoted: all units of the best chunks, of the others the rows that bear the name asked for."""
-    asked = {word.term for word in question_words(question, identifier=options.identifier)}
+    """Return what may be quoted: all units of the chunks that are read, of others the rows that bear the name asked."""
+    words = question_words(question, identifier=options.identifier)
+    asked = {word.term for word in words}
+    read = _read(words, chunks, options)
     units = [unit for index, scored in enumerate(chunks) for unit in units_of(scored.chunk, index, options.sentences)]
-    return [unit for unit in units if unit.chunk < options.chunks or is_named(unit, asked)]
+    return [unit for unit in units if unit.chunk in read or is_named(unit, asked)]
+
+
+def _read(words: Sequence[Word], chunks: Sequence[ScoredChunk], options: ExtractOptions) -> set[int]:
+    """Return the indexes of the best chunks, and for a word of the question that none of them has the next that does.
+
+    Of the warranty of a TW-200 the best may all be about the TW-200, and none about a warranty.
+    """
+    read = set(range(min(options.chunks, len(chunks))))
+    lacking = {word.term for word in words if word.weight >= LIGHTEST}
+    for index, scored in enumerate(chunks):
+        if not lacking:
+            break
+        held = lacking & {*content(place(scored.chunk)), *content(scored.chunk.text)}
+        if held:
+            read.add(index)
+            lacking -= held
+    return read

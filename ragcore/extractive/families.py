@@ -1,0 +1,29 @@
+"""Names of a whole family of things, which hold each of its members: the *TW series* is the TW-200, too. Pure."""
+
+import re
+
+_MEMBER = re.compile(r"(?P<family>[a-z]{1,8})[-‐‑ ]?\d[\w.-]*")
+_FAMILY = "series|range|family|line|models|serie|reihe|baureihe|gamme|série|familie|famille|familia"
+
+
+def names_family(member: str, text: str) -> bool:
+    """Whether a text names the family of a member: "TW series" or "TW系列" of ``tw-200``, "E-4xx" of ``e-417``.
+
+    ``member`` is a code in lower case that begins with letters; of any other there is no family.
+    """
+    found = _MEMBER.fullmatch(member)
+    if found is None:
+        return False
+    family = re.escape(found["family"])
+    if re.search(rf"\b{family}[-‐‑ ]?(?:(?:{_FAMILY})\b|系列)|\b(?:{_FAMILY}) {family}\b", text, re.IGNORECASE):
+        return True
+    return any(
+        _stands_for(written, member) for written in re.findall(rf"\b{family}[-‐‑ ]?\d*x+\b", text, re.IGNORECASE)
+    )
+
+
+def _stands_for(pattern: str, member: str) -> bool:
+    """Whether a name with an x for each digit that is left open is that of a member."""
+    asked, written = (re.sub(r"[-‐‑ ]", "", one.lower()) for one in (member, pattern))
+    digits = written.rstrip("x")
+    return len(asked) == len(written) and asked.startswith(digits) and asked[len(digits) :].isdigit()
