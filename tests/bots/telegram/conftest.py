@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 
 import pytest
+from aiogram.client.session.aiohttp import AiohttpSession
 
 from tests.bots.telegram.scene import FAST, GROUP, Scene, serving
 from tests.fakes.inbox import Kept
@@ -16,3 +17,14 @@ async def scene() -> AsyncIterator[Scene]:
         server.chat(GROUP)
         async with serving(server, inbox) as platform:
             yield Scene(server=server, platform=platform, inbox=inbox)
+
+
+@pytest.fixture(autouse=True)
+def plain_connections(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no closed session wait, as aiogram does, a quarter of a second for connections over TLS: there are none."""
+
+    async def close(session: AiohttpSession) -> None:
+        if session._session is not None:
+            await session._session.close()
+
+    monkeypatch.setattr(AiohttpSession, "close", close)
