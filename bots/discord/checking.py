@@ -62,9 +62,14 @@ def _servers(inside: list[int], invitation: str) -> Check:
 def _intent(flags: discord.ApplicationFlags, settings: Settings) -> Check:
     """Tell whether the bot reads messages that don't mention it, where the settings want that."""
     wanted = settings.discord.message_content
-    if flags.gateway_message_content or flags.gateway_message_content_limited:
-        return Check(name=_INTENT, state="ok", found="on" if wanted != "off" else "on in the portal, and not asked for")
-    mend = 'in the Developer Portal open the application, Bot, and switch on "Message Content Intent"'
+    steps = []
+    if not (flags.gateway_message_content or flags.gateway_message_content_limited):
+        steps.append('in the Developer Portal open the application, Bot, and switch on "Message Content Intent"')
+    if wanted == "off":
+        steps.append('set message_content = "auto" under [discord]')
+    if not steps:
+        return Check(name=_INTENT, state="ok", found="on")
+    mend = "; ".join(steps)
     if wanted == "on":
         found = 'off in the portal, but message_content = "on": Discord closes the connection'
         return Check(name=_INTENT, state="fail", found=found, mend=mend)
@@ -72,7 +77,8 @@ def _intent(flags: discord.ApplicationFlags, settings: Settings) -> Check:
     if listening:
         found = f"off: the bot reads mentions and direct messages alone, but {listening[0]} should be answered without"
         return Check(name=_INTENT, state="warn", found=found, mend=mend)
-    found = (
-        'off: in threads every question needs a mention, unless "Message Content Intent" is switched on (portal, Bot)'
+    found = "off: in threads every question needs a mention, unless "
+    found += (
+        '"Message Content Intent" is switched on (portal, Bot)' if wanted == "auto" else "it is asked for (settings)"
     )
     return Check(name=_INTENT, state="ok", found=found)

@@ -146,12 +146,15 @@ def at_discord(disc: DiscordServer, tmp_path: pathlib.Path) -> Doctor:
 @pytest.mark.parametrize("flag", ["gateway_message_content", "gateway_message_content_limited"])
 async def test_discord_that_is_well(at_discord: Doctor, disc: DiscordServer, flag: str) -> None:
     disc.state.application_flags = getattr(discord.ApplicationFlags, flag).flag
-    at_discord.listening("discord:7/8")
     for wanted in ("auto", "on", "off"):
         at_discord.settings["message_content"] = wanted
         found = await at_discord.checks()
         assert {check.state for check in found.values()} == {"ok"}
-        assert ("not asked for" in found["discord message content"].found) == (wanted == "off")
+        assert ("unless it is asked for" in found["discord message content"].found) == (wanted == "off")
+    at_discord.listening("discord:7/8")
+    not_asked_for = (await at_discord.checks())["discord message content"]
+    assert not_asked_for.state == "warn"
+    assert not_asked_for.mend == 'set message_content = "auto" under [discord]'
     assert "oauth2/authorize" in found["discord token"].found
 
 
