@@ -10,6 +10,7 @@ import contextlib
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from bots.counting import counted
 from bots.requests import Event, Sync
@@ -65,8 +66,8 @@ class Schedule:
             else:
                 self._wake_at(name, due(schedule, state.last_run_at, now))
         if self._lease:
-            self._waker.add_job(self._look_for_broken, "interval", seconds=self._lease / 3, max_instances=1)
-        self._waker.add_job(self._sweep, "interval", seconds=SWEEPING.total_seconds(), next_run_time=now)
+            self._every(self._lease / 3, self._look_for_broken, max_instances=1)
+        self._every(SWEEPING.total_seconds(), self._sweep, next_run_time=now)
         self._waker.start()
 
     async def stop(self) -> None:
@@ -76,6 +77,10 @@ class Schedule:
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
         self._waker.shutdown(wait=False)
+
+    def _every(self, seconds: float, work: Callable[[], Awaitable[None]], **more: Any) -> None:
+        """Call something again and again; when the loop stood still at its time, as soon as it goes on."""
+        self._waker.add_job(work, "interval", seconds=seconds, coalesce=True, misfire_grace_time=None, **more)
 
     def _wake_at(self, name: str, moment: datetime, *, whatever: bool = False) -> None:
         arguments = {"args": [name, whatever], "id": name, "replace_existing": True, "misfire_grace_time": None}

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import pathlib
+import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -57,5 +58,23 @@ async def test_a_sweep_under_way_is_broken_off_without_a_word(
             await asyncio.wait_for(entered.wait(), 5)
         assert left.is_set()
         await asyncio.sleep(0)
+    assert not caplog.records
+    await database.close()
+
+
+async def test_a_loop_that_stood_still_at_the_start_sweeps_all_the_same(
+    tmp_path: pathlib.Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    database = await Database.open(tmp_path / "citebot.sqlite")
+    swept = asyncio.Event()
+
+    async def sweep() -> None:
+        swept.set()
+
+    settings = Settings.model_validate({"data_dir": tmp_path})
+    with caplog.at_level(logging.WARNING):
+        async with scheduling(settings, database, Scripted(), [sweep]):
+            time.sleep(1.1)  # noqa: ASYNC251 (a busy machine; APScheduler lets a second pass by itself)
+            await asyncio.wait_for(swept.wait(), 5)
     assert not caplog.records
     await database.close()
