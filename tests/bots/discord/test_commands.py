@@ -284,7 +284,9 @@ async def test_two_quick_presses_do_what_one_does(scene: Scene, act: str, count:
     await until(lambda: all(scene.server.interactions.of(one).answered for one in presses))
     told = [one for press in presses for one in shown(scene, press) if one is not answer]
     assert len(told) == count
-    assert len([*scene.inbox.votes, *scene.inbox.shown_to, *scene.inbox.stopped, *scene.inbox.withdrawn]) == 1
+    inbox = scene.inbox
+    await until(lambda: [*inbox.votes, *inbox.shown_to, *inbox.stopped, *inbox.withdrawn])
+    assert len([*inbox.votes, *inbox.shown_to, *inbox.stopped, *inbox.withdrawn]) == 1
 
 
 async def test_what_one_sees_is_shared_with_those_who_may_read_it(scene: Scene) -> None:
