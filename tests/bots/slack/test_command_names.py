@@ -36,7 +36,6 @@ async def test_other_names_hold_from_the_manifest_to_the_answer(
     ask, more = (one["command"] for one in made["features"]["slash_commands"])
     assert (ask, more) == ("/docs", "/docs-bot")
     async with slack_server() as server:
-        server.ack_seconds = 0.5
         server.channel(CHANNEL).members.add(ASKER)
         for name, value in server.environment.items():
             monkeypatch.setenv(name, value)
@@ -45,4 +44,5 @@ async def test_other_names_hold_from_the_manifest_to_the_answer(
             assert (await told(server, ask, QUESTION)).count("has five days.") == 3
             assert "over five days" in await told(server, more, "search days")
             assert "Ask me about the documents" in await told(server, more, "help")
+            server.ack_seconds = 0.5  # nobody acknowledges it
             assert await told(server, "/ask", QUESTION) == "", "the default name belongs to somebody else now"
