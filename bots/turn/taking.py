@@ -130,9 +130,11 @@ class Taker(Generic[R]):
         if job.withdrawn:
             return True
         try:
-            claim = await self._claims.by_reference(job.claim.reference)
-        except StoreError as error:
-            log.warning("turn %s: what became of it is not known: %s", job.claim.reference, error)
+            async with asyncio.timeout(CALL_SECONDS):
+                claim = await self._claims.by_reference(job.claim.reference)
+        except (StoreError, OSError) as error:
+            kind = type(error).__name__
+            log.warning("turn %s: what became of it is not known: %s: %s", job.claim.reference, kind, error)
             return False
         return claim is not None and claim.outcome is Outcome.WITHDRAWN
 

@@ -31,7 +31,7 @@ from bots.turn.receiving.rush import Rush
 from bots.turn.taking import Taker, Tell
 from bots.turn.threads import Threads
 from bots.words.sentences import language_for, word
-from ragcore.errors import BusyError, CitebotError, StoreError
+from ragcore.errors import BusyError, CitebotError
 from ragcore.types import ConversationKey
 
 log = logging.getLogger(__name__)
@@ -106,10 +106,12 @@ class Turns(Generic[R]):
             receive=self.receive,
         )
         self._beating: asyncio.Task[None] | None = None
+        self._losing: asyncio.TimerHandle | None = None
         self._closing = False
 
     async def __aenter__(self) -> "Turns[R]":
         self._begin_to_beat()
+        self._kept(self._lease / 3 * 2)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -119,6 +121,8 @@ class Turns(Generic[R]):
         """Take nothing more, finish what is under way for so long, and hand over the rest."""
         self._closing = True
         await end(self._beating)
+        if self._losing is not None:
+            self._losing.cancel()
         rest = list(self._lanes)
         await self._lanes.close(seconds)
         await self._taker.close()
@@ -203,36 +207,49 @@ class Turns(Generic[R]):
         if not self._closing and note_end(ended):
             self._begin_to_beat()
 
-    async def _rest(self) -> None:
+    def _kept(self, seconds: float) -> None:
+        """Keep what is under way for so long, unless the claims are kept again before.
+
+        A timer, for whatever keeps the next beat from coming must not keep us writing: soon others may take the
+        claims, and no two may write over each other. Where nobody else works on this database it is not set.
+        """
+        if self._losing is not None:
+            self._losing.cancel()
+        if not (self._alone or self._closing):
+            self._losing = asyncio.get_running_loop().call_later(seconds, self._lose_unkept)
+
+    def _lose_unkept(self) -> None:
+        log.warning("the claims could not be kept for %.0f s: others may take them", self._lease / 3 * 2)
+        self._lose(self._lanes)
+        self._kept(self._lease / 3)
+
+    async def _rest(self, until: float) -> None:
         """Wait for the next beat; where others work on this database, stop meanwhile what they were told to stop."""
         loop = asyncio.get_running_loop()
-        until = loop.time() + self._lease / 3
         while (left := until - loop.time()) > INSTANT:
             await asyncio.sleep(min(left, STOP_SECONDS))
             if not self._alone:
                 try:
-                    await self._changes.stop_as_asked()
-                except StoreError as error:
+                    async with asyncio.timeout(min(STOP_SECONDS, self._lease / 6)):
+                        await self._changes.stop_as_asked()
+                except (CitebotError, OSError) as error:
                     log.debug("whether something is to stop could not be asked: %s", error)
 
     async def _beat(self) -> None:
         """Keep the leases of what is under way, and take over what nobody works on any more."""
         loop = asyncio.get_running_loop()
-        kept = loop.time()
+        began = loop.time()
         while True:
-            await self._rest()
+            await self._rest(began + self._lease / 3)
+            began, jobs = loop.time(), list(self._lanes)
             try:
-                began, jobs = loop.time(), list(self._lanes)
                 async with asyncio.timeout(self._lease / 3):
                     held = await self._claims.heartbeat([job.claim for job in jobs])
-                kept = began
-                self._lose(job for job in jobs if job.claim.reference not in held)
-                await self._catching_up.resume()
-            except (CitebotError, TimeoutError) as error:
+                    self._kept(began + self._lease / 3 * 2 - loop.time())
+                    self._lose(job for job in jobs if job.claim.reference not in held)
+                    await self._catching_up.resume()
+            except (CitebotError, OSError) as error:
                 log.warning("the claims could not be kept: %s: %s", type(error).__name__, error)
-                if not self._alone and loop.time() - kept >= self._lease / 3 * 2:
-                    # Soon others may take them, and no two may write over each other.
-                    self._lose(self._lanes)
 
     def _lose(self, jobs: Iterable[Job]) -> None:
         """Write no more of what others have, or may have soon; whatever is still ours then is taken up anew."""

@@ -1,12 +1,16 @@
 """Two processes on one database: each question is answered once, and what one hands over the other takes up."""
 
 import asyncio
+import itertools
 import pathlib
+import socket
+from collections.abc import Collection
+from typing import Any
 
 import pytest
 
 from bots.turn.claims import LEASE_SECONDS
-from bots.turn.claims.claim import Outcome
+from bots.turn.claims.claim import Claim, Outcome
 from bots.words.sentences import word
 from ragcore.errors import StoreError
 from tests.bots.turn.flows import Model, answering, final, flowing
@@ -129,11 +133,15 @@ def test_stop_reaches_the_process_that_writes(tmp_path: pathlib.Path, by_button:
     run(talk())
 
 
-@pytest.mark.parametrize("how", ["fails", "hangs"])
-def test_who_cannot_keep_a_claim_writes_over_nobody_elses_answer(tmp_path: pathlib.Path, how: str) -> None:
-    async def away(_: object) -> frozenset[str]:
-        await asyncio.sleep(0.0 if how == "fails" else 1_000.0)
-        raise StoreError("the database is away")
+@pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.parametrize("error", [StoreError("away"), socket.gaierror(-2, "Name or service not known"), None])
+def test_who_cannot_keep_a_claim_writes_over_nobody_elses_answer(
+    tmp_path: pathlib.Path, error: Exception | None, whole: bool
+) -> None:
+    async def away(_: object) -> Any:
+        if error is not None:
+            raise error
+        await asyncio.Event().wait()
 
     async def talk() -> None:
         server, where = Server(), tmp_path / "claims.sqlite"
@@ -142,7 +150,10 @@ def test_who_cannot_keep_a_claim_writes_over_nobody_elses_answer(tmp_path: pathl
             flowing(where, server=server, model=slow, alone=False) as one,
             flowing(where, server=server, alone=False),
         ):
-            one.claims.heartbeat = away  # type: ignore[method-assign, assignment]
+            one.claims.heartbeat = away  # type: ignore[method-assign]
+            if whole:
+                one.claims.stops.asked = away  # type: ignore[method-assign]
+                one.claims.by_reference = away  # type: ignore[method-assign]
             await one.turns.receive(asked("How many days?"))
             await asyncio.sleep(LEASE_SECONDS)
             (claim,) = await one.claims.by_message(asked("").conversation, "q1")
@@ -155,6 +166,65 @@ def test_who_cannot_keep_a_claim_writes_over_nobody_elses_answer(tmp_path: pathl
             told = len(server.calls)
             await asyncio.sleep(100)
             assert [name for _, name, _ in server.calls[told:]] == []
+            assert one.texts("q1") == [final("How many days?")]
+            assert not one.turns.running()
+
+    run(talk())
+
+
+@pytest.mark.parametrize("kept", [0, 1])
+@pytest.mark.parametrize("fault", [None, KeyError("ts")])
+def test_nobody_writes_on_past_the_lease_whatever_keeps_the_next_sign_of_life(
+    tmp_path: pathlib.Path, kept: int, fault: Exception | None
+) -> None:
+    signs: list[float] = []
+
+    async def away(*_: object, **__: object) -> Any:
+        if fault is not None:
+            raise fault
+        await asyncio.Event().wait()
+
+    async def talk() -> None:
+        slow = Model(lambda ask: answering(ask, pause=15.0))
+        async with flowing(tmp_path / "claims.sqlite", model=slow, alone=False) as one:
+            began, real = asyncio.get_running_loop().time(), one.claims.heartbeat
+
+            async def sign(held: Collection[Claim]) -> frozenset[str]:
+                if len(signs) == kept:
+                    return await away()  # type: ignore[no-any-return]
+                signs.append(asyncio.get_running_loop().time())
+                return await real(held)
+
+            one.claims.heartbeat = sign  # type: ignore[method-assign]
+            one.claims.abandoned = away  # type: ignore[method-assign]
+            await one.turns.receive(asked("How many days?"))
+            (job,) = one.turns._lanes
+            await asyncio.sleep(LEASE_SECONDS / 2)
+            assert not job.lost
+            last = signs[-1] if signs else began
+            await asyncio.sleep(last + LEASE_SECONDS * 0.9 - asyncio.get_running_loop().time())
+            assert job.lost
+
+    run(talk())
+
+
+def test_taking_over_that_hangs_once_costs_nobody_a_claim(tmp_path: pathlib.Path) -> None:
+    async def talk() -> None:
+        slow = Model(lambda ask: answering(ask, pause=30.0))
+        async with flowing(tmp_path / "claims.sqlite", model=slow, alone=False) as one:
+            real, calls = one.claims.abandoned, itertools.count()
+
+            async def abandoned(platforms: Collection[str], *, alone: bool = False) -> tuple[Claim, ...]:
+                if not next(calls):
+                    await asyncio.Event().wait()
+                return await real(platforms, alone=alone)
+
+            one.claims.abandoned = abandoned  # type: ignore[method-assign]
+            await one.turns.receive(asked("How many days?"))
+            (job,) = one.turns._lanes
+            await one.idle()
+            assert next(calls) > 2
+            assert not job.lost
             assert one.texts("q1") == [final("How many days?")]
 
     run(talk())
