@@ -58,7 +58,7 @@ def _is_of(question: str, matter: Matter, one: Statement, options: ExtractOption
         return False
     weights = matter.weights[telling]
     share = float(one.best[telling] @ weights) / float(weights.sum())
-    felt = float(matter.felt[list(one.units)].max())
+    felt = float(np.fmax.reduce(matter.felt[list(one.units)]))  # NaN only where all are
     if np.isnan(felt):
         return share >= (options.enough_near if sure else options.enough_near_alone)
     by_words, by_meaning = share >= options.enough_near, felt >= options.felt_near

@@ -2,6 +2,8 @@
 
 import re
 
+from ragcore.terms import is_stop_word
+
 _MEMBER = re.compile(r"(?P<family>[a-z]{1,8})[-‐‑ ]?\d[\w.-]*")
 _FAMILY = "series|range|family|line|models|serie|reihe|baureihe|gamme|série|familie|famille|familia"
 
@@ -14,12 +16,16 @@ def names_family(member: str, text: str) -> bool:
     found = _MEMBER.fullmatch(member)
     if found is None:
         return False
-    family = re.escape(found["family"])
-    if re.search(rf"\b{family}[-‐‑ ]?(?:(?:{_FAMILY})\b|系列)|\b(?:{_FAMILY}) {family}\b", text, re.IGNORECASE):
+    name = found["family"]
+    written = rf"(?-i:{name.upper()})"
+    # "A range of meters" and "in line" speak of no family A or IN: what is a word besides must be written as a name.
+    before = written if is_stop_word(name) else name
+    if re.search(
+        rf"\b{before}[-‐‑ ]?(?:(?:{_FAMILY})\b(?! of\b)|系列)|\b(?:{_FAMILY}) {written}\b", text, re.IGNORECASE
+    ):
         return True
-    return any(
-        _stands_for(written, member) for written in re.findall(rf"\b{family}[-‐‑ ]?\d*x+\b", text, re.IGNORECASE)
-    )
+    patterns = re.findall(rf"\b{before}(?:[-‐‑ ]\d*|\d+)x+\b", text, re.IGNORECASE)
+    return any(_stands_for(pattern, member) for pattern in patterns)
 
 
 def _stands_for(pattern: str, member: str) -> bool:

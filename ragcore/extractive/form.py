@@ -56,9 +56,10 @@ _CLAUSE = re.compile(
     r"(?P<said>.*)",
     re.IGNORECASE | re.DOTALL,
 )
-_ASIDE = re.compile(
-    r"^\W*(?:while|when(?:ever)?|if|before|after|during|unless|once|as soon as|until|without|although|because|since"
-    r"|bevor|nachdem|wenn|falls|während|sobald|obwohl|weil|ohne)\b[^,;:.]*,\s*",
+_OPENING = re.compile(
+    r"^\W*(?:while|before|until|although|because|since|bevor|während|obwohl|weil"
+    r"|(?P<condition>when(?:ever)?|if|after|during|unless|once|as soon as|without|nachdem|wenn|falls|sobald|ohne))\b"
+    r"[^,;:.]*,(?!\d)\s*",
     re.IGNORECASE,
 )
 _BESIDE_NUMBER = 24
@@ -143,7 +144,13 @@ def main_clause(sentence: str) -> str:
 
     What such a clause names is known to the reader already; the sentence says nothing of it.
     """
-    return _ASIDE.sub("", sentence)
+    return _OPENING.sub("", sentence)
+
+
+def opens_with_condition(sentence: str) -> bool:
+    """Whether the clause that a sentence opens with says for what its main clause holds: "if a card is lost, call"."""
+    found = _OPENING.match(sentence)
+    return found is not None and found["condition"] is not None
 
 
 def beside_numbers(text: str) -> str:

@@ -13,7 +13,7 @@ from ragcore.errors import ModelError
 from ragcore.extractive.degrees import grades_alike
 from ragcore.extractive.expectation import Expectation, is_of_kind
 from ragcore.extractive.families import names_family
-from ragcore.extractive.form import beside_numbers, circumstance, is_how_to, main_clause, measured
+from ragcore.extractive.form import beside_numbers, circumstance, is_how_to, main_clause, measured, opens_with_condition
 from ragcore.extractive.likeness import Floats, Likeness, words_to_embed
 from ragcore.extractive.options import ExtractOptions
 from ragcore.extractive.pools import is_named, names_of, opening, place, pool, speaks
@@ -90,8 +90,10 @@ async def weigh_units(
 
     held = np.maximum(likeness.matrix(words, pools, names), kinds)
     if not (circumstance(question) or is_how_to(question)):
-        told = likeness.matrix(words, [pool(main_clause(text)) for text in spoken], names)
-        held = np.maximum(np.minimum(held, np.maximum(told, kinds)), options.aside * held)
+        told = np.maximum(likeness.matrix(words, [pool(main_clause(text)) for text in spoken], names), kinds)
+        held = np.where(
+            _tells(units, words, told, options), held, np.maximum(np.minimum(held, told), options.aside * held)
+        )
     around, topic = (likeness.matrix(words, texts)[above] for texts in (places, topics))
     scores = options.words * _coverage(held, topic, weight, options) + options.meaning * np.nan_to_num(felt)
     counted = _counted(question, units, words, held, likeness)
@@ -112,6 +114,16 @@ async def weigh_units(
         counted=counted,
         scores=scores,
     )
+
+
+def _tells(units: Sequence[Unit], words: Sequence[Word], told: Floats, options: ExtractOptions) -> NDArray[np.bool_]:
+    """Return whether what each unit opens with says for what its main clause answers, (units, 1).
+
+    Its main clause then holds a telling word of the question: "if a card is stolen, call 333" tells whom to call.
+    """
+    telling = [j for j, word in enumerate(words) if word.weight >= LIGHTEST]
+    answers = told[:, telling].max(axis=1, initial=0.0) >= options.met
+    return (np.array([opens_with_condition(unit.text) for unit in units]) & answers)[:, None]
 
 
 def _says_kind(word: str, text: str) -> bool:

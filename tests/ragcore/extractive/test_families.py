@@ -35,6 +35,20 @@ def test_an_x_stands_for_any_digit(letters: str, digits: str, left_open: int) ->
         assert not names_family(f"{letters}-{digits}0", f"Errors {pattern} need service.")
 
 
+@pytest.mark.parametrize(
+    ("member", "text"),
+    [
+        ("a4", "We sell a range of printers."),
+        ("a4", "It was introduced as a family of sensors."),
+        ("in-5", "Please stay in line."),
+        ("carry7", "The TW series carry a warranty."),
+        ("f7", "The series FX is new."),
+    ],
+)
+def test_words_that_only_look_like_a_family_are_none(member: str, text: str) -> None:
+    assert not names_family(member, text)
+
+
 WARRANTY = scored("Meters of the TW series carry a warranty of 36 months from the date of delivery.")
 LOAN = scored("While a TW-200 is being repaired under warranty, a loan meter is sent free of charge.", title="Repairs")
 
@@ -51,6 +65,26 @@ async def test_what_a_sentence_only_opens_with_is_not_told_by_it() -> None:
     assert await direct("What is the charge for a loan meter?", [LOAN], None)
 
 
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("Which number do I call for a stolen card?", "If a card is lost or stolen, call 0800 123."),
+        ("How much is the deposit for a key?", "If you need a key, a deposit of 50 euros is charged."),
+        ("What is the notice period in the probation?", "During the probation period, the notice period is two weeks."),
+        ("Wie hoch ist die Gebühr bei verspäteter Zahlung?", "Wenn die Zahlung verspätet ist, wird eine Gebühr von 10 Euro erhoben."),
+        ("Who must sign an expense report over 500 euros?", "If an expense report exceeds 500 euros, the head of finance must sign it."),
+    ],
+)  # fmt: skip
+async def test_a_sentence_that_opens_with_a_condition_answers_for_it(asked: str, said: str) -> None:
+    for embedder in (None, MiniLMEmbedder()):
+        assert await direct(asked, [scored(said, title="Handbook"), LOAN], embedder)
+
+
+async def test_a_condition_alone_is_no_answer() -> None:
+    said = scored("If a TW-200 is under warranty, a loan device is sent free of charge.", title="Repairs")
+    assert not await direct("What is the warranty of a TW-200?", [said], None)
+
+
 async def test_a_word_that_the_best_passages_lack_is_sought_in_the_others() -> None:
     about = [scored(f"The TW-350 is {what}.", title="TW-350") for what in ("blue", "light", "new", "small", "round")]
     assert "36 months" in await direct("How long is the TW-350 under warranty?", [*about, WARRANTY], None)
@@ -63,6 +97,7 @@ async def test_a_word_that_the_best_passages_lack_is_sought_in_the_others() -> N
         ("A meter is sent while it is repaired.", "A meter is sent while it is repaired."),
         ("Wenn es regnet, bleibt der Laden zu.", "bleibt der Laden zu."),
         ("If so: call us, please.", "If so: call us, please."),
+        ("After 1,000 hours, replace it.", "After 1,000 hours, replace it."),
     ],
 )
 def test_the_main_clause_is_what_follows_the_clause_that_opens(sentence: str, rest: str) -> None:

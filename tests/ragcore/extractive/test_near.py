@@ -1,12 +1,18 @@
 """What is shown as near to a question: enough of its words or near to it in meaning, and more where little else is sure."""
 
+from dataclasses import replace
 from random import Random
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragcore.extractive import extract
+from ragcore.extractive import ExtractOptions, extract
+from ragcore.extractive.directness import is_near
+from ragcore.extractive.expectation import Expectation
+from ragcore.extractive.matter import weigh_units
+from ragcore.extractive.units import units_of
 from ragcore.models.minilm import MiniLMEmbedder
 from tests.ragcore.extractive.asking import nearest
 from tests.ragcore.extractive.test_unanswered import scored
@@ -49,6 +55,15 @@ async def test_what_is_far_in_meaning_is_not_near_whatever_words_it_shares() -> 
     asked = "How do I book a meeting room?"
     assert not await nearest(asked, [ROOM], MiniLMEmbedder())
     assert await nearest("How warm is the room of the archive?", [ROOM], MiniLMEmbedder())
+
+
+async def test_one_sentence_whose_meaning_was_not_asked_for_makes_a_far_one_no_nearer() -> None:
+    said = scored("The great hall of the mill is old. It was built by the miller for the hall of the guild.")
+    question, options, embedder = "Who may book the great hall?", ExtractOptions(), MiniLMEmbedder()
+    units = units_of(said.chunk, 0)
+    matter = await weigh_units(question, units, [said], Expectation(question), embedder, options)
+    for felt, near in (([0.1, 0.1], False), ([0.1, np.nan], False), ([0.4, np.nan], True), ([np.nan, np.nan], True)):
+        assert is_near(question, replace(matter, felt=np.array(felt)), (0, 1), options) is near
 
 
 async def test_what_is_near_in_meaning_is_near_with_fewer_words_where_its_relevance_is_sure() -> None:
