@@ -122,8 +122,10 @@ def _tells(units: Sequence[Unit], words: Sequence[Word], told: Floats, options: 
     Its main clause then holds a telling word of the question: "if a card is stolen, call 333" tells whom to call.
     """
     telling = [j for j, word in enumerate(words) if word.weight >= LIGHTEST]
-    answers = told[:, telling].max(axis=1, initial=0.0) >= options.met
-    return (np.array([opens_with_condition(unit.text) for unit in units]) & answers)[:, None]
+    answers = told[:, telling].max(axis=1, initial=0.0, keepdims=True) >= options.met
+    conditions = np.array([[opens_with_condition(unit.text)] for unit in units])
+    tells: NDArray[np.bool_] = conditions & answers
+    return tells
 
 
 def _says_kind(word: str, text: str) -> bool:
