@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 TELLING = 8
 """Bytes of a line from which on it may tell what somebody asked; shorter ones are words that an error needs."""
@@ -38,10 +39,11 @@ def without_words(text: str, words: Iterable[str]) -> str:
 
 
 def _pieces(line: str) -> Iterator[str]:
-    """Cut a long line into pieces of about the same length."""
+    """Cut a long line into pieces that differ by a character at most: a short one would hide what it needs to tell."""
     if len(line) > PIECE:
-        size = math.ceil(len(line) / math.ceil(len(line) / PIECE))
-        yield from (line[start : start + size] for start in range(0, len(line), size))
+        count = math.ceil(len(line) / PIECE)
+        ends = [number * len(line) // count for number in range(count + 1)]
+        yield from (line[start:end] for start, end in pairwise(ends))
 
 
 def _plain(text: str) -> str:

@@ -22,6 +22,7 @@ from ragcore.errors import (
     ModelUnreachable,
 )
 from ragcore.models.endpoint import with_retries
+from ragcore.models.error_text import PIECE, TELLING, _pieces
 from ragcore.models.openai_chat import OpenAIChatModel
 from ragcore.models.openai_embeddings import OpenAIEmbedder
 from ragcore.models.openai_errors import clean, retry_after, transport_errors
@@ -173,6 +174,18 @@ def test_a_line_that_is_repeated_in_part_is_hidden_but_for_its_last_words() -> N
         told = clean(f"invalid input: {asked[:length]}", words=[asked])
         assert told.startswith("invalid input: […]")
         assert len(told) < 120
+
+
+@given(length=st.integers(81, 9_000))
+@example(length=81)
+@example(length=6_321)
+def test_a_long_line_hides_no_letter_of_other_words(length: int) -> None:
+    other = "the endpoint refuses this"
+    line = ("x" + "abcdefghijklmnopqrstuvwyz" * 400)[: length - 1] + "e"
+    assert clean(other, words=[line]) == other
+    pieces = list(_pieces(line))
+    assert "".join(pieces) == line
+    assert all(TELLING <= len(piece) <= PIECE for piece in pieces)
 
 
 def test_a_whole_prompt_that_is_repeated_keeps_nobody_waiting() -> None:
