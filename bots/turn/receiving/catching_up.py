@@ -13,7 +13,7 @@ from bots.turn.claims.claim import messages_of
 from bots.turn.meter import Meter
 from bots.turn.options import TurnOptions
 from bots.turn.receiving.arriving import Arrivals
-from bots.turn.receiving.gate import Refuse
+from bots.turn.receiving.gate import Refuse, is_late
 from bots.turn.receiving.order import Job, Lanes
 from ragcore.errors import PlatformError
 from ragcore.types import ConversationKey
@@ -79,8 +79,8 @@ class CatchingUp:
                 job.interrupt()
             log.info("turn %s: taken up after %d attempts", claim.reference, claim.attempts - 1)
             self._meter.claims["resumed"] += 1
-            is_late = self._now() - claim.incoming.sent_at > self._options.late_after
-            refusal = Refuse("late") if is_late else None
+            late = is_late(claim.incoming, now=self._now(), late_after=self._options.late_after)
+            refusal = Refuse("late") if late else None
             touched = asyncio.get_running_loop().time() - self._options.merge_within
             line = await self._claims.line_of(claim)
             earlier = line[-2] if len(line) > 1 else None

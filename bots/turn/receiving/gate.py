@@ -55,15 +55,22 @@ def judge(  # noqa: PLR0911
         return Drop("it is empty")
     if incoming.edited_at is not None and now - incoming.sent_at > edit_within:
         return Drop("it was edited too late")
+    if incoming.command == "start":
+        return _PASS  # the first step into a private chat: who has taken it is greeted, as a word there is answered
     if incoming.reach is not Reach.DIRECT and respond == "off":
         return Refuse("not_here") if incoming.reach is Reach.COMMAND else Drop("its channel is off")
     if incoming.reach is Reach.CHANNEL and not _is_for_all(incoming.text, respond):
         return Drop("it is not addressed to us")
-    if now - incoming.sent_at > late_after:
+    if is_late(incoming, now=now, late_after=late_after):
         return Drop("it is old") if incoming.reach is Reach.CHANNEL else Refuse("late")
     if len(incoming.text) > LONGEST_QUESTION:
         return Refuse("too_long")
     return _PASS
+
+
+def is_late(incoming: Incoming, *, now: datetime, late_after: timedelta) -> bool:
+    """Return whether a message waited too long to be answered; a greeting is as good later."""
+    return incoming.command != "start" and now - incoming.sent_at > late_after
 
 
 def _is_for_all(text: str, respond: Respond) -> bool:

@@ -60,6 +60,13 @@ def test_what_waited_too_long_is_told_so_where_it_was_meant_for_us() -> None:
     assert isinstance(judged(asked("Why?", sent_at=sent_at, reach=Reach.CHANNEL), "all"), Drop)
 
 
+@pytest.mark.parametrize("respond", ["mention", "all", "questions", "off"])
+@pytest.mark.parametrize("minutes", [0, 16, 1_440])
+def test_who_opens_a_chat_is_greeted_whatever_channels_hear_and_however_late(respond: Respond, minutes: int) -> None:
+    opened = asked("", reach=Reach.COMMAND, command="start", sent_at=NOW - timedelta(minutes=minutes))
+    assert judged(opened, respond) == Pass()
+
+
 @pytest.mark.parametrize(
     ("text", "asks"),
     [

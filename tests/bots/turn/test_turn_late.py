@@ -3,9 +3,13 @@
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
+
+from bots.platform import Reach
 from bots.turn.claims.claim import Outcome
+from bots.turn.options import ChannelRule, place
 from bots.words.sentences import word
-from tests.bots.turn.flows import final, flowing, virtual_now
+from tests.bots.turn.flows import OPTIONS, final, flowing, virtual_now
 from tests.fakes.platform import Server, asked
 from tests.fakes.virtual import run
 
@@ -62,5 +66,26 @@ def test_what_waited_too_long_is_told_so_and_not_answered() -> None:
             assert flow.model.questions == ["New?"]
             (claim,) = await flow.claims.by_message(asked("").conversation, "old0")
             assert claim.outcome is Outcome.LATE
+
+    run(talk())
+
+
+@pytest.mark.parametrize("left", [False, True])
+def test_who_opened_a_chat_while_nobody_listened_is_greeted(left: bool) -> None:
+    async def talk() -> None:
+        options = replace(OPTIONS, channels={place(asked("").conversation): ChannelRule(respond="off")})
+        async with flowing(options=options) as flow:
+            sent_at = virtual_now() - timedelta(days=1)
+            opened = asked("", reach=Reach.COMMAND, command="start", private=True, sent_at=sent_at)
+            if left:
+                claim = await flow.claims.claim(opened)
+                assert claim is not None
+                await flow.claims.release(claim)
+                await flow.turns.connected()
+            else:
+                await flow.turns.receive(opened)
+            await flow.idle()
+            (text,) = flow.texts("q1")
+            assert text.startswith(word("greeting"))
 
     run(talk())
