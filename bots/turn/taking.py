@@ -179,12 +179,14 @@ class Taker(Generic[R]):
             )
             try:
                 await reply.finish(view, knowledge_bases=job.knowledge_bases)
+                async with self._door(job.incoming.conversation):
+                    if job.version == version:
+                        await self._finish(job, written)
+                        return
+                    # Another process may have told us to stop what was being sent: what is written now is new.
+                    await until_kept(lambda: self._claims.stops.forget(job.claim.reference), StoreError)
             finally:
                 job.sending = False
-            async with self._door(job.incoming.conversation):
-                if job.version == version:
-                    await self._finish(job, written)
-                    return
 
     async def _finish(self, job: Job, written: Written) -> None:
         outcome, answer = written.outcome, written.answer

@@ -5,6 +5,8 @@ import itertools
 import pathlib
 import socket
 from collections.abc import Collection
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -129,6 +131,31 @@ def test_stop_reaches_the_process_that_writes(tmp_path: pathlib.Path, by_button:
                 assert bool(one.turns.running()) is not may
             assert one.texts("q1")[0].startswith(word("stopped"))
             assert await stop(claim.reference, "U1") is False, "there is nothing to stop any more"
+
+    run(talk())
+
+
+def test_stop_that_comes_too_late_stops_nothing_that_is_written_afterwards(tmp_path: pathlib.Path) -> None:
+    async def talk() -> None:
+        server, where = Server(), tmp_path / "claims.sqlite"
+        slow = Model(lambda ask: answering(ask, pause=3.0))
+        async with (
+            flowing(where, server=server, model=slow, alone=False) as one,
+            flowing(where, server=server, alone=False) as other,
+        ):
+            first = asked("How many day?")
+            await one.turns.receive(first)
+            (job,) = one.turns._lanes
+            await asyncio.sleep(0.1)
+            server.latency = 5.0
+            while not (job.sending or job.done):  # noqa: ASYNC110 (virtual time)
+                await asyncio.sleep(0.1)
+            assert await other.turns.stop(job.claim.reference, "U1")
+            edited = replace(first, text="How many days?", edited_at=first.sent_at + timedelta(seconds=5))
+            assert await one.turns.receive(edited)
+            assert job.sending
+            await one.idle()
+            assert one.texts("q1") == [final("How many days?")]
 
     run(talk())
 
