@@ -295,11 +295,13 @@ class Share:
     ``now``: the ``view`` is to be shown, each part under its ``key``, and ``Inbox.shared`` to be told how that ended.
     ``going``: an earlier press is doing it. ``done``: it was shared before. ``refused``: it isn't theirs, or not for
     all who would see it. ``since``: an earlier press came to no known end since then, so what it showed is looked for.
+    ``lease`` tells this press from one that goes on with it later.
     """
 
     state: Sharing
     view: View | None = None
     since: datetime | None = None
+    lease: float = 0.0
 
     @staticmethod
     def key(reference: str, number: int) -> str:
@@ -366,8 +368,8 @@ class Inbox(Protocol):
         """Begin to share an answer with these readers, once; return what is to be done."""
         ...
 
-    async def shared(self, reference: str, *, done: bool) -> None:
-        """Record that what ``share`` gave is shown; not ``done``: a further press may go on with it."""
+    async def shared(self, reference: str, *, lease: float, done: bool) -> None:
+        """Record that what ``share`` gave under its ``lease`` is shown; not ``done``: a further press may go on."""
         ...
 
     async def knowledge_bases(self, conversation: ConversationKey, readers: frozenset[str]) -> tuple[str, ...]:

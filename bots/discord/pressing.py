@@ -131,7 +131,7 @@ class Pressing:
                 await self._show_all(interaction, place.written_to, share.view, share.since)
                 done = True
             finally:
-                await self._inbox.shared(share.view.reference, done=done)
+                await self._inbox.shared(share.view.reference, lease=share.lease, done=done)
         await interaction.edit_original_response(content="✅")
 
     async def _show_all(

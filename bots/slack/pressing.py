@@ -233,7 +233,7 @@ class Presser:
                     await self._show_all(press, part, Share.key(share.view.reference, number), share.since)
                 done = True
             finally:
-                await inbox.shared(share.view.reference, done=done)
+                await inbox.shared(share.view.reference, lease=share.lease, done=done)
         if share.state in ("now", "done"):
             await self._calls.respond(press.url)
 

@@ -297,12 +297,12 @@ class Turns(Generic[R]):
         view = await shared_view(self._backend, request, prompt, self._language(claim))
         if view is None:
             return Share(state="refused")
-        state, since = await self._claims.shares.begin(claim.reference, alone=self._alone)
-        return Share(state=state, view=view, since=since) if state == "now" else Share(state=state)
+        begun = await self._claims.shares.begin(claim.reference, alone=self._alone)
+        return replace(begun, view=view) if begun.state == "now" else begun
 
-    async def shared(self, reference: str, *, done: bool) -> None:
+    async def shared(self, reference: str, *, lease: float, done: bool) -> None:
         """Record how sharing an answer ended."""
-        await self._claims.shares.end(reference, done=done)
+        await self._claims.shares.end(reference, lease=lease, done=done)
 
     async def page(self, reference: str, by: str, number: int, readers: frozenset[str]) -> View | None:
         """Return a page of a reply that stays one message, if these readers may still read what it was made from.

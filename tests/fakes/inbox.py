@@ -95,7 +95,7 @@ class Kept:
         view = self.quoted.get(reference)
         return Share(state="now", view=view) if view is not None else Share(state="refused")
 
-    async def shared(self, reference: str, *, done: bool) -> None:
+    async def shared(self, reference: str, *, lease: float, done: bool) -> None:
         self.sharing.append((reference, done))
 
     async def knowledge_bases(self, conversation: ConversationKey, readers: frozenset[str]) -> tuple[str, ...]:

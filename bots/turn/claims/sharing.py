@@ -3,9 +3,9 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, or_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, or_, select, update
 
-from bots.platform import Sharing
+from bots.platform import Share
 from bots.turn.claims.rows import Clock, inserting
 from ragcore.history import Transactions
 from ragcore.stores.rows import utc
@@ -26,10 +26,10 @@ class Shares:
         self._owner = owner
         self._clock = clock
 
-    async def begin(self, reference: str, *, alone: bool = False) -> tuple[Sharing, datetime | None]:
+    async def begin(self, reference: str, *, alone: bool = False) -> Share:
         """Record, committed on return, that the answer of a turn is about to be shared, if it is for this press to do.
 
-        Then, where an earlier press came to no known end, also since when that one's messages may stand.
+        Then with its lease; where an earlier press came to no known end, also since when its messages may stand.
 
         Args:
             reference: That of the turn.
@@ -39,19 +39,20 @@ class Shares:
             StoreError: the database failed; nothing is to be shared.
         """
 
-        def begin(connection: Connection) -> tuple[Sharing, datetime | None]:
+        def begin(connection: Connection) -> Share:
             now = self._clock(connection)
             held = {"owner": self._owner, "lease_until": now + SHARE_SECONDS}
             row: dict[str, Any] = {"reference": reference, "begun_at": datetime.now(UTC), **held}
             insert = inserting(connection, shares).on_conflict_do_nothing().values(row)
-            if connection.execute(insert.returning(shares.c.reference)).first() is not None:
-                return "now", None
+            if (lease := connection.execute(insert.returning(shares.c.lease_until)).scalar()) is not None:
+                return Share(state="now", lease=lease)
             mine = shares.c.reference == reference
             again = update(shares).where(mine, shares.c.done_at.is_(None), self._free(now, alone=alone)).values(held)
-            if begun := utc(connection.execute(again.returning(shares.c.begun_at)).scalar()):
-                return "now", begun - _APART
+            taken = connection.execute(again.returning(shares.c.lease_until, shares.c.begun_at)).first()
+            if taken is not None and (begun := utc(taken.begun_at)) is not None:
+                return Share(state="now", since=begun - _APART, lease=taken.lease_until)
             is_done = connection.execute(select(shares.c.done_at).where(mine)).scalar() is not None
-            return ("done" if is_done else "going"), None
+            return Share(state="done" if is_done else "going")
 
         return await self._database.write(begin)
 
@@ -59,12 +60,17 @@ class Shares:
         ended = shares.c.lease_until <= now
         return or_(ended, shares.c.owner != self._owner) if alone else ended
 
-    async def end(self, reference: str, *, done: bool) -> None:
+    async def end(self, reference: str, *, lease: float, done: bool) -> None:
         """Record that all of it is shown; or, not ``done``, that the next press may go on where this one failed.
+
+        Of a press that failed after another one went on with it (its ``lease`` had run out) nothing is recorded.
 
         Raises:
             StoreError: the database failed; the next press looks what stands.
         """
         values: dict[str, Any] = {"done_at": datetime.now(UTC)} if done else {"lease_until": 0.0}
-        ended = update(shares).where(shares.c.reference == reference).values(values)
+        which = shares.c.reference == reference
+        if not done:
+            which = and_(which, shares.c.owner == self._owner, shares.c.lease_until == lease)
+        ended = update(shares).where(which).values(values)
         await self._database.write(lambda connection: connection.execute(ended))

@@ -146,11 +146,12 @@ def test_votes_quotes_and_sharing() -> None:
             shown = FakePlatform(Server()).render(view)[0].text
             assert "Carry over **five days**" in shown
             assert (await flow.turns.share(claim.reference, "U2", frozenset({"*"}))).state == "refused"
-            shared = (await flow.turns.share(claim.reference, "U1", frozenset({"*"}))).view
+            share = await flow.turns.share(claim.reference, "U1", frozenset({"*"}))
+            shared = share.view
             assert shared is not None
             assert Button.SHARE not in shared.buttons
             assert FakePlatform(Server()).render(shared)[0].text == part.text
-            await flow.turns.shared(claim.reference, done=True)
+            await flow.turns.shared(claim.reference, lease=share.lease, done=True)
             assert await flow.turns.share(claim.reference, "U1", frozenset({"*"})) == Share(state="done")
 
     run(talk())
