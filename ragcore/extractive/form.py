@@ -37,7 +37,7 @@ _NEXT_QUESTION = re.compile(
     r"|wer|was|wann|wo|wie|warum|welche\w*)\b)|[，,](?=为什么|什么时候|何时|多少|怎么|谁|哪)",
     re.IGNORECASE,
 )
-_WHO_IS = re.compile(
+_WANTS_A_NAME = re.compile(
     r"^\W*(?:who (?:is|are|was|were|leads?|heads?)|which (?:company|firm|supplier|manufacturer|city|country))\b",
     re.IGNORECASE,
 )
@@ -92,8 +92,8 @@ def questions(text: str) -> list[str]:
 
 
 def names_nobody(question: str, text: str) -> bool:
-    """Whether a question asks who somebody is, and a text has no name that the question doesn't have."""
-    return bool(_WHO_IS.search(question)) and all(name in question for name in _NAME.findall(text))
+    """Whether a question wants a person, a company or a place, and a text has no name that the question lacks."""
+    return bool(_WANTS_A_NAME.search(question)) and all(name in question for name in _NAME.findall(text))
 
 
 def action(question: str) -> str:
