@@ -1,6 +1,6 @@
 """Answers without a model on questions of our own: is what the documents answer answered, and the rest told to be missing?
 
-    python -m benchmarks.own_questions [--part mended|held|fresh|unseen|reworded|last] [--every N] [--misses]
+    python -m benchmarks.own_questions [--part mended|held|fresh|unseen|reworded|last|next|kept] [--every N] [--misses]
 
 Asked are the demo's documents and those of a farm in ``judged/farm``, in English, Chinese and German; nothing is downloaded.
 ``judged/questions.tsv`` says of each question what its answer must hold, ``-`` where the documents have none, and ``~``
@@ -9,7 +9,9 @@ The questions were written by reading the documents, before the rules that they 
 held out while rules were mended on the others, and its misses were read then. The part *fresh* came later, before the
 rules that tell a direct answer from what is only near, which its misses mended further; *unseen* came before that mending.
 *reworded* and *last* ask mostly in other words than the documents'; they were written by somebody who knew the documents
-alone. The misses of *reworded* were mended on, *last* was measured once, after that.
+alone. The misses of *reworded* were mended on, *last* was measured once, after that; its misses were read then.
+*next* and *kept* are every second one each of 160 written in the same way after that: the misses of *next* were mended on,
+*kept* was never read, only measured; once its figure showed that a change had lost an answer.
 Of most questions that the documents don't answer they hold something near.
 """
 
@@ -31,7 +33,7 @@ from ragcore.types import Answer, Support
 
 HERE = pathlib.Path(__file__).resolve().parent
 DEMO = HERE.parent / "examples" / "citebot.toml"
-PARTS = ("mended", "held", "fresh", "unseen", "reworded", "last")
+PARTS = ("mended", "held", "fresh", "unseen", "reworded", "last", "next", "kept")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

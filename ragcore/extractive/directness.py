@@ -9,18 +9,20 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
+from ragcore.extractive.agents import names_nobody
+from ragcore.extractive.counting import measured
 from ragcore.extractive.degrees import degrees
 from ragcore.extractive.expectation import Expectation, has_number, is_of_kind
 from ragcore.extractive.form import (
     action,
     asks_whether,
     circumstance,
-    measured,
-    names_nobody,
+    is_of_another,
     questions,
     takes_anything,
 )
 from ragcore.extractive.matter import Matter
+from ragcore.extractive.measures import is_past_bound, keeps_rate
 from ragcore.extractive.options import ExtractOptions
 from ragcore.extractive.pools import pool
 from ragcore.extractive.statements import Statement, statements
@@ -84,7 +86,7 @@ def _tells_no_circumstance(question: str, words: Sequence[Word]) -> bool:
 def _answers(question: str, matter: Matter, one: Statement, after: Statement | None, options: ExtractOptions) -> bool:
     """Whether a statement holds what is asked; the kind of answer may stand in the one right ``after`` it."""
     rest = after.text if after else ""
-    if not Expectation(question).given(f"{one.text} {rest}") or names_nobody(question, one.text):
+    if not _is_of_the_kind(question, matter, one, rest):
         return False
     if takes_anything(question) and _holds_its_code(matter.words, one):
         return True
@@ -97,8 +99,7 @@ def _answers(question: str, matter: Matter, one: Statement, after: Statement | N
     by_topic = [j for j in telling if j not in own and one.topic[j] >= 1.0]
     # What the paragraph is about may be left unsaid, not what is said of it.
     met = {*own, *(by_topic if len(by_topic) <= len(own) else ())}
-    done = _done(question, matter.words, telling)
-    if done is not None and done not in own:
+    if not _does_it(question, matter, one, own):
         return False
     missing = [
         matter.words[j]
@@ -116,10 +117,27 @@ def _held(one: Statement, j: int, options: ExtractOptions) -> bool:
     return max(float(one.held[j]), float(np.floor(one.above[j]))) >= options.met
 
 
-def _done(question: str, words: Sequence[Word], telling: Sequence[int]) -> int | None:
-    """Return the index of the word for what is to be done, in a question how to do it; None in any other."""
-    first = next(iter(content(action(question))), None)
-    return next((j for j in telling if words[j].term == first), None)
+def _is_of_the_kind(question: str, matter: Matter, one: Statement, rest: str) -> bool:
+    """Whether a statement gives such a thing as is asked for: a time, a price, somebody, so much a day."""
+    return (
+        Expectation(question).given(f"{one.text} {rest}")
+        and not names_nobody(question, one.text)
+        and not is_of_another(question, one.text)
+        and not is_past_bound(question, one.text)
+        and keeps_rate(question, " ".join(matter.spoken[i] for i in one.units))
+    )
+
+
+def _does_it(question: str, matter: Matter, one: Statement, own: Collection[int]) -> bool:
+    """Whether a statement holds what is to be done, in a question how to do it; true in any other.
+
+    Where the question leaves open what is to be done, a row of a table seldom tells it.
+    """
+    done = next(iter(content(action(question))), None)
+    if done is None:
+        return True
+    telling = next((j for j in _telling(matter.words, question) if matter.words[j].term == done), None)
+    return not all(matter.units[i].row for i in one.units) if telling is None else telling in own
 
 
 def _size(words: Sequence[Word]) -> float:

@@ -6,6 +6,8 @@ from ragcore.terms import is_stop_word
 
 _MEMBER = re.compile(r"(?P<family>[a-z]{1,8})[-‐‑ ]?\d[\w.-]*")
 _FAMILY = "series|range|family|line|models|serie|reihe|baureihe|gamme|série|familie|famille|familia"
+_START, _END = "(?<![A-Za-z0-9])", "(?![A-Za-z0-9])"
+"""The borders of a name, also right beside Chinese, which is written without blanks."""
 
 
 def names_family(member: str, text: str) -> bool:
@@ -19,12 +21,12 @@ def names_family(member: str, text: str) -> bool:
     name = found["family"]
     written = rf"(?-i:{name.upper()})"
     # "A range of meters" and "in line" speak of no family A or IN: what is a word besides must be written as a name.
-    before = written if is_stop_word(name) else name
+    before, of = (written, "(?! of\\b)") if is_stop_word(name) else (name, "")
     if re.search(
-        rf"\b{before}[-‐‑ ]?(?:(?:{_FAMILY})\b(?! of\b)|系列)|\b(?:{_FAMILY}) {written}\b", text, re.IGNORECASE
+        rf"{_START}{before}[-‐‑ ]?(?:(?:{_FAMILY})\b{of}|系列)|\b(?:{_FAMILY}) {written}\b", text, re.IGNORECASE
     ):
         return True
-    patterns = re.findall(rf"\b{before}(?:[-‐‑ ]\d*|\d+)x+\b", text, re.IGNORECASE)
+    patterns = re.findall(rf"{_START}{before}(?:[-‐‑ ]\d*|\d+)x+{_END}", text, re.IGNORECASE)
     return any(_stands_for(pattern, member) for pattern in patterns)
 
 

@@ -1,13 +1,13 @@
 """The form of a question: which ones, how to, how much of what. Pure."""
 
 import re
-from collections.abc import Collection
-from itertools import takewhile
 
 from ragcore.terms import is_stop_word, terms
 
 _HOW_TO = re.compile(
-    r"\bhow (?:do|does|can|could|should|must|would|to)\b|\bwhat (?:do|should|must|shall) (?:i|we|you|one) do\b"
+    r"\bhow (?:do|does|can|could|should|must|would|to)\b"
+    r"|\bhow (?:is|are) (?:it|this|that|they|these) (?=done|made|\w+ed\b)"
+    r"|\bwhat (?:do|should|must|shall) (?:i|we|you|one) do\b"
     r"|\bwhat happens\b|\bsteps?\b|\bprocedure\b|怎么|怎样|如何|步骤|流程",
     re.IGNORECASE,
 )
@@ -37,19 +37,7 @@ _NEXT_QUESTION = re.compile(
     r"|wer|was|wann|wo|wie|warum|welche\w*)\b)|[，,](?=为什么|什么时候|何时|多少|怎么|谁|哪)",
     re.IGNORECASE,
 )
-_WANTS_A_NAME = re.compile(
-    r"^\W*(?:who (?:is|are|was|were|leads?|heads?)|which (?:company|firm|supplier|manufacturer|city|country))\b",
-    re.IGNORECASE,
-)
-_NAME = re.compile(r"(?<=[\w,:;–-] )[A-Z][a-z]+|@|[\u3400-\u9fff]{2,}")
 _DENIES = re.compile(r"\b(?:not|no|never|without|nicht|kein\w*|ohne|pas|sans|sin)\b|n['’]t\b|不|没|无需", re.IGNORECASE)
-_MEASURED = re.compile(
-    r"\bhow (?P<count>(?:many|much) (?:of (?:all )?(?:my|your|our|their|the|these|those) )?)?", re.IGNORECASE
-)
-_NUMBER = re.compile(
-    r"\d[\d.,]*|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozens?|hundreds?|thousands?)\b",
-    re.IGNORECASE,
-)
 _CLAUSE = re.compile(
     r"(?<=\w )\b(?<!until )(?<!since )(?:before|after|when(?! (?:do|does|did|is|are|was|were|can|will|must|may)\b)"
     r"|while|during|if|unless|without|bevor|nachdem|wenn|falls|während|ohne|avant|après|pendant|antes|después|durante)\b"
@@ -62,8 +50,10 @@ _OPENING = re.compile(
     r"[^,;:.]*,(?!\d)\s*",
     re.IGNORECASE,
 )
-_BESIDE_NUMBER = 24
-"""Characters on either side of a number within which it is said what it counts."""
+_ASKS_HAS = re.compile(r"\b(?:does|do|did) (?:[\w'’-]+ ){1,5}(?:have|own|employ|consist of)\b", re.IGNORECASE)
+_HAS = re.compile(
+    r"^(?:the|our|your|an?|each|every)? ?(?P<owner>(?:[\w'’-]+ ){1,3})(?:has|have|had|owns?|employs?)\b", re.IGNORECASE
+)
 
 
 def is_how_to(question: str) -> bool:
@@ -91,11 +81,6 @@ def questions(text: str) -> list[str]:
     return _NEXT_QUESTION.split(text)
 
 
-def names_nobody(question: str, text: str) -> bool:
-    """Whether a question wants a person, a company or a place, and a text has no name that the question lacks."""
-    return bool(_WANTS_A_NAME.search(question)) and all(name in question for name in _NAME.findall(text))
-
-
 def action(question: str) -> str:
     """Return what follows "how do I", the action first; "" where the question isn't how to do a thing."""
     found = _HOW_TO.search(question)
@@ -110,24 +95,6 @@ def asks_whether(question: str) -> bool:
 def denies(question: str) -> bool:
     """Whether a question asks for what is not so."""
     return bool(_DENIES.search(question))
-
-
-def measured(question: str, words: Collection[str]) -> tuple[str, bool] | None:
-    """Return what a question asks the amount or degree of, as one of the written ``words``, and whether it is counted.
-
-    It is the word behind "how", "how many" or "how much", or the next after it: *people* of "how many old people work
-    there", *heavy* of "how heavy is it", of which people are counted. None where a verb or a preposition follows, as in
-    "how much is it".
-    """
-    found = _MEASURED.search(question)
-    if found is None:
-        return None
-    rest = question[found.end() :]
-    for term in takewhile(lambda term: not is_stop_word(term), terms(rest)):
-        written = rest[term.start : term.end].lower()
-        if written in words:
-            return written, bool(found["count"])
-    return None
 
 
 def circumstance(question: str) -> str:
@@ -153,7 +120,13 @@ def opens_with_condition(sentence: str) -> bool:
     return found is not None and found["condition"] is not None
 
 
-def beside_numbers(text: str) -> str:
-    """Return the words that stand beside the numbers of a text, and so may say what these count."""
-    around = (text[max(0, one.start() - _BESIDE_NUMBER) : one.end() + _BESIDE_NUMBER] for one in _NUMBER.finditer(text))
-    return " ".join(around)
+def is_of_another(question: str, text: str) -> bool:
+    """Whether a question asks what one thing has, and a text opens with what another one does.
+
+    "How many members does the cooperative have?" isn't told by "the board has five members".
+    """
+    asked, said = _ASKS_HAS.search(question), _HAS.match(text)
+    if asked is None or said is None:
+        return False
+    owner = {term.text for term in terms(said["owner"]) if not is_stop_word(term)}
+    return bool(owner) and owner.isdisjoint(term.text for term in terms(question))

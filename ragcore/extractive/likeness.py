@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ragcore.extractive.contrasts import may_stand_for
 from ragcore.extractive.words import Word
 from ragcore.terms import gap_of, may_be_abbreviated
 
@@ -66,6 +67,7 @@ class Likeness:
             closeness
             for term, written in pool.items()
             if written in self._row
+            and may_stand_for(written, word.written)
             and ((closeness := self._closeness(word.written, written)) >= _SAME_NAME or term not in names)
         ]
         low, high = _ALIKE

@@ -10,10 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragcore.errors import ModelError
+from ragcore.extractive.contrasts import says_member
+from ragcore.extractive.counting import beside_amounts, counted_by_numbers, has_sign_of, measured
 from ragcore.extractive.degrees import grades_alike
 from ragcore.extractive.expectation import Expectation, is_of_kind
 from ragcore.extractive.families import names_family
-from ragcore.extractive.form import beside_numbers, circumstance, is_how_to, main_clause, measured, opens_with_condition
+from ragcore.extractive.form import (
+    circumstance,
+    is_how_to,
+    main_clause,
+    opens_with_condition,
+)
 from ragcore.extractive.likeness import Floats, Likeness, words_to_embed
 from ragcore.extractive.options import ExtractOptions
 from ragcore.extractive.pools import is_named, names_of, opening, place, pool, speaks
@@ -130,7 +137,7 @@ def _tells(units: Sequence[Unit], words: Sequence[Word], told: Floats, options: 
 
 def _says_kind(word: str, text: str) -> bool:
     """Whether a text has what a word only names the kind of, a rate or an extreme, or the family of, without it."""
-    return is_of_kind(word, text) or grades_alike(word, text) or names_family(word, text)
+    return any(says(word, text) for says in (is_of_kind, grades_alike, names_family, says_member, has_sign_of))
 
 
 async def _felt(
@@ -173,11 +180,14 @@ def _counted(question: str, units: Sequence[Unit], words: Sequence[Word], held: 
     found = measured(question, {word.written for word in words if word.weight >= LIGHTEST})
     if found is None:
         return np.ones(len(units))
-    what, is_count = found
+    what, count = found
     column = next(j for j, word in enumerate(words) if word.written == what)
-    if not is_count:
+    if not count:
         return held[:, column]
-    return np.array([likeness.of(words[column], content(beside_numbers(unit.whole))) for unit in units])
+    beside = counted_by_numbers if count == "many" else beside_amounts
+    of_what = f"{what} of " in question.lower()  # litres of milk aren't told by any litres
+    signs = [float(has_sign_of(what, unit.whole) and not of_what) for unit in units]
+    return np.maximum(signs, [likeness.of(words[column], content(beside(unit.whole))) for unit in units])
 
 
 async def _embedded(embedder: Embedder | None, texts: Sequence[str]) -> NDArray[np.float32] | None:

@@ -37,8 +37,11 @@ def speaks(unit: Unit, chunks: Sequence[ScoredChunk], question: str, *, named: b
 
 
 def names_of(unit: Unit) -> Collection[str]:
-    """Return the terms of a row's name, none of anything else."""
-    return content(unit.row.name) if unit.row is not None else ()
+    """Return the terms of a row's name and of what such names are called, none of anything else.
+
+    That a cow is an animal doesn't make her row one of sheep.
+    """
+    return content(f"{unit.row.name_column} {unit.row.name}") if unit.row is not None else ()
 
 
 def is_named(unit: Unit, asked: Collection[str]) -> bool:

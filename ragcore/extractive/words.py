@@ -9,7 +9,7 @@ from ragcore.terms.normal import fold, stem
 
 _FORMS = """
 lose lost|pay paid|buy bought|send sent|keep kept|hold held|build built|break broke broken|steal stole stolen
-take took taken|give gave given|write wrote written|choose chose chosen|forget forgot forgotten|go went gone
+take took taken|give gave given|write wrote written|choose chose chosen|forget forgot forgotten|go goes went gone
 come came|begin began begun|spend spent|bring brought|sell sold|fall fell fallen|drive drove driven
 fly flew flown flight flights|grow grew grown|lead led|meet met|run ran|speak spoke spoken|wear wore worn|win won
 catch caught|teach taught|hide hid hidden|freeze froze frozen|wake woke woken|draw drew drawn|throw threw thrown
@@ -35,11 +35,13 @@ _LIGHT_GERMAN = """
 wann wie wo wer wen wem wessen warum welche welcher welches welchen welchem ist sind wird werden muss müssen kann können
 darf dürfen soll sollen haben viel viele hoch ich wir du ihr sie es ein eine einen einem einer eines
 der das den dem des und oder nicht mit für auf von vom zu zum zur bei beim bis nach über unter aus vor im ins an am
+hat hatte wurde wurden
 lange schnell oft weit schwer man mein meine meinen meinem meiner woher wohin wieviel wieso weshalb
 """
 _LIGHT = {stem(fold(word)) for word in (_LIGHT_ENGLISH + _LIGHT_GERMAN).split()} | set(_LIGHT_CHINESE.split())
 _LIGHT_NOUNS = frozenset(map(stem, ("company", "date", "time", "amount", "reason", "contact")))
 """Light by themselves, but not right before another word: a company car is not any car."""
+_AUXILIARY = frozenset(map(stem, ("do", "does", "did")))
 _DERIVED = re.compile("(?:ance|ence|ment|ness|ation)s?$")
 """A noun of its own, though its stem is that of a light word: an allowance is more than that something is allowed."""
 _LIGHT_SHARE = 0.3
@@ -47,14 +49,26 @@ _LIGHT_SHARE = 0.3
 LIGHTEST = 0.5
 """Words that weigh less for themselves, such as "tell" or "happen", are not what is asked."""
 _PARTICLES = frozenset("的了吗嗎呢吧是在与與和有几幾个個多少什么麼怎哪谁誰何为為么要会能可最更比")
+_CHINESE_WORDS = """
+更换 更新 更改 更正 变更 会员 会议 会计 社会 协会 开会 年会 大会 聚会 会费 会场 会长 员会 要求 重要 主要 功能 能源 性能
+能力 智能 节能 职能 在线 在职 参与 为期 行为 个人 比例 比赛 比重 最终 目的 饱和 中和 总和
+"""
+_WHOLE_WORDS = frozenset(_CHINESE_WORDS.split())
+"""Words with a character that is a particle by itself."""
 _FRAME = re.compile(
-    "请问|什么时候|什么时间|什么地方|为什么|为何|什么样|什么|怎么样|怎么|怎样|如何|多长时间|多长|多久|有?多少[天年个次元钱人]?|多大|哪些|哪个|哪里|哪儿|哪一?[年月天种家位]"
+    "请问|(?:什么|哪些|何种)(?:情况|条件)下?|什么时候|什么时间|什么地方|为什么|为何|什么样|什么|怎么样|怎么|怎样|如何|多长时间|多长|多久|多少钱[一每][晚夜天日月年周次位人张斤]|有?多少[天年个次元钱人]?|多大|哪些|哪个|哪里|哪儿|哪一?[年月天种家位]"
     "|几[天年月日个次种点位]|(?<!第)一次|是否|能否|可不可以|可以|有没有|需要|应该|应当|必须|一般|通常|吗|呢|吧|的|了|是|那(?=.{1,6}呢)|由谁|谁|过后"
 )
 """What frames a Chinese question. It parts words: a pair of characters across its border is nobody's word."""
 TIMES = frozenset(map(stem, ("minute", "hour", "day", "week", "month", "year")))
 """Terms that measure time: a sentence with a span has one of them, whatever it is the span of."""
+_NUMBERED = re.compile(
+    r"\b(?!(?:which|that|this|the|no|any|some|every|each|another|for|by|of|in|to|or|and|is)\b)\w+ one\b(?! \w)",
+    re.IGNORECASE,
+)
+"""One as the number of a thing, as in "house one"; elsewhere it is hardly more than an article."""
 _ADDRESS = re.compile(r"@|://")
+_WHICH = re.compile(r"\b(?:which|what) $", re.IGNORECASE)
 _SENTENCE_START = re.compile(r"(?:^|[.!?。！？:\n])\W*$")
 
 
@@ -107,9 +121,11 @@ def question_words(question: str, *, identifier: float) -> list[Word]:
         term = kinds[text]
         is_code = term.kind is Kind.IDENTIFIER
         of_code = any(start <= term.start and term.end <= end for start, end in codes)
-        straddles = term.kind is Kind.PAIR and any(character in _PARTICLES for character in text)
-        light = (text in _LIGHT and not _DERIVED.search(written) and not _modifies(text, term, kinds)) or straddles
-        light = light or of_code
+        straddles = term.kind is Kind.PAIR and text not in _WHOLE_WORDS and any(one in _PARTICLES for one in text)
+        light = (
+            text in _LIGHT and not _DERIVED.search(written) and not _modifies(question, text, term, kinds)
+        ) or straddles
+        light = light or of_code or (text == "one" and not _NUMBERED.search(question))
         weight = identifier if is_code else _LIGHT_SHARE if light else 1.0
         names = of_code or _capital(question, term)
         across = frozenset(other for other, one in kinds.items() if _overlap(term, one))
@@ -153,9 +169,15 @@ def _base(term: Term, written: str) -> str:
     return _BASE_OF.get(written, term.text) if term.kind is Kind.WORD else term.text
 
 
-def _modifies(text: str, term: Term, others: Mapping[str, Term]) -> bool:
-    """Whether a light noun stands right before another telling word of the question."""
-    behind = (one for other, one in others.items() if one.start == term.end + 1 and other not in _LIGHT)
+def _modifies(question: str, text: str, term: Term, others: Mapping[str, Term]) -> bool:
+    """Whether a light noun stands right before another telling word of the question, not as "which company sells"."""
+    if _WHICH.search(question, 0, term.start):
+        return False
+    behind = (
+        one
+        for other, one in others.items()
+        if one.start == term.end + 1 and other not in _LIGHT and other not in _AUXILIARY
+    )
     return text in _LIGHT_NOUNS and not all(is_stop_word(one) for one in behind)
 
 

@@ -49,6 +49,19 @@ def test_words_that_only_look_like_a_family_are_none(member: str, text: str) -> 
     assert not names_family(member, text)
 
 
+@pytest.mark.parametrize(
+    ("member", "text"),
+    [
+        ("tw-200", "The TW series of meters carries a warranty of 36 months."),
+        ("tw-200", "本公司TW系列仪表保修期为36个月。"),
+        ("e-204", "错误E-20x需要返厂。"),
+        ("e-204", "遇到E-2xx时重启。"),
+    ],
+)
+def test_a_family_is_named_wherever_it_stands(member: str, text: str) -> None:
+    assert names_family(member, text)
+
+
 WARRANTY = scored("Meters of the TW series carry a warranty of 36 months from the date of delivery.")
 LOAN = scored("While a TW-200 is being repaired under warranty, a loan meter is sent free of charge.", title="Repairs")
 
