@@ -23,7 +23,7 @@ from ragcore.errors import ConfigError, StoreError
 from ragcore.stores.schema import counters, metadata
 from ragcore.stores.writing import Writer
 
-SCHEMA_VERSION = "0011"
+SCHEMA_VERSION = "0012"
 """The newest revision in migrations/versions."""
 
 BUSY_TIMEOUT_MS = 30_000
@@ -208,8 +208,11 @@ def _failures_told() -> Iterator[None]:
         yield
     except (IntegrityError, ProgrammingError, DataError):
         raise
-    except (DBAPIError, PoolTimeoutError, ConnectionError) as error:
+    except (DBAPIError, PoolTimeoutError) as error:
         raise StoreError(f"the database failed: {_cause(error)}") from error
+    except OSError as error:
+        # Where it refuses, has no address or lets us wait, the driver says so in the system's own errors.
+        raise StoreError(f"the database cannot be reached: {_cause(error)}") from error
 
 
 def _url(where: str | Path) -> URL:

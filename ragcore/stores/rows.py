@@ -15,7 +15,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from ragcore.stores.schema import chunks, documents
-from ragcore.types import Chunk, Location, SectionKind
+from ragcore.types import Chunk, Location, Permalink, SectionKind
 
 Record = dict[str, Any]
 """One row to be written, by column name."""
@@ -167,7 +167,7 @@ def chunk_from_row(row: Row[Any]) -> Chunk:
         media_type=row.media_type,
         kind=SectionKind(row.kind),
         heading_path=tuple(_read(row.heading_path)),
-        location=Location(**_read(row.location)),
+        location=_location(_read(row.location)),
         overlap=row.overlap,
         updated_at=utc(row.updated_at),
         keywords=tuple(enrichment.get("keywords", ())),
@@ -175,6 +175,11 @@ def chunk_from_row(row: Row[Any]) -> Chunk:
         tags=tuple(enrichment.get("tags", ())),
         reader_set=row.reader_set,
     )
+
+
+def _location(said: dict[str, Any]) -> Location:
+    permalinks = tuple(Permalink(**link) for link in said.pop("permalinks", ()))
+    return Location(**said, permalinks=permalinks)
 
 
 def stored_from_row(row: Row[Any]) -> StoredChunk:
@@ -185,11 +190,13 @@ def stored_from_row(row: Row[Any]) -> StoredChunk:
 def chunk_record(stored: StoredChunk) -> Record:
     """Return the row of a chunk."""
     chunk = stored.chunk
-    location = {
+    location: dict[str, Any] = {
         f.name: value
         for f in dataclasses.fields(Location)
         if (value := getattr(chunk.location, f.name)) != f.default  # only what is set
     }
+    if chunk.location.permalinks:
+        location["permalinks"] = [dataclasses.asdict(link) for link in chunk.location.permalinks]
     enrichment = {
         name: list(value)
         for name, value in (("keywords", chunk.keywords), ("questions", chunk.questions), ("tags", chunk.tags))

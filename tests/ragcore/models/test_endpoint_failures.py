@@ -22,7 +22,7 @@ from ragcore.errors import (
     ModelUnreachable,
 )
 from ragcore.models.endpoint import with_retries
-from ragcore.models.error_text import PIECE, TELLING, _pieces
+from ragcore.models.error_text import RUN, TELLING
 from ragcore.models.openai_chat import OpenAIChatModel
 from ragcore.models.openai_embeddings import OpenAIEmbedder
 from ragcore.models.openai_errors import clean, retry_after, transport_errors
@@ -176,16 +176,38 @@ def test_a_line_that_is_repeated_in_part_is_hidden_but_for_its_last_words() -> N
         assert len(told) < 120
 
 
-@given(length=st.integers(81, 9_000))
-@example(length=81)
-@example(length=6_321)
-def test_a_long_line_hides_no_letter_of_other_words(length: int) -> None:
-    other = "the endpoint refuses this"
-    line = ("x" + "abcdefghijklmnopqrstuvwyz" * 400)[: length - 1] + "e"
-    assert clean(other, words=[line]) == other
-    pieces = list(_pieces(line))
-    assert "".join(pieces) == line
-    assert all(TELLING <= len(piece) <= PIECE for piece in pieces)
+@given(
+    sent=st.lists(st.text("ab ", max_size=90) | st.text("年假ñ", max_size=30), max_size=3),
+    quoted=st.lists(st.tuples(st.integers(0, 2), st.integers(0, 90), st.integers(0, 90)), max_size=3),
+    other=st.text("ab年 ", max_size=30),
+)
+@example(sent=["How much does Jane Doe earn per year in Berlin?"], quoted=[(0, 0, 35)], other="refused")
+@example(sent=["公司的年假政策是什么？我想知道。"], quoted=[(0, 2, 12)], other="refused")
+def test_of_what_was_sent_no_part_is_left_that_tells_it_and_nothing_else_is_hidden(
+    sent: list[str], quoted: list[tuple[int, int, int]], other: str
+) -> None:
+    parts = [sent[line][start:end] for line, start, end in quoted if line < len(sent)]
+    said = " ".join("'…".join([other, *parts, other]).split())
+    told = clean(said, words=sent)
+    lines = [" ".join(line.split()).encode() for line in sent]
+    for shown in told.encode().split("[…]".encode()):
+        grams = {shown[at : at + RUN + 6] for at in range(len(shown) - RUN - 5)}
+        assert not any(gram in line for gram in grams for line in lines)
+        assert shown in said.encode()
+    telling = {line[at : at + TELLING] for line in lines for at in range(len(line) - TELLING + 1)}
+    if not any(gram in said.encode() for gram in telling):
+        assert told == said
+
+
+@pytest.mark.parametrize("cut", [slice(0, 35), slice(9, 40), slice(20, None)])
+def test_a_short_question_that_is_cut_is_hidden(cut: slice) -> None:
+    asked = "How much does Jane Doe earn per year in the Berlin office?"
+    assert clean(f"refused: '{asked[cut]}...'", words=[asked]).startswith("refused: '[…]")
+
+
+def test_words_that_any_error_has_are_left() -> None:
+    refusal = "the model does not take this many tokens"
+    assert clean(refusal, words=["Which model does the plant use?", "Is this many tokens?"]) == refusal
 
 
 def test_a_whole_prompt_that_is_repeated_keeps_nobody_waiting() -> None:

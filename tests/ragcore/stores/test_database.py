@@ -2,14 +2,17 @@ import asyncio
 import contextlib
 import gc
 import pathlib
+import socket
 import sqlite3
 import time
 import traceback
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 
 import pytest
 from sqlalchemy import Connection, func, select, text
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import create_async_engine
 
 from ragcore.errors import ConfigError, StoreError
 from ragcore.stores.database import Database
@@ -148,6 +151,23 @@ async def test_a_database_that_fails_says_so(tmp_path: pathlib.Path) -> None:
 
     with pytest.raises(StoreError, match="database failed: database or disk is full"):
         await fill()
+    await database.close()
+
+
+@pytest.mark.parametrize("error", [socket.gaierror(-2, "Name or service not known"), TimeoutError(), OSError(113, "")])
+async def test_a_server_that_cannot_be_reached_is_told_of(error: OSError, monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(*_: object, **__: object) -> None:
+        raise error
+
+    database = Database(create_async_engine("postgresql+asyncpg://somebody@database.example/x"))
+    monkeypatch.setattr(socket, "getaddrinfo", away)
+    told = pytest.raises(StoreError, match=r"database cannot be reached: .*\w")
+    for block in (database.begin, database.connect, database.changing):
+        with told:
+            await AsyncExitStack().enter_async_context(block())
+    for run in (database.read, database.write):
+        with told:
+            await run(lambda connection: connection.scalar(text("SELECT 1")))
     await database.close()
 
 
