@@ -123,11 +123,11 @@ class Pressing:
             await interaction.delete_original_response()  # the first of two presses tells how it ends
             return
         if share.view is not None:
-            # What is sent before the put-off answer is filled in would fill it in, for the asker alone (Discord's
-            # documentation of followup messages).
-            await interaction.edit_original_response(content="…")
             done = False
             try:
+                # What is sent before the put-off answer is filled in would fill it in, for the asker alone (Discord's
+                # documentation of followup messages).
+                await interaction.edit_original_response(content="…")
                 await self._show_all(interaction, place.written_to, share.view, share.since)
                 done = True
             finally:

@@ -87,7 +87,12 @@ class Taker(Generic[R]):
     def queued(self, job: Job, ahead: Callable[[], int]) -> None:
         """Give a first sign to somebody who has just asked, and keep the time until they have an answer."""
         means = Means(
-            platform=self._platform, claim=job.claim, claims=self._claims, pacer=self._pacer, meter=self._meter
+            platform=self._platform,
+            claim=job.claim,
+            claims=self._claims,
+            pacer=self._pacer,
+            meter=self._meter,
+            lost=lambda: job.lost,
         )
         reply = Reply(means, spoken=job.spoken, started=job.asked, earlier=job.replaces)
         self._waiting[job] = Waiting(job, reply, writer=self._writer, budget=self._options.budget, ahead=ahead)
@@ -132,7 +137,7 @@ class Taker(Generic[R]):
         try:
             async with asyncio.timeout(CALL_SECONDS):
                 claim = await self._claims.by_reference(job.claim.reference)
-        except (StoreError, OSError) as error:
+        except (StoreError, TimeoutError) as error:
             kind = type(error).__name__
             log.warning("turn %s: what became of it is not known: %s: %s", job.claim.reference, kind, error)
             return False
@@ -183,8 +188,6 @@ class Taker(Generic[R]):
                     if job.version == version:
                         await self._finish(job, written)
                         return
-                    # Another process may have told us to stop what was being sent: what is written now is new.
-                    await until_kept(lambda: self._claims.stops.forget(job.claim.reference), StoreError)
             finally:
                 job.sending = False
 

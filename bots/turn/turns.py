@@ -16,7 +16,7 @@ from bots.turn.answering import Writer
 from bots.turn.claims import LEASE_SECONDS, Claims
 from bots.turn.claims.claim import Claim
 from bots.turn.commands import command_of, listed, sentence
-from bots.turn.ending import end, note_end
+from bots.turn.ending import end, ended_soon, note_end
 from bots.turn.feedback import Feedback
 from bots.turn.meter import Meter
 from bots.turn.options import TurnOptions
@@ -110,7 +110,7 @@ class Turns(Generic[R]):
         self._closing = False
 
     async def __aenter__(self) -> "Turns[R]":
-        self._begin_to_beat()
+        self._begin_to_beat(self._lease / 3)
         self._kept(self._lease / 3 * 2)
         return self
 
@@ -121,16 +121,19 @@ class Turns(Generic[R]):
         """Take nothing more, finish what is under way for so long, and hand over the rest."""
         self._closing = True
         await end(self._beating)
-        if self._losing is not None:
-            self._losing.cancel()
+        self._begin_to_beat(0.0)  # what is being finished stays ours; nothing is taken up beside it
         rest = list(self._lanes)
         await self._lanes.close(seconds)
         await self._taker.close()
-        for job in rest:
-            if not job.done:
-                with contextlib.suppress(CitebotError):
-                    await self._claims.release(job.claim)
+        await end(self._beating)
+        if self._losing is not None:
+            self._losing.cancel()
+        await ended_soon(*(asyncio.create_task(self._hand_over(job.claim)) for job in rest if not job.done))
         await self._writer.close()
+
+    async def _hand_over(self, claim: Claim) -> None:
+        with contextlib.suppress(CitebotError):  # it waits for the end of its lease then
+            await self._claims.release(claim)
 
     def running(self) -> int:
         """Return how many turns are under way or wait."""
@@ -198,14 +201,14 @@ class Turns(Generic[R]):
         await self._catching_up.resume()
         await self._catching_up.read_back()
 
-    def _begin_to_beat(self) -> None:
-        self._beating = asyncio.create_task(self._beat())
+    def _begin_to_beat(self, wait: float) -> None:
+        self._beating = asyncio.create_task(self._beat(wait))
         self._beating.add_done_callback(self._beat_again)
 
     def _beat_again(self, ended: "asyncio.Task[None]") -> None:
         """Go on after a fault of ours: without a sign of life others would take what is under way here."""
         if not self._closing and note_end(ended):
-            self._begin_to_beat()
+            self._begin_to_beat(self._lease / 3)
 
     def _kept(self, seconds: float) -> None:
         """Keep what is under way for so long, unless the claims are kept again before.
@@ -215,11 +218,11 @@ class Turns(Generic[R]):
         """
         if self._losing is not None:
             self._losing.cancel()
-        if not (self._alone or self._closing):
+        if not self._alone:
             self._losing = asyncio.get_running_loop().call_later(seconds, self._lose_unkept)
 
     def _lose_unkept(self) -> None:
-        log.warning("the claims could not be kept for %.0f s: others may take them", self._lease / 3 * 2)
+        log.warning("the claims were not kept in time: others may take them soon")
         self._lose(self._lanes)
         self._kept(self._lease / 3)
 
@@ -232,23 +235,25 @@ class Turns(Generic[R]):
                 try:
                     async with asyncio.timeout(min(STOP_SECONDS, self._lease / 6)):
                         await self._changes.stop_as_asked()
-                except (CitebotError, OSError) as error:
+                except (CitebotError, TimeoutError) as error:
                     log.debug("whether something is to stop could not be asked: %s", error)
 
-    async def _beat(self) -> None:
-        """Keep the leases of what is under way, and take over what nobody works on any more."""
+    async def _beat(self, wait: float) -> None:
+        """Keep the leases of what is under way, and take over what nobody works on any more; first after a ``wait``."""
         loop = asyncio.get_running_loop()
-        began = loop.time()
+        beat = loop.time() + wait
         while True:
-            await self._rest(began + self._lease / 3)
+            await self._rest(beat)
             began, jobs = loop.time(), list(self._lanes)
+            beat = began + self._lease / 3
             try:
                 async with asyncio.timeout(self._lease / 3):
                     held = await self._claims.heartbeat([job.claim for job in jobs])
                     self._kept(began + self._lease / 3 * 2 - loop.time())
                     self._lose(job for job in jobs if job.claim.reference not in held)
-                    await self._catching_up.resume()
-            except (CitebotError, OSError) as error:
+                    if not self._closing:
+                        await self._catching_up.resume()
+            except (CitebotError, TimeoutError) as error:
                 log.warning("the claims could not be kept: %s: %s", type(error).__name__, error)
 
     def _lose(self, jobs: Iterable[Job]) -> None:

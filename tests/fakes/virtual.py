@@ -39,6 +39,10 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         """Return the loop's own seconds."""
         return self._moment
 
+    def skip(self, seconds: float) -> None:
+        """Let seconds pass at once; what waited for them runs afterwards."""
+        self._moment += seconds
+
     def run_in_executor(self, executor: Any, func: Callable[..., T], *args: Any) -> "asyncio.Future[T]":
         """Run in a thread, for whose end time waits."""
         future = super().run_in_executor(executor, func, *args)
@@ -108,6 +112,13 @@ class _Watched(SimpleQueue):  # type: ignore[type-arg]
         self._worker = threading.current_thread()
         self._taken += 1
         return super().get(*args, **kwargs)
+
+
+def freeze(seconds: float) -> None:
+    """Let so many seconds pass in which nothing runs, as in a process that is halted."""
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, VirtualLoop)
+    loop.skip(seconds)
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:

@@ -133,7 +133,10 @@ class Claims(KnownClaims):
             await connection.execute(update(claims).where(self._held(claim)).values(lease_until=0.0))
 
     async def merge(self, claim: Claim, into: Claim) -> bool:
-        """Let another running claim of ours answer this message too; False when it no longer can."""
+        """Let another running claim of ours answer this message too; False when it no longer can.
+
+        If that was to be stopped, it no longer is: whoever stopped it has asked anew.
+        """
         both = select(claims.c.reference).where(or_(self._held(claim), self._held(into)))
         async with self._database.begin() as connection:
             rows = (await connection.execute(both.order_by(claims.c.reference).with_for_update())).scalars().all()
@@ -144,6 +147,7 @@ class Claims(KnownClaims):
             for which in (claims.c.merged_into == claim.reference, claims.c.reference == claim.reference):
                 ended = {"state": State.MERGED.value, "merged_into": into.reference, "finished_at": datetime.now(UTC)}
                 await connection.execute(update(claims).where(which).values(ended))
+            await connection.execute(update(claims).where(claims.c.reference == into.reference).values(outcome=""))
         return True
 
     async def begun(self, claim: Claim, sent: Sent | None) -> None:

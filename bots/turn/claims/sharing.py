@@ -71,6 +71,6 @@ class Shares:
         values: dict[str, Any] = {"done_at": datetime.now(UTC)} if done else {"lease_until": 0.0}
         which = shares.c.reference == reference
         if not done:
-            which = and_(which, shares.c.owner == self._owner, shares.c.lease_until == lease)
+            which = and_(which, shares.c.lease_until == lease)
         ended = update(shares).where(which).values(values)
         await self._database.write(lambda connection: connection.execute(ended))

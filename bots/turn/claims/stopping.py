@@ -26,12 +26,6 @@ class Stops:
         told = wanted.returning(claims.c.reference)
         return await self._database.write(lambda connection: connection.execute(told).first() is not None)
 
-    async def forget(self, reference: str) -> None:
-        """Let a turn go on that somebody wanted stopped: that came too late for what was written then."""
-        wanted = and_(claims.c.reference == reference, _RUNNING, claims.c.outcome == Outcome.STOPPED.value)
-        none = update(claims).where(wanted).values(outcome="")
-        await self._database.write(lambda connection: connection.execute(none))
-
     async def asked(self, references: Collection[str]) -> frozenset[str]:
         """Return which of these turns somebody wants stopped."""
         those = and_(claims.c.reference.in_(references), _RUNNING, claims.c.outcome == Outcome.STOPPED.value)

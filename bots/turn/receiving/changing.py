@@ -195,10 +195,13 @@ class Changes:
 
     async def stop_as_asked(self) -> None:
         """Stop what was asked to stop in another process."""
-        jobs = {job.claim.reference: job for job in self._lanes if not (job.stopped or job.sending or job.done)}
+        writing = (job for job in self._lanes if not (job.stopped or job.sending or job.done))
+        jobs = {job.claim.reference: (job, job.version) for job in writing}
         for reference in await self._claims.stops.asked(jobs) if jobs else ():
-            jobs[reference].stopped = True
-            jobs[reference].interrupt()
+            job, version = jobs[reference]
+            if job.version == version:  # else what was to stop is not written any more
+                job.stopped = True
+                job.interrupt()
 
     def _stop(self, job: Job, by: str) -> bool:
         if not self._may(job.claim, by) or job.sending:

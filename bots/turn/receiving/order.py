@@ -61,11 +61,12 @@ class Job:
         return "\n".join(text for one in self.messages.values() if (text := one.text.strip()))
 
     def change(self, message: Incoming, now: float) -> None:
-        """Take a further message, or one in its place that was edited, and begin anew what is being written."""
+        """Take a further message, or one in its place that was edited, and begin anew what is written, or stopped."""
         if message.message in self.messages:
             self.began = now
         self.messages[message.message] = message
         self.touched = now
+        self.stopped = False
         self.begin_anew()
 
     def begin_anew(self) -> None:

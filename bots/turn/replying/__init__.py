@@ -209,6 +209,7 @@ class Reply(Generic[R]):
             with going:
                 if begun is None and self._manner.streaming != "draft":
                     await self._standing.intend(0, key)
+                self._means.check()
                 self._spoken.set()
                 self._meter.sends[call] += 1
                 sent = await self._standing.call(self._platform.show(self._incoming, part, begun=begun, key=key))

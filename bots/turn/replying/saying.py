@@ -30,6 +30,7 @@ class Saying(Generic[R]):
         self._incoming = incoming = means.claim.incoming
         self._pacer = means.pacer
         self._meter = means.meter
+        self._lost = means.lost
         self._spoken = spoken
         self._sign = sign
         manner = means.platform.manner(incoming)
@@ -68,7 +69,7 @@ class Saying(Generic[R]):
 
     async def _keep(self) -> None:
         said = ""
-        while not self._spoken.is_set() and (said != self._words or self._stale or self._lasts):
+        while not (self._spoken.is_set() or self._lost()) and (said != self._words or self._stale or self._lasts):
             limits = self._limits(is_first=not said)
             said, self._stale = self._words, False
             self._changed.clear()

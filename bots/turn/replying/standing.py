@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 
 from bots.platform import Call, Limit, R, Sent
 from bots.retrying import until_kept
-from bots.turn.claims.claim import Claim, Send
+from bots.turn.claims.claim import Claim, Outcome, Send, State
 from bots.turn.replying.means import Means
 from bots.turn.replying.withdrawing import CALL_SECONDS, take_back
 from ragcore.errors import (
@@ -42,6 +42,7 @@ class Standing(Generic[R]):
 
     def __init__(self, means: Means[R], *, sign: Callable[[], None]) -> None:
         """Go on with what the claim says was begun and sent; ``sign`` is called at each part."""
+        self._means = means
         self._platform = means.platform
         self._claim = claim = means.claim
         self._incoming = claim.incoming
@@ -125,10 +126,20 @@ class Standing(Generic[R]):
             try:
                 await until_kept(lambda: self._claims.begun(self._claim, sent), StoreError)
             except ClaimLost:
-                # Whoever has the claim now cannot know of it.
                 self._begun = None
-                await take_back(self._platform, self._incoming, sent)
+                if not await self._is_anothers(sent):
+                    await take_back(self._platform, self._incoming, sent)
                 raise
+
+    async def _is_anothers(self, sent: Sent) -> bool:
+        """Return whether who has the claim by now answers in a message of ours, or may still find it by its key."""
+        claim = await until_kept(lambda: self._claims.by_reference(self._claim.reference), StoreError)
+        if claim is None or claim.outcome is Outcome.WITHDRAWN:
+            return False
+        known = (claim.begun, *(part.sent for part in claim.sends))
+        if any(one is not None and one.id == sent.id for one in known):
+            return True
+        return self._finds_sent and claim.state is State.RUNNING
 
     def end_stream(self, begun: Sent) -> None:
         """Note that what was begun takes no more text, but can be changed."""
@@ -242,7 +253,8 @@ class Standing(Generic[R]):
                 raise PlatformUnreachable("it was tried too often")
 
     async def _try(self, number: int, part: R, key: str) -> Sent | None:
-        """Send one part once; None when another try may take it. Raises as the platform does."""
+        """Send one part once; None when another try may take it. Raises as the platform does, and ClaimLost."""
+        self._means.check()
         over, limits, call = self.over(number), self.limits(number), self._call_for(number)
         self._meter.sends[call] += 1
         try:

@@ -17,6 +17,7 @@ from tests.servers.faults import Fault
 pytestmark = pytest.mark.usefixtures("no_settings")
 
 FOLLOWUP, SEND = "POST /webhooks/{}/{}", "POST /channels/{}/messages"
+FILL_IN = "PATCH /webhooks/{}/{}/messages/@original"
 CLOSED = Fault(status=403, error="50013 Missing Permissions")
 
 
@@ -81,10 +82,11 @@ async def test_what_the_channel_may_not_read_is_not_shared(tmp_path: pathlib.Pat
         assert server.answers(CHANNEL) == []
 
 
-async def test_who_shares_is_told_what_fails_and_may_try_again(tmp_path: pathlib.Path) -> None:
+@pytest.mark.parametrize("calls", [(SEND, FOLLOWUP), (FILL_IN,)])
+async def test_who_shares_is_told_what_fails_and_may_try_again(tmp_path: pathlib.Path, calls: tuple[str, ...]) -> None:
     async with serving(tmp_path) as server:
         answer = await asked(server, QUESTION)
-        for call in (SEND, FOLLOWUP):
+        for call in calls:
             server.faults.add(call, CLOSED)
         (told,) = await share(server, answer)
         assert "went wrong" in told["content"]
