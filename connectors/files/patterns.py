@@ -105,3 +105,13 @@ def _translate(token: str) -> str:
         inner = re.sub(r"([\\\[&~|^])", r"\\\1", inner).replace("--", r"-\-")
         return f"[{'^' if negated else ''}{inner}]"
     return re.escape(token)
+
+
+def checked(patterns: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the patterns of a setting; ValueError that names the first that is none."""
+    for pattern in patterns:
+        try:
+            compiled(pattern)
+        except re.error as error:
+            raise ValueError(f'"{pattern}" is no pattern: {error}') from error
+    return patterns

@@ -6,27 +6,21 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from connectors.files.place import Unread, too_large
+
 _ATTEMPTS = 3
 _PAUSE = 0.05  # seconds between attempts, while someone else is writing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Whole:
+class Content:
     """A file's content and its status, which was the same before and after."""
 
     content: bytes
     status: os.stat_result
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unread:
-    """Why a file wasn't read, and what to do."""
-
-    reason: str
-    mend: str
-
-
-def read_whole(path: Path, *, limit: int) -> Whole | Unread:
+def read_whole(path: Path, *, limit: int) -> Content | Unread:
     """Return a regular file's content, or why not.
 
     Args:
@@ -50,22 +44,15 @@ def read_whole(path: Path, *, limit: int) -> Whole | Unread:
         except OSError as error:
             return unreadable(error)
         if len(content) == after.st_size and (before.st_mtime_ns, before.st_size) == (after.st_mtime_ns, after.st_size):
-            return Whole(content=content, status=after)
+            return Content(content=content, status=after)
     return Unread(reason="it kept changing while it was read", mend="sync again when it is complete")
-
-
-def too_large(size: int, limit: int) -> Unread:
-    """Return the refusal of a file by its size, in bytes."""
-    return Unread(
-        reason=f"it has {_megabytes(size)}, more than the limit of {_megabytes(limit)}",
-        mend="split it, exclude it, or raise max_megabytes",
-    )
 
 
 def unreadable(error: OSError) -> Unread:
     """Return why a file couldn't be read, in words."""
     if isinstance(error, FileNotFoundError):
-        return Unread(reason="it vanished while it was read", mend="nothing, if it was deleted; else sync again")
+        reason, mend = "it vanished while it was read", "nothing, if it was deleted; else sync again"
+        return Unread(reason=reason, mend=mend, is_gone=True)
     if isinstance(error, PermissionError):
         return Unread(
             reason=f"it cannot be read: {error.strerror}",
@@ -79,7 +66,3 @@ def unreadable(error: OSError) -> Unread:
 def _flag(name: str) -> int:
     """Return a flag of ``os.open``, 0 where the system has no such flag."""
     return int(getattr(os, name, 0))
-
-
-def _megabytes(size: int) -> str:
-    return f"{size / 1_000_000:,.1f} MB" if size < 10_000_000 else f"{size / 1_000_000:,.0f} MB"

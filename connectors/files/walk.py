@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from connectors.files.patterns import Selection
+from connectors.files.place import Blocked
 from ragcore.errors import SourceError, SourceGone
 
 # A file written so shortly before it was looked at could be written again within the same tick of its clock.
@@ -17,22 +18,12 @@ _COARSE_TICK = 2_000_000_000  # for those that keep whole seconds (FAT: two)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class FileEntry:
     """A file that counts as a document: where it stands, its native id, and its status."""
 
     path: Path
     native_id: str
     status: os.stat_result
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Blocked:
-    """A place that can't be looked into: its id, why, what to do, and the ids that may hide behind it."""
-
-    native_id: str
-    reason: str
-    mend: str
-    hides: str = ""
 
 
 @dataclass(slots=True)
@@ -48,13 +39,13 @@ class Walk:
     _real_root: Path = field(init=False)
     _seen: set[str] = field(init=False, default_factory=set)
 
-    def __iter__(self) -> Iterator[Found | Blocked]:
+    def __iter__(self) -> Iterator[FileEntry | Blocked]:
         """Yield what is found; SourceError when the folder itself isn't there or can't be read."""
         try:
             status = self.root.stat()
             self._real_root = self.root.resolve()
             if stat.S_ISREG(status.st_mode):
-                yield Found(path=self._real_root, native_id=native_form(self.root.name), status=status)
+                yield FileEntry(path=self._real_root, native_id=native_form(self.root.name), status=status)
                 return
             if not stat.S_ISDIR(status.st_mode):
                 raise SourceError(f"{self.root} is neither a folder nor a file; mend `path`")
@@ -66,7 +57,7 @@ class Walk:
         self._seen.clear()
         yield from self._below(_Level(entries=top, relative="", above=(self._real_root,)))
 
-    def _below(self, top: "_Level") -> Iterator[Found | Blocked]:
+    def _below(self, top: "_Level") -> Iterator[FileEntry | Blocked]:
         """Yield what is under the topmost folder; folders may be nested deeper than calls."""
         levels = [top]
         while levels:
@@ -88,7 +79,9 @@ class Walk:
             elif found is not None:
                 yield found
 
-    def _look(self, entry: "os.DirEntry[str]", raw: str, above: tuple[Path, ...]) -> "Found | Blocked | _Folder | None":
+    def _look(
+        self, entry: "os.DirEntry[str]", raw: str, above: tuple[Path, ...]
+    ) -> "FileEntry | Blocked | _Folder | None":
         """Return what an entry is; None for what is passed by. ``above`` are the real folders it lies in."""
         path = above[-1] / entry.name
         try:
@@ -102,18 +95,18 @@ class Walk:
             return None  # gone since the folder was listed, or a link to nowhere or to itself
         relative = native_form(raw)
         if stat.S_ISDIR(status.st_mode):
-            folder = _Folder(path=path, relative=raw) if _is_text(raw) else _misnamed(relative, hides=f"{relative}/")
+            folder = _Folder(path=path, relative=raw) if is_text(raw) else _misnamed(relative, hides=f"{relative}/")
             return folder if self.selection.enters(relative) else None
         if not stat.S_ISREG(status.st_mode) or not self.selection.takes(relative):
             return None
-        return self._file(path, relative, status) if _is_text(raw) else _misnamed(relative)
+        return self._file(path, relative, status) if is_text(raw) else _misnamed(relative)
 
-    def _file(self, path: Path, relative: str, status: os.stat_result) -> Found | Blocked:
+    def _file(self, path: Path, relative: str, status: os.stat_result) -> FileEntry | Blocked:
         if relative in self._seen:
             reason = "another file's name differs from its name only in the Unicode form"
             return Blocked(native_id=f"{relative} (the second)", reason=reason, mend="rename one of them")
         self._seen.add(relative)
-        return Found(path=path, native_id=relative, status=status)
+        return FileEntry(path=path, native_id=relative, status=status)
 
     def _is_worth_following(self, target: Path, above: tuple[Path, ...]) -> bool:
         """Tell whether a link leads to something inside that the walk doesn't meet otherwise."""
@@ -163,7 +156,7 @@ def _unlistable(relative: str, error: OSError) -> Blocked:
 
 def native_form(relative: str) -> str:
     """Return a relative path as an id: composed Unicode (NFC), bytes that are no UTF-8 as their escapes."""
-    if not _is_text(relative):
+    if not is_text(relative):
         relative = os.fsencode(relative).decode("utf-8", "backslashreplace")
     return unicodedata.normalize("NFC", relative)
 
@@ -185,7 +178,8 @@ def version_of(status: os.stat_result, *, salt: str, now: int | None = None) -> 
     return f"{status.st_mtime_ns:x}-{status.st_ctime_ns:x}-{status.st_size:x}-{salt}"
 
 
-def _is_text(name: str) -> bool:
+def is_text(name: str) -> bool:
+    """Tell whether a name can be written as UTF-8."""
     try:
         name.encode("utf-8")
     except UnicodeEncodeError:

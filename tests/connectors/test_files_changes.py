@@ -5,7 +5,8 @@ import os
 
 import pytest
 
-from connectors.files.reading import Unread, Whole, read_whole
+from connectors.files.place import Unread
+from connectors.files.reading import Content, read_whole
 from connectors.files.walk import version_of
 from tests.connectors.helpers import collect, files, known_of, put, settle
 
@@ -15,7 +16,7 @@ async def test_unchanged_files_are_not_read(tmp_path, monkeypatch):
     for number in range(200):
         put(tmp_path, f"{number}.md", str(number))
     documents, _, _, cursor = await collect(files(tmp_path).changes(None, {}))
-    monkeypatch.setattr("connectors.files.connector.read_whole", lambda *_, **__: pytest.fail("a file was read"))
+    monkeypatch.setattr("connectors.files.local.read_whole", lambda *_, **__: pytest.fail("a file was read"))
     again, failures, _, _ = await collect(files(tmp_path).changes(cursor, known_of(documents)))
     assert not again
     assert not failures
@@ -64,7 +65,7 @@ def test_a_file_that_changes_while_it_is_read_is_read_again(tmp_path, monkeypatc
 
     monkeypatch.setattr("connectors.files.reading.os.fstat", status)
     found = read_whole(path, limit=1000)
-    assert isinstance(found, Whole)
+    assert isinstance(found, Content)
     assert found.content == b"onemoremore"
     times[0] = 99
     assert read_whole(path, limit=1000) == Unread(

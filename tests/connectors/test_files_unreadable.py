@@ -10,7 +10,8 @@ import sys
 
 import pytest
 
-from connectors.files.reading import Unread, read_whole
+from connectors.files.place import Unread
+from connectors.files.reading import read_whole
 from tests.connectors.helpers import collect, files, listed, names, put
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -81,10 +82,16 @@ async def test_a_file_that_vanishes_is_a_failure_and_the_rest_goes_on(tmp_path, 
             path.unlink(missing_ok=True)
         return read_whole(path, limit=limit)
 
-    monkeypatch.setattr("connectors.files.connector.read_whole", vanish)
-    documents, failures, _, _ = await collect(files(tmp_path).changes(None, {}))
+    monkeypatch.setattr("connectors.files.local.read_whole", vanish)
+    connector = files(tmp_path)
+    documents, failures, gone, _ = await collect(connector.changes(None, {}))
     assert documents.keys() == {"s:b.md"}
     assert failures["s:a.md"].reason == "it vanished while it was read"
+    assert not gone
+    assert (await listed(connector))[0] == {"s:b.md"}
+    put(tmp_path, "a.md")
+    documents, failures, gone, _ = await collect(files(tmp_path).fetch(["s:a.md", "s:b.md"]))
+    assert (documents.keys(), failures, gone) == ({"s:b.md"}, {}, {"s:a.md"})
 
 
 @pytest.mark.parametrize(
