@@ -1,0 +1,19 @@
+"""The one way in which sources are asked over HTTP."""
+
+from connectors.http.addresses import AddressRule, parse_network
+from connectors.http.client import HttpClient, HttpOptions, JsonReply, Reply
+from connectors.http.faults import fault_of, moment, shown
+from connectors.http.validators import Validators
+
+__all__ = [
+    "AddressRule",
+    "HttpClient",
+    "HttpOptions",
+    "JsonReply",
+    "Reply",
+    "Validators",
+    "fault_of",
+    "moment",
+    "parse_network",
+    "shown",
+]
