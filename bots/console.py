@@ -9,6 +9,7 @@ import uuid
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Generator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -17,6 +18,7 @@ from rich.segment import Segment
 from rich.spinner import Spinner
 from rich.text import Text
 
+from bots.ages import with_ages
 from bots.counting import counted
 from bots.keyboard import keys_unseen
 from bots.rendering.clean import clean_line
@@ -25,6 +27,7 @@ from bots.rendering.passages import passage_lines
 from bots.rendering.terminal import Indented, document_terminal, source_lines
 from bots.requests import Ask, Event, Forget, ListSources, SourceState
 from bots.service import Backend
+from bots.words.sentences import age
 from ragcore.errors import CitebotError
 from ragcore.phrases import LANGUAGES, phrase
 from ragcore.types import Answer, ConversationKey, Delta, Status
@@ -114,7 +117,7 @@ async def show_answer(
             console.print(document_terminal(parse_partial(writing.text)))
         raise
     if answer is not None:
-        document = parse_answer(answer)
+        document = with_ages(parse_answer(answer), "en")
         kept = tuple(note for note in document.notes if note not in hidden_notes)
         console.print(document_terminal(replace(document, notes=kept)))
     return answer
@@ -271,7 +274,7 @@ class Chat:
 
     def _show_sources(self) -> None:
         if self._last and self._last.citations:
-            document = parse_answer(self._last)
+            document = with_ages(parse_answer(self._last), "en")
             quotes = {citation.number: citation.quote for citation in self._last.citations}
             for source in document.sources:
                 self._console.print(source_lines((source,)))
@@ -310,7 +313,8 @@ def welcome(states: Sequence[SourceState]) -> Text:
 
 def state_line(state: SourceState) -> str:
     """Return one source in one line."""
-    when = state.last_success.astimezone().strftime("%Y-%m-%d %H:%M") if state.last_success else "never"
+    ago = age((datetime.now(UTC) - state.last_success).total_seconds()) if state.last_success else ""
+    when = f"{ago} ago" if ago else "never"
     line = f"{state.name}: {counted(state.documents, 'document')}, {counted(state.chunks, 'chunk')}, last synced {when}"
     return clean_line(line + (f"; last error: {state.last_error}" if state.last_error else ""))
 

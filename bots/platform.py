@@ -35,7 +35,7 @@ class Reach(StrEnum):
     """A slash command."""
 
 
-CommandName = Literal["ask", "search", "sources", "reset", "help", "start"]
+CommandName = Literal["ask", "search", "sources", "sync", "reset", "help", "start"]
 """``start`` is what a client sends by itself when somebody opens a conversation: they are greeted."""
 
 

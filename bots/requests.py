@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from ragcore.reports import SyncProgress, SyncReport
+from ragcore.reports import FailedDocument, Fault, SyncProgress, SyncReport
 from ragcore.types import Answer, Citation, ConversationKey, Delta, Image, Message, ScoredChunk, Status, Usage
 
 
@@ -58,12 +58,14 @@ class Sync:
 
     ``full`` reads everything anew and deletes whatever is missing without waiting for a second run to agree; with
     ``ask_first`` a ``Doubt`` comes before it deletes much, and waits for a ``Decide``. ``dry_run`` changes nothing.
+    ``scheduled``: the timetable asks, and holds the lease; failed documents are tried when they are due, not now.
     """
 
     sources: tuple[str, ...] = ()
     full: bool = False
     dry_run: bool = False
     ask_first: bool = False
+    scheduled: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +153,12 @@ class Doubt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceState:
-    """How a source stands."""
+    """How a source stands.
+
+    ``fault`` is of what kind the last run's fault was, where it broke off. ``failed`` are the documents that could not
+    be read, for the operator alone. ``is_paused``: it isn't run before its credential changes. ``is_stale``: it has
+    missed three of its runs.
+    """
 
     name: str
     type: str
@@ -161,6 +168,10 @@ class SourceState:
     last_success: datetime | None = None
     last_error: str = ""
     next_run: datetime | None = None
+    fault: Fault = Fault.NONE
+    failed: tuple[FailedDocument, ...] = ()
+    is_paused: bool = False
+    is_stale: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,8 +18,10 @@ _EVENTS = {kind.__name__: kind for kind in get_args(Event)}
 _ERRORS: dict[str, type[CitebotError]] = {
     name: kind
     for name, kind in vars(errors).items()
-    # Only those that are made of their text alone.
-    if isinstance(kind, type) and issubclass(kind, CitebotError) and "__init__" not in vars(kind)
+    # Only those that can be made of their text alone.
+    if isinstance(kind, type)
+    and issubclass(kind, CitebotError)
+    and ("__init__" not in vars(kind) or kind is errors.SourceError)
 }
 
 

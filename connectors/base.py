@@ -1,19 +1,36 @@
 """What every source system's connector is: a settings model, and an object that tells what changed.
 
-A connector knows its source system and nothing else: no index, no schedule, no retry policy. ``connectors/sync.py``
-drives it, stores what it yields, remembers its cursor and its failures, and decides about deletions.
+A connector knows its source system and nothing else: no index, no schedule, no retry policy. ``connectors/sync`` drives
+it, stores what it yields, remembers its cursor and its failures, waits and tries again, and decides about deletions.
+``connectors/README.md`` has a whole one, and ``tests/connectors/conformance.py`` says what each must do.
 
 A document's id is ``<source name>:<native id>`` everywhere; ``Origin.document_id`` writes it.
 """
 
+import hashlib
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, SecretStr
 
-from ragcore.types import SourceDocument
+from ragcore.types import Permalink, SourceDocument
+
+__all__ = [
+    "Change",
+    "Checkpoint",
+    "Connector",
+    "Estimate",
+    "Failure",
+    "Options",
+    "Origin",
+    "Permalink",
+    "SourceDocument",
+    "SourceType",
+    "Tombstone",
+    "all_settings",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,25 +76,38 @@ Change = SourceDocument | Tombstone | Failure | Checkpoint | Estimate
 class Connector(Protocol):
     """Tells what a source holds and what changed in it. One object serves one run of one source.
 
-    Every method raises SourceError when the source as a whole can't be read; what concerns one document is a Failure.
+    What concerns one document is a ``Failure``. When the source as a whole can't be read, every method raises, at once
+    and without trying again, one of ``ragcore.errors``, with what happened and, as ``mend``, what its owner can do:
+
+    - ``SourceAuthError``: the credential is wrong, has expired or lacks a scope. The source pauses until it changes.
+    - ``SourceRateLimited(retry_after=seconds)``: the source asked to wait. It is waited as long as that.
+    - ``SourceGone``: the place itself (the folder, the site, the channel) isn't there. Nothing counts as deleted.
+    - ``SourceError``: anything that may pass: no connection, TLS, 5xx, a page that isn't what was due.
+
+    After any of them ``changes`` may be called again on the same object, with the cursor of the last Checkpoint.
     What blocks (disks, synchronous clients) runs in threads.
     """
 
     def changes(self, cursor: str | None, known: Mapping[str, str]) -> AsyncIterator[Change]:
         """Yield what is new or changed since the cursor, with a Checkpoint after each batch and at the end.
 
+        A document that is gone by the time it is to be read is a Tombstone, a Failure that says so, or isn't yielded.
+        An id may be yielded twice, the later one counts.
+
         Args:
-            cursor: The last Checkpoint's, opaque text of the connector's own; None means from the beginning.
+            cursor: The last Checkpoint's, opaque text of the connector's own; None means from the beginning. A time in
+                it is the source's, and looked back from (``connectors.cursors``).
             known: The version of each document that is indexed and current, by id. What has the same version at the
-                source need not be read and is not yielded; what is not among them is, whatever the cursor says, as far
-                as the source can tell.
+                source need not be read and is not yielded; what is not among them is, as far as the source tells of it
+                (what is listed and still lacks, the run fetches). So a version stands for all that a document tells:
+                its readers, too.
         """
         ...
 
     def list_ids(self) -> AsyncIterator[str | Failure] | None:
         """Yield the id of every document there is now, or return None when the source can't list.
 
-        A Failure says behind what documents may hide. A listing that can't be completed raises SourceError.
+        A Failure says behind what documents may hide. A listing that can't be completed raises.
         """
         ...
 
@@ -103,14 +133,32 @@ class Origin:
 
 
 class Options(BaseModel):
-    """The base of a type's settings: frozen, closed to unknown keys, and silent about values in errors."""
+    """The base of a type's settings: frozen, closed to unknown keys, and silent about values in errors.
+
+    A secret is a ``SecretStr``: people write ``${NAME}`` for it, and the environment fills it in.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True, hide_input_in_errors=True)
 
 
+def all_settings(options: Options) -> str:
+    """Return a fingerprint of all settings of a source, its secrets among them."""
+    told = [
+        f"{name}={value.get_secret_value() if isinstance(value, SecretStr) else value!r}"
+        for name, value in sorted(options)
+    ]
+    return hashlib.sha256("\n".join(told).encode("utf-8", "replace")).hexdigest()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceType:
-    """What a module offers under a type's name: its settings, and how to make a connector from them."""
+    """What a module offers under a type's name: its settings, and how to make a connector from them.
+
+    ``credential`` returns a fingerprint of what the source may refuse: a source that pauses because its credential was
+    refused goes on once that changes. A type whose credential stands outside its settings (in a file that they name, in
+    the environment) reads it there.
+    """
 
     options: type[Options]
     create: Callable[[Origin, Any], Connector]
+    credential: Callable[[Any], str] = all_settings

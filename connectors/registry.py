@@ -5,6 +5,7 @@ Another package adds its own as an entry point of the group ``citebot.connectors
 """
 
 import difflib
+import hashlib
 import importlib
 from collections.abc import Mapping
 from importlib.metadata import entry_points
@@ -20,6 +21,8 @@ ENTRY_POINTS = "citebot.connectors"
 BUILT_IN: Mapping[str, str] = MappingProxyType(
     {
         "files": "connectors.files:FILES",
+        "sql": "connectors.sql:SQL",
+        "web": "connectors.web:WEB",
     }
 )
 
@@ -50,15 +53,28 @@ def options_model(name: str) -> type[Options]:
 def connect(name: str, origin: Origin, options: Mapping[str, object]) -> Connector:
     """Return a connector of a type for one source; ConfigError when its settings are wrong."""
     kind = source_type(name)
+    return kind.create(origin, _checked(kind, origin, options))
+
+
+def credential(name: str, origin: Origin, options: Mapping[str, object]) -> str:
+    """Return the fingerprint of a source's credential, to tell whether it has changed; ConfigError as ``connect``.
+
+    It is stored, so it takes some 30 ms to compute: whoever reads it can't try passwords by the million.
+    """
+    kind = source_type(name)
+    secret = kind.credential(_checked(kind, origin, options)).encode()
+    return hashlib.scrypt(secret, salt=f"{name}:{origin.source}".encode(), n=2**13, r=8, p=1, dklen=32).hex()
+
+
+def _checked(kind: SourceType, origin: Origin, options: Mapping[str, object]) -> Options:
     try:
-        checked = kind.options.model_validate(dict(options))
+        return kind.options.model_validate(dict(options))
     except ValidationError as error:
         faults = "; ".join(
             f"{'.'.join(map(str, detail['loc'])) or 'settings'}: {detail['msg']}"
             for detail in error.errors(include_url=False, include_input=False)
         )
         raise ConfigError(f'source "{origin.source}": {faults}') from error
-    return kind.create(origin, checked)
 
 
 def _load(name: str) -> object:

@@ -1,10 +1,21 @@
-"""The timetable: when a source is due, by its schedule and its last run. Pure; what was done stands in the database."""
+"""The timetable: when a source is due, by its schedule and how it stands. Pure; what was done is in the database."""
 
+import hashlib
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
+
+from ragcore.stores.sources import SourceState
+
+FIRST_BACKOFF = timedelta(minutes=5)
+LAST_BACKOFF = timedelta(hours=6)
+"""A source that failed is tried again after the first, then after twice as long each time, up to the last."""
+JITTER = timedelta(minutes=1)
+"""Sources of one schedule are spread over so much time, or over a tenth of their period where that is less."""
+STALE = 3
+"""A source is stale when it has missed so many of its runs."""
 
 _PERIOD = re.compile(r"(\d+)([smhd])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
@@ -12,7 +23,51 @@ _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
-def due(schedule: str, last_run: datetime | None, now: datetime) -> datetime:
+def next_run(schedule: str, state: SourceState, now: datetime, *, credential: str = "") -> datetime | None:
+    """Return when a source is next to be run, never before now; None: it pauses until its credential changes.
+
+    Args:
+        schedule: As for ``due``.
+        state: How it stands.
+        now: The time, with its zone.
+        credential: The fingerprint of the credential that it has now (``registry.credential``); needed only where one
+            was refused.
+    """
+    if state.refused:
+        return None if state.refused == credential else now.astimezone(UTC)
+    if state.faults and state.last_run_at is not None:
+        moment = max(state.last_run_at + backoff(schedule, state.faults), now)
+    else:
+        moment = due(schedule, state.last_run_at, now, spread=spread(state.name, schedule))
+    return max(moment, state.not_before or moment).astimezone(UTC)
+
+
+def backoff(schedule: str, faults: int) -> timedelta:
+    """Return how long after the begin of a run that failed, the so-manieth in a row, the next one begins."""
+    period = _period(schedule) or LAST_BACKOFF
+    wait: timedelta = min(FIRST_BACKOFF, period) * int(2 ** min(faults - 1, 20))
+    return min(wait, max(LAST_BACKOFF, period))
+
+
+def spread(name: str, schedule: str) -> timedelta:
+    """Return how much later than its schedule says a source is run: always the same for one, different for others."""
+    share = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4]) / 2**32
+    return min(JITTER, (_period(schedule) or timedelta(hours=1)) / 10) * share
+
+
+def is_stale(schedule: str, last_success: datetime | None, now: datetime) -> bool:
+    """Tell whether a source has missed three of its runs since its last success."""
+    if last_success is None:
+        return False
+    if period := _period(schedule):
+        return now - last_success > STALE * period
+    moment: datetime | None = last_success
+    for _ in range(STALE):
+        moment = _cron(schedule).get_next_fire_time(None, moment + timedelta(microseconds=1)) if moment else None
+    return moment is not None and moment < now
+
+
+def due(schedule: str, last_run: datetime | None, now: datetime, *, spread: timedelta = timedelta()) -> datetime:
     """Return when a source is next to be run, never before now; at once when it never ran, or missed its time.
 
     Args:
@@ -20,17 +75,24 @@ def due(schedule: str, last_run: datetime | None, now: datetime) -> datetime:
             what is well formed); without one, in this machine's time.
         last_run: When its last run began, None: it never ran.
         now: The time, with its zone.
+        spread: How much later than its time.
 
     Returns:
         A time in UTC.
     """
     if last_run is None:
         return now.astimezone(UTC)
-    if period := _PERIOD.fullmatch(schedule):
-        return max(last_run + timedelta(**{_UNITS[period[2]]: int(period[1])}), now).astimezone(UTC)
+    if period := _period(schedule):
+        return max(last_run + period + spread, now).astimezone(UTC)
     found: datetime | None = _cron(schedule).get_next_fire_time(None, last_run + timedelta(microseconds=1))
     # A day that never comes (31 February) is as good as none: look again in a year.
-    return max(found or now + timedelta(days=366), now).astimezone(UTC)
+    return max((found or now + timedelta(days=366)) + spread, now).astimezone(UTC)
+
+
+def _period(schedule: str) -> timedelta | None:
+    """Return how often a source is run, None where a cron line says when."""
+    found = _PERIOD.fullmatch(schedule)
+    return timedelta(**{_UNITS[found[2]]: int(found[1])}) if found else None
 
 
 def _cron(line: str) -> Any:

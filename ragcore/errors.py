@@ -7,7 +7,9 @@
     ├── SourceError              a source system could not be read
     │   ├── SourceAuthError          the credential is wrong or has expired
     │   ├── SourceRateLimited        it told us to wait
-    │   └── SourceGone               the document or place is no longer there
+    │   ├── SourceGone               the document or place is no longer there
+    │   ├── SourceUnreachable        no connection came about, or it broke off
+    │   └── SourceBadReply           it answered with something that can't be used
     ├── ParseError               a document could not be read; carries reason and mend
     ├── StoreError               a database or index failed
     │   ├── IndexDamaged             a derived index is dead and must be refilled
@@ -68,9 +70,15 @@ class SourceError(CitebotError):
     retryable = True
     user_message = "A source could not be read."
 
+    def __init__(self, message: str, *, mend: str = "") -> None:
+        """Keep what its owner can do about it, in one line; the text of the error tells it too."""
+        super().__init__(f"{message}; {mend}" if mend else message)
+        self.reason = message
+        self.mend = mend
+
 
 class SourceAuthError(SourceError):
-    """The source refused the credential."""
+    """The source refused the credential, or does not let it see what it should."""
 
     retryable = False
 
@@ -78,9 +86,9 @@ class SourceAuthError(SourceError):
 class SourceRateLimited(SourceError):
     """The source asked to wait."""
 
-    def __init__(self, message: str, *, retry_after: float) -> None:
+    def __init__(self, message: str, *, retry_after: float, mend: str = "") -> None:
         """Keep the wait, in seconds."""
-        super().__init__(message)
+        super().__init__(message, mend=mend)
         self.retry_after = retry_after
 
 
@@ -88,6 +96,14 @@ class SourceGone(SourceError):
     """What was asked for is no longer there."""
 
     retryable = False
+
+
+class SourceUnreachable(SourceError):
+    """No connection to the source came about, or it broke off."""
+
+
+class SourceBadReply(SourceError):
+    """The source answered with something that can't be used: another format, too much of it, a circle of redirects."""
 
 
 class ParseError(CitebotError):

@@ -25,10 +25,12 @@ def deep_link(chunk: Chunk, passage: str = "") -> str:
 
     A page of a PDF (``#page=5``, RFC 8118), a heading's anchor, a line range (``#L10-L20``), and in HTML the passage
     itself as a text fragment (``#:~:text=``, https://wicg.github.io/scroll-to-text-fragment/). An address that has a
-    fragment of its own (a message, a row of an application) is already as deep as its source knows, and stays.
+    fragment of its own (a message, a row of an application) is already as deep as its source knows, and stays. What
+    has permalinks of its own (the messages of a thread) is linked by that of the passage's first line.
     """
-    url, place = chunk.url, _narrowed(chunk, passage)
-    if not url or "#" in url:
+    place = _narrowed(chunk, passage)
+    url = _permalink(place) or chunk.url
+    if not url or "#" in url or place.permalinks:
         return url
     if place.page and chunk.media_type == "application/pdf":
         return f"{url}#page={place.page}"
@@ -42,6 +44,12 @@ def deep_link(chunk: Chunk, passage: str = "") -> str:
         last = max(place.last_line, place.first_line)
         return f"{url}#L{place.first_line}-L{last}" if last > place.first_line else f"{url}#L{place.first_line}"
     return url
+
+
+def _permalink(place: Location) -> str:
+    """Return the address of the part that the first line belongs to, "" when its parts have none."""
+    links = [link for link in place.permalinks if link.line <= place.first_line] or place.permalinks[:1]
+    return links[-1].url if links else ""
 
 
 def place(chunk: Chunk, passage: str = "") -> str:
@@ -58,7 +66,7 @@ def place(chunk: Chunk, passage: str = "") -> str:
         parts.append(" › ".join(chunk.heading_path[-2:]))
     if where.first_row:
         parts.append(_span("row", where.first_row, where.last_row))
-    if not parts and where.first_line:
+    if not parts and where.first_line and not where.permalinks:
         parts.append(_span("line", where.first_line, where.last_line))
     return ", ".join(parts)
 
@@ -97,6 +105,7 @@ def allowed_urls(chunks: Iterable[Chunk], hosts: frozenset[str]) -> frozenset[st
     for chunk in chunks:
         if chunk.url:
             found.add(chunk.url)
+        found.update(link.url for link in chunk.location.permalinks)
         for match in _URL.finditer(chunk.text):
             address = match.group().rstrip(".,;:!?")
             if host_of(address) in hosts:

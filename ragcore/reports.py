@@ -1,6 +1,25 @@
 """What a sync run of a source tells: progress while it runs, and a report at its end."""
 
 from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+
+class Fault(StrEnum):
+    """Of what kind the fault was that ended a run, as far as what to do next depends on it."""
+
+    NONE = ""
+    AUTH = "auth"
+    """The credential was refused: the source pauses until it changes."""
+    RATE_LIMITED = "rate_limited"
+    GONE = "gone"
+    """The place itself isn't there."""
+    UNREACHABLE = "unreachable"
+    """It may pass."""
+    BAD_REPLY = "bad_reply"
+    """It answered with something else than what was due."""
+    OTHER = "other"
+    """A model, a store, or a fault of ours."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,13 +45,15 @@ class SyncProgress:
 class FailedDocument:
     """A document that could not be read, why, and what its owner can do. Its old version, if any, stays live.
 
-    ``is_empty``: there is nothing in it to read, as this run has found.
+    ``is_empty``: there is nothing in it to read, as this run has found. ``next_try_at`` is when it is tried again by
+    itself, where that is known.
     """
 
     id: str
     reason: str
     mend: str
     is_empty: bool = False
+    next_try_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +63,8 @@ class SyncReport:
     ``failed`` names every document of the source that fails at present, also those not tried again in this run.
     ``warnings`` are remarks in words (deletions held back, and of documents that were read what could not be:
     hidden sheets, pages that are images). ``error`` is why the run as a whole ended early, "" when it
-    did not. ``added_ids`` and the like are filled in a dry run alone.
+    did not, and ``fault`` of what kind that was; ``retry_after`` are the seconds that the source asked to wait.
+    ``added_ids`` and the like are filled in a dry run alone.
     """
 
     source: str
@@ -54,6 +76,8 @@ class SyncReport:
     seconds: float = 0.0
     warnings: tuple[str, ...] = ()
     error: str = ""
+    fault: Fault = Fault.NONE
+    retry_after: float = 0.0
     dry_run: bool = False
     added_ids: tuple[str, ...] = ()
     changed_ids: tuple[str, ...] = ()

@@ -17,13 +17,23 @@ from typing import Literal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Permalink:
+    """From this line of a document on (counted from 1), until the next one's, a reader finds it at this address."""
+
+    line: int
+    url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SourceDocument:
     """One document as its source system gave it, before parsing.
 
     ``id`` is ``<source name>:<native id>``. ``version`` is whatever the source has to tell that nothing changed
     (an ETag, a modification time and size); empty means that only the content can tell.
     ``name`` is a file name (or the last part of a URL) and only hints at the format; the content decides.
-    ``readers`` is None when the source says nothing about who may read it (then the knowledge base decides).
+    ``readers`` is None when the source says nothing about who may read it (then the knowledge base decides); written
+    as in the settings (``email:A``, ``slack:T/C``, ``*``), with groups expanded. ``permalinks`` are the addresses of
+    its parts (the messages of a thread), by line, in order; for text and Markdown that have a ``name``.
     """
 
     id: str
@@ -38,13 +48,15 @@ class SourceDocument:
     updated_at: datetime | None = None
     readers: frozenset[str] | None = None
     metadata: Mapping[str, str] = field(default_factory=dict)
+    permalinks: tuple[Permalink, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Location:
     """Where a section or chunk stands in its document; 0 or "" means: the format has no such thing.
 
-    ``anchor`` is the fragment of the nearest heading, as the published page has it (``carry-over``).
+    ``anchor`` is the fragment of the nearest heading, as the published page has it (``carry-over``). ``permalinks``
+    are the addresses of what stands here, where it has ones of its own: the first is that of the first line.
     """
 
     page: int = 0
@@ -55,6 +67,7 @@ class Location:
     first_line: int = 0
     last_line: int = 0
     anchor: str = ""
+    permalinks: tuple[Permalink, ...] = ()
 
 
 class SectionKind(StrEnum):
@@ -223,7 +236,8 @@ class Citation:
 
     ``number`` is what the reader sees, from 1 in order of first use; ``id`` is the n of ``[ID:n]`` in the raw text,
     an index into the answer's chunks. ``url`` points as deep as the source allows. ``quote`` stands so in the chunk.
-    ``updated_at`` is when the document last changed, None when its source doesn't tell.
+    ``updated_at`` is when the document last changed, None when its source doesn't tell. ``read_at`` is when its source
+    was last read, told only where that is longer ago than it should be.
     """
 
     number: int
@@ -235,6 +249,7 @@ class Citation:
     location: str
     quote: str
     updated_at: datetime | None = None
+    read_at: datetime | None = None
 
 
 class Support(StrEnum):

@@ -13,7 +13,9 @@ from bots.app.diagnosing import diagnose
 from bots.app.options import answer_options, retrieval_options
 from bots.app.parts import Parts
 from bots.app.remembering import recall_history, recall_one, remember
-from bots.app.syncing import Doubts, run_sources, source_states
+from bots.app.side_by_side import Room
+from bots.app.standing import source_states, with_ages
+from bots.app.syncing import Doubts, run_sources
 from bots.app.warming import warm
 from bots.requests import (
     Ask,
@@ -61,8 +63,7 @@ class Operations:
     def __init__(self, settings: Settings, parts: Parts) -> None:
         self._settings = settings
         self._parts = parts
-        # One sync at a time: a second request waits for the first.
-        self._syncing = asyncio.Lock()
+        self._room = Room(settings.sync.at_once)
         self._doubts = Doubts()
         self._mending: asyncio.Task[None] | None = None
         self._warming: asyncio.Task[None] | None = None
@@ -132,11 +133,10 @@ class Operations:
                     async for answered in answering:
                         yield answered
             case Sync():
-                async with self._syncing:
-                    runs = run_sources(self._settings, self._parts.library, request, self._doubts)
-                    async with contextlib.aclosing(runs) as events:
-                        async for told in events:
-                            yield told
+                runs = run_sources(self._settings, self._parts.library, request, self._doubts, self._room)
+                async with contextlib.aclosing(runs) as events:
+                    async for told in events:
+                        yield told
             case Diagnose():
                 async with contextlib.aclosing(diagnose(self._settings, self._parts, repair=request.repair)) as checks:
                     async for check in checks:
@@ -197,7 +197,8 @@ class Operations:
                     yield event
                     continue
                 await remember(self._settings, self._parts, request, event, history)
-                yield self._with_refusal(await self._with_empty_index(event, request, names), request, names)
+                aged = await with_ages(self._settings, self._parts.library, event)
+                yield self._with_refusal(await self._with_empty_index(aged, request, names), request, names)
 
     async def _describe(self, request: Describe) -> Described:
         model = self._parts.vision_model

@@ -1,5 +1,6 @@
 """Settings become the option values of the core; what a setting leaves open keeps the core's default."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -69,9 +70,16 @@ def homes(settings: Settings) -> dict[str, str]:
 
 def link_hosts(settings: Settings) -> frozenset[str]:
     """Return the hosts whose addresses may become links: those of the sources, and those named."""
-    addresses = (source.options.get("base_url") or source.options.get("url") for source in settings.sources)
+    addresses = [address for source in settings.sources for address in _addresses(source.options)]
     hosts = (urlsplit(address).hostname for address in addresses if isinstance(address, str))
     return frozenset({host for host in hosts if host} | {host.lower() for host in settings.answer.link_hosts})
+
+
+def _addresses(options: Mapping[str, Any]) -> list[object]:
+    """Return what may be the addresses of a source, whatever its type."""
+    several = [options.get(key) for key in ("start_urls", "sitemaps")]
+    listed = [address for found in several if isinstance(found, list | tuple) for address in found]
+    return [options.get("base_url") or options.get("url"), *listed]
 
 
 def with_given(options: T, **values: object) -> T:

@@ -25,7 +25,7 @@ from ragcore.stores.lock import hold
 
 log = logging.getLogger(__name__)
 
-FINISHING = 14.0
+FINISHING = 13.0
 """Seconds that running turns have to come to their end when the process is told to stop; what isn't done then is handed
 over. With what is closed afterwards it stays within 20 s."""
 _LEAVING = 3.0
@@ -66,6 +66,9 @@ class Runner:
             return platform, turns
 
         return Connection(name, make, tell=self._tell_soon, language=self._settings.answer.language or "en")
+
+    async def _tell_all(self, words: str) -> None:
+        await self._tell_soon("", words)
 
     async def _tell_soon(self, failed: str, words: str) -> None:
         task = asyncio.create_task(self._tell(failed, words))
@@ -118,7 +121,7 @@ class Runner:
         await self._operations.start(patience=0.0)
         await self._operations.warm()
         sweeps = (self._claims.sweep, self._feedback.sweep)
-        async with scheduling(self._settings, self._database, self._operations, sweeps):
+        async with scheduling(self._settings, self._database, self._operations, sweeps, self._tell_all):
             await asyncio.Event().wait()
 
 

@@ -12,13 +12,16 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Itera
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from bots.app.leasing import lease_seconds, leased
+from bots.app.syncing import credential_of
 from bots.counting import counted
 from bots.requests import Event, Sync
 from bots.service import Backend
 from bots.settings import Settings
-from connectors.schedule import due
-from ragcore.errors import CitebotError
-from ragcore.reports import SyncReport
+from bots.words.sentences import word
+from connectors.schedule import next_run
+from ragcore.errors import BusyError, CitebotError
+from ragcore.reports import Fault, SyncReport
 from ragcore.stores.database import Database
 from ragcore.stores.sources import SourceState, SourceStates
 
@@ -26,15 +29,25 @@ log = logging.getLogger(__name__)
 
 REST = timedelta(minutes=1)
 """The least time from the end of a run to the next, however much is overdue."""
+PAUSE = timedelta(minutes=5)
+"""How often a source that pauses is looked at: a run by hand may have shown that its credential is right."""
 SWEEPING = timedelta(hours=1)
 
 Sweep = Callable[[], Awaitable[object]]
+Tell = Callable[[str], Awaitable[None]]
 
 
 class Schedule:
     """The timetable of one process; use ``scheduling``."""
 
-    def __init__(self, settings: Settings, database: Database, backend: Backend, sweeps: Iterable[Sweep] = ()) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        database: Database,
+        backend: Backend,
+        sweeps: Iterable[Sweep] = (),
+        tell: Tell | None = None,
+    ) -> None:
         """Compose; nothing is woken before ``start``.
 
         Args:
@@ -42,15 +55,18 @@ class Schedule:
             database: Where their last runs stand.
             backend: What runs them.
             sweeps: What is called once an hour.
+            tell: Tells the admins what only they can mend.
         """
         from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
+        self._settings = settings
+        self._sources = {source.name: source for source in settings.sources}
         self._schedules = {source.name: source.schedule for source in settings.sources if source.schedule}
-        # Nobody else could take up what we leave, nor be at it.
-        self._lease = 0.0 if database.is_sqlite else settings.turns.lease
+        self._lease = lease_seconds(settings, database)
         self._states = SourceStates(database)
         self._backend = backend
         self._sweeps = tuple(sweeps)
+        self._tell = tell
         self._running: set[asyncio.Task[None]] = set()
         self._at: set[str] = set()
         self._waker = AsyncIOScheduler(timezone=UTC)
@@ -59,12 +75,14 @@ class Schedule:
         """Begin; a run that a crash broke off is due at once, where no other process can be at it."""
         now = datetime.now(UTC)
         states = await self._states.all()
+        # Where no other process could be at it, what has not ended has been broken off.
+        broken = frozenset[str]() if self._lease else await self._states.broken_off()
         for name, schedule in self._schedules.items():
             state = states.get(name, SourceState(name=name))
-            if not self._lease and _broke_off(state):
+            if name in broken:
                 self._wake_at(name, now, whatever=True)
             else:
-                self._wake_at(name, due(schedule, state.last_run_at, now))
+                self._wake_at(name, self._next(schedule, state, now) or now + PAUSE)
         if self._lease:
             self._every(self._lease / 3, self._look_for_broken, max_instances=1)
         self._every(SWEEPING.total_seconds(), self._sweep, next_run_time=now)
@@ -88,22 +106,28 @@ class Schedule:
 
     async def _wake(self, name: str, whatever: bool) -> None:
         """Run a source if it is due by the database's word (or whatever that says), and set the next time."""
-        schedule, now = self._schedules[name], datetime.now(UTC)
-        following = now + REST
+        schedule, began = self._schedules[name], datetime.now(UTC)
+        following = began + REST
         task = asyncio.current_task()
         assert task is not None
         self._running.add(task)
         try:
-            last = (await self._states.get(name)).last_run_at
-            moment = due(schedule, last, now)
-            if moment > now and not whatever:  # somebody else has run it meanwhile
-                following = moment
+            state = await self._states.get(name)
+            moment = self._next(schedule, state, began)
+            if (moment is None or moment > began) and not whatever:  # somebody else has run it meanwhile, or it pauses
+                following = moment or began + PAUSE
                 return
-            if await self._states.begin(name, after=last, at=now, lease=self._lease):
-                await self._held(name)
+            try:
+                async with leased(self._states, name, self._lease, after=state.last_run_at):
+                    self._at.add(name)
+                    await self._run(name, state)
+            except BusyError:
+                log.info("source %s: another process runs it", name)
+            finally:
+                self._at.discard(name)
             ended = datetime.now(UTC)
-            last = (await self._states.get(name)).last_run_at
-            following = max(due(schedule, last, ended), ended + REST)
+            moment = self._next(schedule, await self._states.get(name), ended)
+            following = max(moment or ended + PAUSE, ended + REST)
         except CitebotError as error:
             log.warning("source %s could not be run: %s", name, error)
         except asyncio.CancelledError:  # by ``stop``; let through, APScheduler would call it an error
@@ -124,38 +148,27 @@ class Schedule:
             log.info("source %s: its run was broken off; beginning it anew", name)
             self._wake_at(name, datetime.now(UTC), whatever=True)
 
-    async def _held(self, name: str) -> None:
-        """Run a source while its lease is renewed; what is broken off here is left to the others at once."""
-        if not self._lease:
-            await self._run(name)
-            return
-        renewing = asyncio.create_task(self._renew(name))
-        self._at.add(name)
-        broken = False
-        try:
-            await self._run(name)
-        except asyncio.CancelledError:
-            broken = True
-            raise
-        finally:
-            self._at.discard(name)
-            renewing.cancel()
-            await asyncio.gather(renewing, return_exceptions=True)
-            await self._states.end(name, broken=broken)
+    def _next(self, schedule: str, state: SourceState, now: datetime) -> datetime | None:
+        """Return when a source is due; None: it pauses."""
+        # The fingerprint takes a moment to compute, so only where it is needed.
+        key = credential_of(self._settings, self._sources[state.name]) if state.refused else ""
+        return next_run(schedule, state, now, credential=key)
 
-    async def _renew(self, name: str) -> None:
-        while True:
-            await asyncio.sleep(self._lease / 3)
-            try:
-                await self._states.renew(name, self._lease)
-            except CitebotError as error:
-                log.warning("source %s: its lease could not be renewed: %s", name, error)
-
-    async def _run(self, name: str) -> None:
-        async with contextlib.aclosing(_events(self._backend, Sync(sources=(name,)))) as events:
+    async def _run(self, name: str, before: SourceState) -> None:
+        async with contextlib.aclosing(_events(self._backend, Sync(sources=(name,), scheduled=True))) as events:
             async for event in events:
                 if isinstance(event, SyncReport):
-                    _tell(event)
+                    _log(event)
+                    await self._tell_refusal(event, before)
+
+    async def _tell_refusal(self, report: SyncReport, before: SourceState) -> None:
+        """Tell the admins once of each credential that is refused."""
+        if report.fault is not Fault.AUTH or self._tell is None:
+            return
+        if before.refused and before.refused == (await self._states.get(report.source)).refused:
+            return
+        language = self._settings.answer.language or "en"
+        await self._tell(word("source_refused", language, name=report.source, why=report.error))
 
     async def _sweep(self) -> None:
         with self._until_stopped():
@@ -179,18 +192,12 @@ class Schedule:
             self._running.discard(task)
 
 
-def _broke_off(state: SourceState) -> bool:
-    """Tell whether a source's last run neither succeeded nor failed."""
-    last, success = state.last_run_at, state.last_success_at
-    return last is not None and not state.last_error and (success is None or success < last)
-
-
 async def _events(backend: Backend, request: Sync) -> AsyncGenerator[Event]:
     async for event in backend.run(request):
         yield event
 
 
-def _tell(report: SyncReport) -> None:
+def _log(report: SyncReport) -> None:
     """Write to the log how a run went, if there is anything to tell."""
     if report.error:
         log.warning("source %s: %s", report.source, report.error)
@@ -209,10 +216,14 @@ def _tell(report: SyncReport) -> None:
 
 @contextlib.asynccontextmanager
 async def scheduling(
-    settings: Settings, database: Database, backend: Backend, sweeps: Iterable[Sweep] = ()
+    settings: Settings,
+    database: Database,
+    backend: Backend,
+    sweeps: Iterable[Sweep] = (),
+    tell: Tell | None = None,
 ) -> AsyncGenerator[None]:
     """Run sources when they are due while the context lasts; a run under way at its end is broken off."""
-    schedule = Schedule(settings, database, backend, sweeps)
+    schedule = Schedule(settings, database, backend, sweeps, tell)
     await schedule.start()
     try:
         yield

@@ -3,19 +3,20 @@
 import asyncio
 import contextlib
 import uuid
-from collections.abc import AsyncGenerator, Mapping
-from dataclasses import replace
-from datetime import UTC, datetime
+from collections import deque
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, replace
 
-from bots.access import Audience
+from bots.app.leasing import lease_seconds, leased
 from bots.app.options import ingest_options
+from bots.app.renewing import current
+from bots.app.side_by_side import Room, Tell, side_by_side
 from bots.counting import counted
-from bots.requests import Doubt, Event, SourceState, Sync
+from bots.requests import Doubt, Event, Sync
 from bots.settings import Settings, SourceSettings
 from connectors import sync as connector_sync
 from connectors.base import Origin
-from connectors.registry import connect
-from connectors.schedule import due
+from connectors.registry import connect, credential
 from connectors.sync import SyncJob, forget_source, orphans
 from ragcore.errors import CitebotError, ConfigError
 from ragcore.library import Library
@@ -49,22 +50,31 @@ class Doubts:
         self._waiting.pop(identity, None)
 
 
-async def run_sources(settings: Settings, library: Library, request: Sync, doubts: Doubts) -> AsyncGenerator[Event]:
-    """Run the sources that a request names, or all, one after another; then tell of those without settings."""
+async def run_sources(
+    settings: Settings, library: Library, request: Sync, doubts: Doubts, room: Room
+) -> AsyncGenerator[Event]:
+    """Run the sources that a request names, or all, side by side; then tell of those without settings."""
     by_name = {source.name: source for source in settings.sources}
     unknown = [name for name in request.sources if name not in by_name]
     if unknown:
         raise ConfigError(f"there is no source {unknown[0]!r} (there is: {', '.join(by_name) or 'none'})")
-    names = request.sources or tuple(by_name)
+    names = tuple(dict.fromkeys(request.sources)) or tuple(by_name)
     if request.full and not request.dry_run:
         bases = dict.fromkeys(by_name[name].knowledge_base for name in names)
-        async with contextlib.aclosing(_reembed(library, tuple(bases))) as steps:
+        async with room.alone(), contextlib.aclosing(_reembed(library, tuple(bases))) as steps:
             async for step in steps:
                 yield step
-    for name in names:
-        async with contextlib.aclosing(_run_source(settings, library, by_name[name], request, doubts)) as events:
-            async for event in events:
-                yield _with_mismatch(library, by_name[name].knowledge_base, event)
+    runs = [_Run(settings, library, by_name[name], request, doubts, room).work for name in names]
+    reports: dict[str, SyncReport] = {}
+    left = deque(names)
+    async with contextlib.aclosing(side_by_side(runs)) as events:
+        async for event in events:
+            if not isinstance(event, SyncReport):
+                yield event
+                continue
+            reports[event.source] = event
+            while left and left[0] in reports:  # in the order of the settings, whichever is done first
+                yield reports[left.popleft()]
     if not request.sources:
         for source, documents in (await orphans(library, by_name.keys())).items():
             yield await _orphan_report(library, source, documents, request)
@@ -98,82 +108,68 @@ async def _orphan_report(library: Library, source: str, documents: int, request:
     return SyncReport(source=source, unchanged=documents, warnings=(remark,), dry_run=request.dry_run)
 
 
-async def _run_source(
-    settings: Settings, library: Library, source: SourceSettings, request: Sync, doubts: Doubts
-) -> AsyncGenerator[Event]:
-    """Run one source in a task of its own, so that it can wait for a decision while its question goes out."""
-    events: asyncio.Queue[Event | None] = asyncio.Queue()
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """One run of one source, in this process."""
 
-    async def confirm(documents: int) -> bool:
-        doubt, decision = doubts.raise_one(source.name, documents)
-        await events.put(doubt)
-        try:
-            return await decision
-        finally:
-            doubts.drop(doubt.id)
+    settings: Settings
+    library: Library
+    source: SourceSettings
+    request: Sync
+    doubts: Doubts
+    room: Room
 
-    async def work() -> None:
+    async def work(self, tell: Tell) -> None:
+        """Run it when there is room and nobody else runs it; what goes wrong stands in its report."""
+        name = self.source.name
         try:
-            job = _job(settings, source)
-            runs = connector_sync.sync(
-                library,
-                job,
-                full=request.full,
-                dry_run=request.dry_run,
-                confirm=confirm if request.ask_first else None,
-            )
-            async with contextlib.aclosing(runs) as told:
-                async for one in told:
-                    await events.put(one)
+            async with self.room.of(name), self._lease():
+                await self._run(tell)
         except CitebotError as error:
-            await events.put(SyncReport(source=source.name, error=str(error), dry_run=request.dry_run))
-        finally:
-            events.put_nowait(None)
+            await tell(SyncReport(source=name, error=str(error), dry_run=self.request.dry_run))
 
-    task = asyncio.create_task(work())
-    try:
-        while (event := await events.get()) is not None:
-            yield event
-        await task
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+    def _lease(self) -> contextlib.AbstractAsyncContextManager[None]:
+        if self.request.dry_run or self.request.scheduled:
+            return contextlib.nullcontext()
+        database = self.library.database
+        return leased(SourceStates(database), self.source.name, lease_seconds(self.settings, database))
+
+    async def _run(self, tell: Tell) -> None:
+        async def confirm(documents: int) -> bool:
+            doubt, decision = self.doubts.raise_one(self.source.name, documents)
+            await tell(doubt)
+            try:
+                return await decision
+            finally:
+                self.doubts.drop(doubt.id)
+
+        runs = connector_sync.sync(
+            self.library,
+            await asyncio.to_thread(_job, self.settings, self.source),
+            full=self.request.full,
+            dry_run=self.request.dry_run,
+            retry=not self.request.scheduled,
+            confirm=confirm if self.request.ask_first else None,
+        )
+        async with contextlib.aclosing(runs) as told:
+            async for one in told:
+                await tell(_with_mismatch(self.library, self.source.knowledge_base, one))
 
 
-def _job(settings: Settings, source: SourceSettings) -> SyncJob:
+def _job(settings: Settings, configured: SourceSettings) -> SyncJob:
+    source = current(settings, configured)
     origin = Origin(source=source.name, folder=settings.folder)
     return SyncJob(
         source=source.name,
         type=source.type,
         knowledge_base=source.knowledge_base,
         connector=connect(source.type, origin, source.options),
+        credential=credential_of(settings, source),
         options=ingest_options(settings.all_knowledge_bases[source.knowledge_base]),
     )
 
 
-async def source_states(settings: Settings, library: Library, audience: Audience) -> list[SourceState]:
-    """Return how each configured source stands, and each that has documents but no settings any more.
-
-    Counted are the documents that the audience may read, so that nobody learns how many others there are.
-    """
-    states = await SourceStates(library.database).all()
-    counts = await library.registry.counts_by_source(audience)
-    configured: Mapping[str, SourceSettings] = {source.name: source for source in settings.sources}
-    found, now = [], datetime.now(UTC)
-    for name in [*configured, *(name for name in counts if name not in configured)]:
-        source, count, state = configured.get(name), counts.get(name), states.get(name)
-        found.append(
-            SourceState(
-                name=name,
-                type=source.type if source else "",
-                knowledge_base=source.knowledge_base if source else "",
-                documents=count.documents if count else 0,
-                chunks=count.chunks if count else 0,
-                last_success=state.last_success_at if state else None,
-                next_run=due(source.schedule, state.last_run_at if state else None, now)
-                if source and source.schedule
-                else None,
-                last_error=(state.last_error if state else "") if source else "it has no settings any more",
-            )
-        )
-    return found
+def credential_of(settings: Settings, source: SourceSettings) -> str:
+    """Return the fingerprint of what a source identifies itself by; blocks for a moment."""
+    origin = Origin(source=source.name, folder=settings.folder)
+    return credential(source.type, origin, current(settings, source).options)

@@ -95,6 +95,12 @@ def state_form(state: SourceState) -> Form:
         "last_success": _time(state.last_success),
         "last_error": state.last_error or None,
         "next_run": _time(state.next_run),
+        "paused": state.is_paused,
+        "stale": state.is_stale,
+        "failed": [
+            {"id": one.id, "reason": one.reason, "mend": one.mend, "next_try": _time(one.next_try_at)}
+            for one in state.failed
+        ],
     }
 
 

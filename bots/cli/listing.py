@@ -1,7 +1,7 @@
 """``sources``."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 from rich.console import Console
@@ -14,8 +14,11 @@ from bots.cli.reach import reach, read_settings
 from bots.counting import counted
 from bots.rendering.clean import clean_line
 from bots.requests import ListSources, SourceState
+from bots.words.sentences import age
 
 _COLUMNS = ("source", "type", "knowledge base", "documents", "chunks", "last success", "next run")
+_MOST_FAILED = 10
+"""Documents that could not be read that are named of one source."""
 _NUMBERS = frozenset({"documents", "chunks"})
 
 
@@ -44,6 +47,7 @@ def show_states(states: Sequence[SourceState], console: Console) -> None:
     for state in states:
         if state.last_error:
             console.print(Text(f"✗ {clean_line(state.name)}: {clean_line(state.last_error)}", style="red"))
+        _show_failed(state, console)
 
 
 def _table(states: Sequence[SourceState]) -> Table:
@@ -52,7 +56,7 @@ def _table(states: Sequence[SourceState]) -> Table:
         table.add_column(title, justify="right" if title in _NUMBERS else "left", no_wrap=True)
     for state in states:
         cells = [state.name, state.type, state.knowledge_base, f"{state.documents:,}", f"{state.chunks:,}"]
-        cells += [_time(state.last_success), _time(state.next_run)]
+        cells += [_ago(state.last_success), _ahead(state)]
         table.add_row(*(Text(clean_line(cell)) for cell in cells))
     return table
 
@@ -62,10 +66,36 @@ def _show_one(state: SourceState, console: Console) -> None:
     head.append(f" ({clean_line(state.type)}, into {clean_line(state.knowledge_base)})", "not bold")
     console.print(head)
     console.print(Text(f"  {counted(state.documents, 'document')} in {counted(state.chunks, 'chunk')}"))
-    console.print(Text(f"  last success {_time(state.last_success)}, next run {_time(state.next_run)}"))
+    console.print(Text(f"  last success {_ago(state.last_success)}, next run {_ahead(state)}"))
     if state.last_error:
         console.print(Text(f"  ✗ {clean_line(state.last_error)}", style="red"))
+    _show_failed(state, console)
 
 
-def _time(moment: datetime | None) -> str:
-    return moment.astimezone().strftime("%Y-%m-%d %H:%M") if moment else "–"
+def _show_failed(state: SourceState, console: Console) -> None:
+    """Name the documents that could not be read, with the mend, and when they are tried again."""
+    for failed in state.failed[:_MOST_FAILED]:
+        line = Text("  ✗ ", style="red")
+        line.append(f"{clean_line(failed.id)}: {clean_line(failed.reason)}", "default")
+        if failed.mend:
+            line.append(f" → {clean_line(failed.mend)}", "default")
+        if failed.next_try_at is not None:
+            line.append(f" (next try {_until(failed.next_try_at)})", "dim")
+        console.print(line)
+    if more := len(state.failed[_MOST_FAILED:]):
+        console.print(Text(f"  ✗ {more:,} more; `--json` names each", style="red"))
+
+
+def _ago(moment: datetime | None) -> str:
+    return f"{age((datetime.now(UTC) - moment).total_seconds())} ago" if moment else "–"
+
+
+def _ahead(state: SourceState) -> str:
+    if state.is_paused:
+        return "paused"
+    return _until(state.next_run) if state.next_run else "–"
+
+
+def _until(moment: datetime) -> str:
+    seconds = (moment - datetime.now(UTC)).total_seconds()
+    return f"in {age(seconds)}" if seconds > 0 else "now"

@@ -69,6 +69,10 @@ def command_tree(client: discord.Client, use: Use, complete: Complete) -> app_co
     async def sources(interaction: discord.Interaction) -> None:
         await use(interaction, "sources", ephemeral=True)
 
+    @tree.command(name="sync", description=_told("sync"))
+    async def sync_(interaction: discord.Interaction) -> None:
+        await use(interaction, "sync", ephemeral=True)
+
     @tree.command(name="reset", description=_told("reset"))
     async def reset(interaction: discord.Interaction) -> None:
         await use(interaction, "reset", ephemeral=True)

@@ -70,6 +70,7 @@ def _source(citation: Citation) -> SourceLine:
         # A document's id is "<source>:<native id>".
         file=clean_line(citation.document_id.partition(":")[2]) if is_local else "",
         updated_at=citation.updated_at,
+        read_at=citation.read_at,
     )
 
 

@@ -39,7 +39,8 @@ def source_inlines(source: SourceLine, *, linked: bool = True) -> tuple[Inline, 
     named: Inline = Text(text=title)
     if source.url and linked and title:
         named = Link(url=source.url, children=(named,))
-    return (Text(text=f"[{source.number}] "), named, *((Text(text=f", {place}"),) if place else ()))
+    behind = "".join((f", {place}" if place else "", f" · {source.remark}" if source.remark else ""))
+    return (Text(text=f"[{source.number}] "), named, *((Text(text=behind),) if behind else ()))
 
 
 def reachable(document: Document, fits: Callable[[str], bool]) -> Document:

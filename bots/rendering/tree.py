@@ -129,7 +129,8 @@ class SourceLine:
     """One line of the source list: what ``[number]`` refers to; all but the number may be empty.
 
     ``file`` names the document at its source where the link alone would not tell: there is none, or it is a local one.
-    ``updated_at`` is when the document last changed, None when its source doesn't tell.
+    ``updated_at`` is when the document last changed, None when its source doesn't tell. ``read_at`` is when its source
+    was last read, where that is long ago, and ``remark`` says so in words.
     """
 
     number: int
@@ -138,6 +139,8 @@ class SourceLine:
     url: str
     file: str = ""
     updated_at: datetime | None = None
+    read_at: datetime | None = None
+    remark: str = ""
 
     @property
     def label(self) -> str:

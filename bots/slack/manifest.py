@@ -50,7 +50,11 @@ def manifest(*, name: str = "Citebot", ask: str = "/ask", more: str = "/citebot"
     address = {"request_url": request_url} if request_url else {}
     commands: list[dict[str, Any]] = [
         {"command": ask, "description": description("ask"), "usage_hint": "how many days off do I have?"},
-        {"command": more, "description": description("help"), "usage_hint": "search words | sources | reset | help"},
+        {
+            "command": more,
+            "description": description("help"),
+            "usage_hint": "search words | sources | sync | reset | help",
+        },
     ]
     document = {
         "display_information": {"name": name, "description": description("ask"), "background_color": "#2f4f4f"},

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Generic
 
 from bots.access import line_to_add, narrowest
+from bots.ages import with_ages
 from bots.platform import Button, Incoming, Platform, R
 from bots.rendering.clean import clean_line
 from bots.rendering.parse import parse_answer, parse_markdown
@@ -32,6 +33,7 @@ from bots.turn.options import TurnOptions, person
 from bots.turn.quotes import answer_of
 from bots.turn.receiving.order import Job
 from bots.turn.replying import Reply
+from bots.turn.syncing import Syncs
 from bots.turn.threads import Threads
 from bots.turn.written import Written
 from bots.words.sentences import Word, language_for, word
@@ -86,9 +88,11 @@ class Writer(Generic[R]):
         self._options = options
         self._notices = Notices()
         self._files = FileReader(platform, backend, options.files)
+        self._syncs = Syncs(backend)
 
     async def close(self) -> None:
-        """End the process that reads attachments."""
+        """End the process that reads attachments, and what was asked for to go on."""
+        await self._syncs.close()
         await self._files.close()
 
     def language(self, job: Job) -> str:
@@ -242,17 +246,21 @@ class Writer(Generic[R]):
                 return refusal
             document = await listed(self._backend, command, audience, job.knowledge_bases, language)
             return Written(document=document, outcome=Outcome.SERVED)
+        if command.name == "sync":
+            may = self._options.is_admin(incoming)
+            told = await self._syncs.run(command.query, language) if may else sentence(word("sync_admins", language))
+            return Written(document=told, outcome=Outcome.SERVED)
         if command.name == "reset":
             history = await self._claims.history_of(incoming.conversation)
             async for _ in self._backend.run(Forget(conversation=history)):
                 pass
             self._notices.forget(incoming)
             return Written(document=sentence(word("forgotten", language)), outcome=Outcome.RESET)
-        if command.name == "start":
-            greeting = sentence(word("greeting", language))
-            return Written(document=greeting, outcome=Outcome.SERVED, prompts=self.prompts(language))
-        others = tuple(one for one in self.prompts(language) if one != word("help_prompt", language))
-        return Written(document=help_document(language), outcome=Outcome.SERVED, prompts=others)
+        greets, prompts = command.name == "start", self.prompts(language)
+        if not greets:
+            prompts = tuple(one for one in prompts if one != word("help_prompt", language))
+        document = sentence(word("greeting", language)) if greets else help_document(language)
+        return Written(document=document, outcome=Outcome.SERVED, prompts=prompts)
 
     def prompts(self, language: str) -> tuple[str, ...]:
         """Return what somebody may begin with."""
@@ -260,7 +268,7 @@ class Writer(Generic[R]):
 
     async def _answered(self, job: Job, answer: Answer, progress: "_Progress", language: str) -> Written:
         incoming = job.incoming
-        document = await beside(answer.raw_text, lambda: parse_answer(answer))
+        document = with_ages(await beside(answer.raw_text, lambda: parse_answer(answer)), language)
         if not "".join(plain_pieces(document.blocks)).strip():
             log.warning("turn %s: the answer shows nothing", job.claim.reference)
             return self.plain_reason(job, "went_wrong", Outcome.FAILED)

@@ -13,8 +13,9 @@ from bots.rendering.tree import Block, Code, Document, Inline, ItemList, Link, L
 from bots.requests import Event, Found, ListSources, Search, SourceState
 from bots.service import Backend
 from bots.turn.beside import beside
-from bots.words.sentences import age, word
+from bots.words.sentences import Word, age, word
 from ragcore.links import deep_link, place
+from ragcore.reports import Fault
 from ragcore.types import ScoredChunk
 
 SEARCH_LIMIT = 5
@@ -23,14 +24,25 @@ SNIPPET = 300
 _WORDS: dict[str, CommandName] = {
     "reset": "reset", "forget": "reset", "重置": "reset", "zurücksetzen": "reset",
     "sources": "sources", "来源": "sources", "quellen": "sources",
+    "sync": "sync", "同步": "sync", "abgleichen": "sync",
     "help": "help", "帮助": "help", "hilfe": "help",
 }  # fmt: skip
+_FAULTS: dict[Fault, Word] = {
+    Fault.NONE: "fault_documents",
+    Fault.AUTH: "fault_auth",
+    Fault.RATE_LIMITED: "fault_rate_limited",
+    Fault.GONE: "fault_gone",
+    Fault.UNREACHABLE: "fault_unreachable",
+    Fault.BAD_REPLY: "fault_bad_reply",
+}
+# With its stroke: "sync my calendar" may be a question.
+_SYNC = re.compile(r"/sync\s+(?P<names>\S.*)", re.IGNORECASE)
 _SEARCH = re.compile(r"/?(?:search|搜索|suche)(?:\s+|(?<=索)\s*)(?P<query>\S.*)", re.IGNORECASE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What is to be done; ``query`` is what a search looks for."""
+    """What is to be done; ``query`` is what a search looks for, or the sources to sync."""
 
     name: CommandName
     query: str = ""
@@ -53,6 +65,8 @@ def command_of(incoming: Incoming, text: str) -> Command | None:
     stripped = text.strip()
     if name := _WORDS.get(stripped.strip("/ .!。！").casefold()):
         return Command(name)
+    if named := _SYNC.fullmatch(stripped):
+        return Command("sync", named["names"])
     found = _SEARCH.fullmatch(stripped)
     return Command("search", found["query"].strip()) if found else None
 
@@ -88,10 +102,17 @@ async def sources_document(
 
 def _source_item(state: SourceState, now: datetime, language: str) -> ListItem:
     documents = word("document" if state.documents == 1 else "documents", language, count=state.documents)
+    documents = word("with_chunks", language, documents=documents, count=state.chunks)
     told = word("never_read", language, documents=documents)
     if state.last_success is not None:
         seconds = max(0.0, (now - state.last_success).total_seconds())
         told = word("read_ago", language, documents=documents, age=age(seconds, language))
+    if state.is_paused:
+        told += word("pauses", language)
+    elif state.next_run is not None:
+        told += word("read_again", language, age=age(max(0.0, (state.next_run - now).total_seconds()), language))
+    if state.last_error:
+        told += word("last_fault", language, why=word(_FAULTS.get(state.fault, "fault_other"), language))
     name = Styled(style="strong", children=(Text(text=clean_line(state.name)),))
     return ListItem(blocks=(Paragraph(children=(name, Text(text=told))),))
 

@@ -5,23 +5,32 @@ from typing import Literal, get_args
 
 from bots.platform import CommandName
 
-COMMANDS: tuple[CommandName, ...] = ("ask", "search", "sources", "reset", "help")
+COMMANDS: tuple[CommandName, ...] = ("ask", "search", "sources", "sync", "reset", "help")
 NAMED: Mapping[str, CommandName] = {name: name for name in COMMANDS}
 """The command of each name that somebody may type."""
 
-_DESCRIPTIONS: dict[str, tuple[str, str, str, str, str]] = {
+_DESCRIPTIONS: dict[str, tuple[str, str, str, str, str, str]] = {
     "en": (
         "Ask the documents",
         "Find passages, without an answer",
         "What has been read, and when",
+        "Read the sources now (admins)",
         "Forget this conversation",
         "What I can do",
     ),
-    "zh": ("就文档内容提问", "只查找段落，不作回答", "读过哪些内容、何时读取", "忘记本次对话", "我能做什么"),
+    "zh": (
+        "就文档内容提问",
+        "只查找段落，不作回答",
+        "读过哪些内容、何时读取",
+        "立即读取来源（管理员）",
+        "忘记本次对话",
+        "我能做什么",
+    ),
     "de": (
         "Frag die Dokumente",
         "Stellen finden, ohne eine Antwort",
         "Was gelesen wurde, und wann",
+        "Die Quellen jetzt lesen (Admins)",
         "Dieses Gespräch vergessen",
         "Was ich kann",
     ),
@@ -29,6 +38,7 @@ _DESCRIPTIONS: dict[str, tuple[str, str, str, str, str]] = {
         "Interroger les documents",
         "Trouver des passages, sans réponse",
         "Ce qui a été lu, et quand",
+        "Lire les sources maintenant (admins)",
         "Oublier cette conversation",
         "Ce que je sais faire",
     ),
@@ -36,6 +46,7 @@ _DESCRIPTIONS: dict[str, tuple[str, str, str, str, str]] = {
         "Preguntar a los documentos",
         "Buscar pasajes, sin respuesta",
         "Qué se ha leído y cuándo",
+        "Leer las fuentes ahora (administradores)",
         "Olvidar esta conversación",
         "Qué sé hacer",
     ),
@@ -43,14 +54,23 @@ _DESCRIPTIONS: dict[str, tuple[str, str, str, str, str]] = {
         "文書について質問する",
         "回答なしで該当箇所を探す",
         "読み込んだ内容と日時",
+        "今すぐ文書を読み込む（管理者）",
         "この会話を忘れる",
         "できること",
     ),
-    "ko": ("문서에 대해 질문하기", "답변 없이 구절 찾기", "읽은 내용과 시각", "이 대화를 잊기", "할 수 있는 일"),
+    "ko": (
+        "문서에 대해 질문하기",
+        "답변 없이 구절 찾기",
+        "읽은 내용과 시각",
+        "지금 문서 읽기 (관리자)",
+        "이 대화를 잊기",
+        "할 수 있는 일",
+    ),
     "pt": (
         "Perguntar aos documentos",
         "Encontrar passagens, sem resposta",
         "O que foi lido, e quando",
+        "Ler as fontes agora (administradores)",
         "Esquecer esta conversa",
         "O que sei fazer",
     ),
@@ -58,6 +78,7 @@ _DESCRIPTIONS: dict[str, tuple[str, str, str, str, str]] = {
         "Спросить у документов",
         "Найти места, без ответа",
         "Что прочитано и когда",
+        "Прочитать источники сейчас (администраторы)",
         "Забыть этот разговор",
         "Что я умею",
     ),

@@ -4,22 +4,24 @@ A run may be cut off anywhere. What was stored stays, the cursor stands where ev
 next run goes on from there. A document that failed is told by its id until it succeeds or is gone at the source.
 """
 
+import asyncio
 import logging
-import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from connectors import base
 from connectors.base import Connector
 from connectors.sync.dry_run import foresee
+from connectors.sync.faults import kind_of
 from connectors.sync.feed import Feed
 from connectors.sync.guard import AT_LEAST, WAIT, Verdict, is_doubtful, judge
-from ragcore.errors import CitebotError
+from connectors.sync.patience import Patient, Sleep
+from connectors.sync.tally import Tally
+from ragcore.errors import CitebotError, SourceRateLimited
 from ragcore.ingest import (
-    Change,
-    Failed,
+    Indexed,
     IngestEvent,
     IngestOptions,
     Outcome,
@@ -30,7 +32,7 @@ from ragcore.ingest import (
     remove,
 )
 from ragcore.library import Library
-from ragcore.reports import FailedDocument, SyncProgress, SyncReport
+from ragcore.reports import FailedDocument, Fault, SyncProgress, SyncReport
 from ragcore.stores.failures import Failure
 from ragcore.stores.rows import digest
 from ragcore.stores.sources import SourceState, SourceStates
@@ -39,8 +41,6 @@ from ragcore.types import SourceDocument
 
 Confirm = Callable[[int], Awaitable[bool]]
 
-_MOST_REMARKS = 20
-"""Remarks about documents that a report tells one by one."""
 _PARTS = {
     Stage.READING: (0.0, 0.1),
     Stage.CUTTING: (0.1, 0.02),
@@ -55,13 +55,18 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncJob:
-    """Which source is synced, and into what. ``connector`` is a fresh one: it serves this run alone."""
+    """Which source is synced, and into what.
+
+    ``connector`` is a fresh one: it serves this run alone. ``credential`` is the fingerprint of what it identifies
+    itself by (``registry.credential``).
+    """
 
     source: str
     type: str
     knowledge_base: str
     connector: Connector
     options: IngestOptions = field(default_factory=IngestOptions)
+    credential: str = ""
 
 
 async def sync(
@@ -72,6 +77,7 @@ async def sync(
     dry_run: bool = False,
     retry: bool = True,
     confirm: Confirm | None = None,
+    sleep: Sleep = asyncio.sleep,
 ) -> AsyncGenerator[SyncProgress | SyncReport, None]:
     """Run a source, telling its progress, and last its report; whatever goes wrong stands in the report.
 
@@ -82,15 +88,18 @@ async def sync(
         dry_run: Change nothing; the report says what would be done.
         retry: Try failed documents again now, even where their next attempt is due later.
         confirm: Asked with a count before a full run deletes more than the guard would let pass; None means yes.
+        sleep: Waits so many seconds, where the source asks for it or a fault may pass.
     """
-    run = _Run(library=library, job=job, full=full, dry_run=dry_run, retry=retry, confirm=confirm)
+    run = _Run(library=library, job=job, full=full, dry_run=dry_run, retry=retry, confirm=confirm, sleep=sleep)
     try:
         async for progress in run.steps():
             yield progress
     except CitebotError as error:
-        run.error = str(error)
+        run.error, run.fault = str(error), kind_of(error)
+        run.retry_after = error.retry_after if isinstance(error, SourceRateLimited) else 0.0
         log.info("source %s: %s", job.source, error)  # the report tells it
     except Exception as error:
+        run.fault = Fault.OTHER
         run.error = f"unexpected {type(error).__name__}; see the log, and please report it"
         log.exception("source %s failed", job.source)
     yield await run.finish()
@@ -104,29 +113,26 @@ class _Run:
     dry_run: bool
     retry: bool
     confirm: Confirm | None
+    sleep: Sleep
     error: str = ""
-    _began: float = field(default_factory=time.monotonic)
+    fault: Fault = Fault.NONE
+    retry_after: float = 0.0
     _now: datetime = field(default_factory=lambda: datetime.now(UTC))
     _feed: Feed = field(init=False)
     _listing: AsyncIterator[str | base.Failure] | None = field(init=False)
     _states: SourceStates = field(init=False)
     _state: SourceState = field(init=False)
-    _before: frozenset[str] = frozenset()
+    _tally: Tally = field(init=False)
     _stored_failures: dict[str, Failure] = field(default_factory=dict)
-    _added: dict[str, None] = field(default_factory=dict)
-    _changed: dict[str, None] = field(default_factory=dict)
-    _deleted: dict[str, None] = field(default_factory=dict)
-    _unreadable: dict[str, FailedDocument] = field(default_factory=dict)
-    _warnings: list[str] = field(default_factory=list)
-    _remarks: list[str] = field(default_factory=list)
-    _emptied: set[str] = field(default_factory=set)
     _reached: float = 0.0
 
     def __post_init__(self) -> None:
-        self._listing = self.job.connector.list_ids()
-        self._feed = Feed(self.job.connector, self._record, is_listed=self._listing is not None)
+        connector = Patient(self.job.connector, sleep=self.sleep)
+        self._listing = connector.list_ids()
+        self._feed = Feed(connector, self._record, is_listed=self._listing is not None)
         self._states = SourceStates(self.library.database)
         self._state = SourceState(name=self.job.source)
+        self._tally = Tally(source=self.job.source)
 
     async def steps(self) -> AsyncIterator[SyncProgress]:
         """Do the run; what it came to is read from the fields."""
@@ -134,7 +140,7 @@ class _Run:
         pipeline = pipeline_of(self.job.options, tokenizer=offline_tokenizer().name)
         basis = digest(self.job.type, self.job.knowledge_base, pipeline)
         self._state = await self._states.get(source)
-        self._before = frozenset(await registry.document_ids(source))
+        self._tally.before = frozenset(await registry.document_ids(source))
         self._stored_failures = await self.library.failures.of_source(source)
         is_afresh = self.full or self._state.basis != basis
         doubted = self._state.doubted
@@ -155,7 +161,11 @@ class _Run:
         if left:
             async for progress in self._stored(self._feed.fetched(left), pipeline):
                 yield progress
-        await self._prune()
+        listed = None if self._listing is None else await self._listed(self._listing)
+        if lacking := await self._lacking(listed or set()):
+            async for progress in self._stored(self._feed.fetched(lacking), pipeline):
+                yield progress
+        await self._prune(listed)
 
     async def finish(self) -> SyncReport:
         """Keep how the run ended, and return the report."""
@@ -164,29 +174,25 @@ class _Run:
             failure.document_id: FailedDocument(id=failure.document_id, reason=failure.reason, mend=failure.mend)
             for failure in failures.values()
         }
-        failed |= self._unreadable
+        failed |= self._tally.unreadable
         ended = self.error or (f"{len(failed)} document{'s' * (len(failed) > 1)} could not be read" if failed else "")
-        await self._save(
-            last_run_at=self._now,
-            last_error=ended,
-            last_success_at=self._state.last_success_at if self.error else datetime.now(UTC),
+        await self._save(last_run_at=self._now, last_error=ended, **self._standing())
+        return self._tally.report(
+            failed, error=self.error, fault=self.fault, retry_after=self.retry_after, dry_run=self.dry_run
         )
-        touched = self._added.keys() | self._changed.keys() | self._deleted.keys() | failed.keys()
-        return SyncReport(
-            source=self.job.source,
-            added=len(self._added),
-            changed=len(self._changed),
-            deleted=len(self._deleted),
-            unchanged=len(self._before - touched),
-            failed=tuple(failed[identity] for identity in sorted(failed)),
-            seconds=time.monotonic() - self._began,
-            warnings=(*self._warnings, *_shortened(self._remarks)),
-            error=self.error,
-            dry_run=self.dry_run,
-            added_ids=tuple(self._added) if self.dry_run else (),
-            changed_ids=tuple(self._changed) if self.dry_run else (),
-            deleted_ids=tuple(self._deleted) if self.dry_run else (),
-        )
+
+    def _standing(self) -> dict[str, object]:
+        """Return what the run's end changes in how the source stands."""
+        now = datetime.now(UTC)
+        if not self.error:
+            return {"last_success_at": now, "faults": 0, "fault": Fault.NONE, "not_before": None, "refused": ""}
+        return {
+            "faults": self._state.faults + 1,
+            "fault": self.fault,
+            "not_before": now + timedelta(seconds=self.retry_after) if self.retry_after else None,
+            # What broke off before it was asked for its credential says nothing of that.
+            "refused": self.job.credential if self.fault is Fault.AUTH else self._state.refused,
+        }
 
     async def _stored(
         self, documents: AsyncGenerator[SourceDocument, None], pipeline: str
@@ -225,27 +231,13 @@ class _Run:
                 )
 
     async def _note(self, event: Outcome) -> None:
-        identity = event.document_id
-        if isinstance(event, Failed):
-            self._unreadable[identity] = FailedDocument(
-                id=identity, reason=event.reason, mend=event.mend, is_empty=event.is_empty
-            )
-            if event.is_empty:
-                self._emptied.add(identity)
-            return
-        self._emptied.discard(identity)
-        self._unreadable.pop(identity, None)
-        self._remarks += [f"{identity}: {warning}" for warning in event.warnings]
-        if event.change is Change.ADDED:
-            self._added[identity] = None
-        elif event.change is Change.CHANGED and identity not in self._added:
-            self._changed[identity] = None
-        if identity in self._stored_failures and not self.dry_run:
-            await self.library.failures.forget([identity])
+        self._tally.note(event)
+        if isinstance(event, Indexed) and event.document_id in self._stored_failures and not self.dry_run:
+            await self.library.failures.forget([event.document_id])
 
     async def _record(self, failure: base.Failure) -> None:
         """Keep a failure that the connector told."""
-        self._unreadable[failure.id] = FailedDocument(id=failure.id, reason=failure.reason, mend=failure.mend)
+        self._tally.unreadable[failure.id] = FailedDocument(id=failure.id, reason=failure.reason, mend=failure.mend)
         if not self.dry_run:
             await self.library.failures.record(
                 Failure(
@@ -263,24 +255,30 @@ class _Run:
             if milestone.reached and milestone.reached.cursor != self._state.cursor:
                 await self._save(cursor=milestone.reached.cursor)
 
-    async def _prune(self) -> None:
+    async def _lacking(self, listed: set[str]) -> list[str]:
+        """Return what is listed and neither indexed nor known to fail: what no cursor leads to is fetched by its id."""
+        missing = listed - self._feed.touched - self._feed.failed.keys() - self._stored_failures.keys()
+        live = frozenset(await self.library.registry.document_ids(self.job.source)) if missing else frozenset()
+        return sorted(missing - live)
+
+    async def _prune(self, shown: set[str] | None) -> None:
         """Delete what a listing no longer shows, and what was emptied, if the guard lets it pass."""
         live = frozenset(await self.library.registry.document_ids(self.job.source))
-        listed = set(live) if self._listing is None else await self._listed(self._listing)
+        listed = set(live) if shown is None else shown
         covers = tuple(failure.covers for failure in self._feed.failed.values() if failure.covers)
         missing = {
             identity
             for identity in live - listed
             if identity not in self._feed.failed and not (covers and identity.startswith(covers))
         }
-        missing |= self._emptied & live
-        verdict = await self._judged(missing - self._deleted.keys(), self._base_of(missing, len(live)))
+        missing |= self._tally.emptied & live
+        verdict = await self._judged(missing - self._tally.deleted.keys(), self._base_of(missing, len(live)))
         await self._delete(sorted(verdict.delete))
-        for identity in verdict.delete & self._emptied:
-            failed = self._unreadable[identity]
-            self._unreadable[identity] = replace(failed, reason=f"{failed.reason}: its last version was deleted")
+        for identity in verdict.delete & self._tally.emptied:
+            failed = self._tally.unreadable[identity]
+            self._tally.unreadable[identity] = replace(failed, reason=f"{failed.reason}: its last version was deleted")
         await self._save(doubted=verdict.doubted, doubted_since=verdict.since)
-        if self._listing is not None:
+        if shown is not None:
             await self._forget_failures_but(listed, covers)
 
     async def _listed(self, listing: AsyncIterator[str | base.Failure]) -> set[str]:
@@ -298,8 +296,8 @@ class _Run:
         What this run added may hide a loss: another folder mounted in the right one's place lists much, and nothing
         of what was there.
         """
-        known = len(self._before)
-        return known if is_doubtful(len(missing & self._before), known) and known >= AT_LEAST else live
+        known = len(self._tally.before)
+        return known if is_doubtful(len(missing & self._tally.before), known) and known >= AT_LEAST else live
 
     async def _judged(self, missing: set[str], live: int) -> Verdict:
         state = self._state
@@ -308,19 +306,23 @@ class _Run:
         if verdict.doubted and self.full:
             agreed = self.dry_run or self.confirm is None or await self.confirm(len(missing))
             if agreed:
-                self._warnings.append(f"{told} and {'would be' if self.dry_run else 'have been'} deleted, by --full")
+                self._tally.warnings.append(
+                    f"{told} and {'would be' if self.dry_run else 'have been'} deleted, by --full"
+                )
                 return Verdict(delete=frozenset(missing))
         if verdict.doubted:
-            self._warnings.append(_held_back(self.job.source, len(verdict.doubted), live))
+            self._tally.warnings.append(_held_back(self.job.source, len(verdict.doubted), live))
         elif is_doubtful(len(missing), live):
-            self._warnings.append(f"{told} again and have been deleted")
+            self._tally.warnings.append(f"{told} again and have been deleted")
         return verdict
 
     async def _delete(self, ids: Sequence[str]) -> None:
         if not ids:
             return
         live = await self.library.registry.documents(ids)
-        self._deleted |= dict.fromkeys(identity for identity in ids if identity in live and not live[identity].deleted)
+        self._tally.deleted |= dict.fromkeys(
+            identity for identity in ids if identity in live and not live[identity].deleted
+        )
         if not self.dry_run:
             await remove(self.library, ids)
 
@@ -351,7 +353,7 @@ class _Run:
         return SyncProgress(
             source=self.job.source,
             done=self._feed.stored,
-            failed=len(self._unreadable),
+            failed=len(self._tally.unreadable),
             total=None if self._feed.total is None else max(self._feed.total, self._feed.documents),
             document_id=identity,
             reached=self._reached,
@@ -361,11 +363,6 @@ class _Run:
         self._state = replace(self._state, **changes)  # type: ignore[arg-type]
         if not self.dry_run:
             await self._states.put(self._state)
-
-
-def _shortened(remarks: Sequence[str]) -> Sequence[str]:
-    more = len(remarks) - _MOST_REMARKS
-    return (*remarks[:_MOST_REMARKS], f"{more} more remarks like these") if more > 1 else remarks
 
 
 def _held_back(source: str, doubted: int, live: int) -> str:

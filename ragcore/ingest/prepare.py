@@ -16,7 +16,7 @@ from ragcore.parsing.worker import ParseWorker, Part, Step
 from ragcore.stores.rows import Document, StoredChunk, digest, generation, storable
 from ragcore.terms import language_of
 from ragcore.tokens import Tokenizer
-from ragcore.types import Chunk, ParsedDocument, Section, SourceDocument
+from ragcore.types import Chunk, Location, ParsedDocument, Permalink, Section, SourceDocument
 
 BIG = 1_000_000
 """Bytes from which on hashing goes to a thread: about a millisecond."""
@@ -39,7 +39,8 @@ async def document_hash(source: SourceDocument, *, pipeline: str) -> str:
         readers = ["-"] if source.readers is None else ["+", *sorted(source.readers)]
         metadata = [part for pair in sorted(source.metadata.items()) for part in pair]
         said = (source.name, source.media_type, source.title, source.url, source.author)
-        return digest(pipeline, source.content, *said, str(len(readers)), *readers, *metadata)
+        links = [part for link in source.permalinks for part in (str(link.line), link.url)]
+        return digest(pipeline, source.content, *said, str(len(readers)), *readers, *metadata, *links)
 
     return work() if len(source.content) < BIG else await asyncio.to_thread(work)
 
@@ -91,7 +92,7 @@ async def prepare(
                     row = _document(source, reply, knowledge_base=knowledge_base, hashed=hashed, pipeline=pipeline)
                     # A file's name isn't embedded with its text: who renames a file doesn't change what it says.
                     title = row.title if source.title or reply.titled else ""
-                    cutter = _Cutter(row, title, options, tokenizer, Spool(folder))
+                    cutter = _Cutter(row, title, options, tokenizer, Spool(folder), source.permalinks)
                     warnings = reply.warnings
                 case Part():
                     await asyncio.to_thread(cutter.cut, reply)
@@ -104,10 +105,17 @@ class _Cutter:
     """Cuts one document part by part, as it would be cut whole."""
 
     def __init__(
-        self, document: Document, title: str, options: IngestOptions, tokenizer: Tokenizer, spool: Spool
+        self,
+        document: Document,
+        title: str,
+        options: IngestOptions,
+        tokenizer: Tokenizer,
+        spool: Spool,
+        permalinks: Sequence[Permalink],
     ) -> None:
         """Begin; ``title`` is what is embedded with each chunk. ``document`` still counts none."""
         self.document = document
+        self._permalinks = permalinks
         self.spool = spool
         self._title = title
         self._options = options
@@ -122,12 +130,24 @@ class _Cutter:
         following = self._held[0] if self._held else None
         pieces = chunk_sections(ready, self._options.chunk, self._tokenizer, following=following)
         first = self.document.chunk_count
-        self.spool.extend(_drafts(self.document, self._title, pieces, first))
+        placed = [replace(piece, location=_linked(piece.location, self._permalinks)) for piece in pieces]
+        self.spool.extend(_drafts(self.document, self._title, placed, first))
         self.document = replace(
             self.document,
             chunk_count=first + len(pieces),
             token_count=self.document.token_count + sum(piece.token_count for piece in pieces),
         )
+
+
+def _linked(place: Location, permalinks: Sequence[Permalink]) -> Location:
+    """Return the place with the addresses of what stands on its lines."""
+    if not (permalinks and place.first_line):
+        return place
+    begun = [link for link in permalinks if link.line <= place.first_line][-1:]
+    return replace(
+        place,
+        permalinks=(*begun, *(link for link in permalinks if place.first_line < link.line <= place.last_line)),
+    )
 
 
 def _clean(section: Section) -> Section:

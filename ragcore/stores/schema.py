@@ -166,9 +166,16 @@ sources = Table(
     # The deletion guard: which documents a listing missed, and since when it says so.
     Column("doubted", Text, nullable=False, default="[]"),  # JSON list of ids
     Column("doubted_since", DateTime(timezone=True)),
+    # How often it has failed since its last success, the kind of the last fault (ragcore.reports.Fault), until when the
+    # source asked to be left alone, and the fingerprint of the credential that it refused.
+    Column("faults", Integer, nullable=False, default=0, server_default="0"),
+    Column("fault", String(20), nullable=False, default="", server_default=""),
+    Column("not_before", DateTime(timezone=True)),
+    Column("refused", String(64), nullable=False, default="", server_default=""),
     # Until when its run is taken for alive, in seconds since 1970 by the database's own clock: renewed while it goes
     # on, 0 once it has ended. Only where another process could take it up.
     Column("lease_until", Float, nullable=False, default=0.0, server_default="0"),
+    Column("lease_owner", String(32), nullable=False, default="", server_default=""),
 )
 
 failures = Table(

@@ -3,10 +3,12 @@
 import json
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
+from types import EllipsisType
 from typing import Any
 
-from sqlalchemy import Row, and_, delete, select, update
+from sqlalchemy import ColumnElement, Row, and_, delete, select, true, update
 
+from ragcore.reports import Fault
 from ragcore.stores.database import Database
 from ragcore.stores.rows import database_clock, insert_new, upsert, utc
 from ragcore.stores.schema import sources
@@ -21,7 +23,9 @@ class SourceState:
 
     ``basis`` names what the cursor was reached with; under another one the cursor counts for nothing.
     ``doubted`` are the documents that a listing missed and that were kept all the same, ``doubted_since`` the time of
-    that listing. Times are in UTC.
+    that listing. ``faults`` counts the runs that broke off since the last that did not, ``fault`` is the kind of the
+    last one's. ``not_before`` is until when the source asked to be left alone, and ``refused`` the fingerprint of the
+    credential that it refused: it pauses until that changes. Times are in UTC.
     """
 
     name: str
@@ -32,6 +36,10 @@ class SourceState:
     last_error: str = ""
     doubted: frozenset[str] = frozenset()
     doubted_since: datetime | None = None
+    faults: int = 0
+    fault: Fault = Fault.NONE
+    not_before: datetime | None = None
+    refused: str = ""
 
 
 class SourceStates:
@@ -59,39 +67,53 @@ class SourceStates:
         async with self._database.begin() as connection:
             await upsert(connection, sources, [record])
 
-    async def begin(self, name: str, *, after: datetime | None, at: datetime, lease: float = 0.0) -> bool:
+    async def begin(
+        self,
+        name: str,
+        *,
+        after: datetime | EllipsisType | None = ...,
+        at: datetime,
+        lease: float = 0.0,
+        owner: str = "",
+    ) -> bool:
         """Record that a run begins at this time; False when another process began one since ``after``, the last known.
 
         Of several processes that wake at the same time one alone gets True, and none while a lease lasts.
 
         Args:
             name: The source's.
-            after: When its last run began, as far as the caller knows.
+            after: When its last run began, as far as the caller knows; left out: whenever that was.
             at: When this one begins.
-            lease: Seconds that the run is taken for alive without a sign of life (``renew``); 0: there is nobody else.
+            lease: Seconds that the run is taken for alive without a sign of life (``renew``); 0: there is nobody else,
+                so whatever hasn't ended counts as broken off.
+            owner: Who runs it, for ``renew`` and ``end``.
         """
         async with self._database.begin() as connection:
             row = (await connection.execute(select(sources).where(sources.c.name == name))).one_or_none()
             if row is None:
                 await insert_new(connection, sources, [{"name": name}])
-            same = sources.c.last_run_at.is_(None) if after is None else sources.c.last_run_at == after.astimezone(UTC)
+            same = true() if after is ... else _last_run(after)
             clock = database_clock(connection)
             free = sources.c.lease_until <= clock
-            values = {"last_run_at": at.astimezone(UTC), "lease_until": clock + lease if lease else 0.0}
+            until = clock + lease if lease else _LEFT
+            values = {"last_run_at": at.astimezone(UTC), "lease_until": until, "lease_owner": owner}
             begun = update(sources).where(sources.c.name == name, same, free).values(values)
             return (await connection.execute(begun.returning(sources.c.name))).first() is not None
 
-    async def renew(self, name: str, lease: float) -> None:
-        """Let a run that goes on be taken for alive for so many more seconds."""
+    async def renew(self, name: str, lease: float, *, owner: str = "") -> bool:
+        """Let a run that goes on be taken for alive for so many more seconds; False when it is another's by now."""
         async with self._database.begin() as connection:
             until = database_clock(connection) + lease
-            await connection.execute(update(sources).where(sources.c.name == name).values(lease_until=until))
+            mine = update(sources).where(sources.c.name == name, sources.c.lease_owner == owner)
+            renewed = await connection.execute(mine.values(lease_until=until).returning(sources.c.name))
+            return renewed.first() is not None
 
-    async def end(self, name: str, *, broken: bool = False) -> None:
+    async def end(self, name: str, *, broken: bool = False, owner: str = "") -> None:
         """End the lease of a run; one that was ``broken`` off is to be taken up by whoever asks next."""
         async with self._database.begin() as connection:
             until = _LEFT if broken else 0.0
-            await connection.execute(update(sources).where(sources.c.name == name).values(lease_until=until))
+            mine = update(sources).where(sources.c.name == name, sources.c.lease_owner == owner)
+            await connection.execute(mine.values(lease_until=until))
 
     async def broken_off(self) -> frozenset[str]:
         """Return the sources whose run was broken off: its lease ran out, and nobody ended it."""
@@ -105,6 +127,10 @@ class SourceStates:
             await connection.execute(delete(sources).where(sources.c.name == name))
 
 
+def _last_run(at: datetime | None) -> ColumnElement[bool]:
+    return sources.c.last_run_at.is_(None) if at is None else sources.c.last_run_at == at.astimezone(UTC)
+
+
 def _from_row(row: Row[Any]) -> SourceState:
     state = SourceState(**{field.name: row._mapping[field.name] for field in fields(SourceState)})
     return replace(
@@ -113,4 +139,6 @@ def _from_row(row: Row[Any]) -> SourceState:
         last_run_at=utc(state.last_run_at),
         last_success_at=utc(state.last_success_at),
         doubted_since=utc(state.doubted_since),
+        not_before=utc(state.not_before),
+        fault=Fault(state.fault),
     )

@@ -72,13 +72,18 @@ def test_what_is_set_arrives(tmp_path: pathlib.Path) -> None:
         type = "files"
         path = "."
         base_url = "https://wiki.example/{path}"
+        [[sources]]
+        name = "b"
+        type = "web"
+        start_urls = ["https://site.example/docs/"]
+        sitemaps = ["https://maps.example/sitemap.xml"]
         """,
     )
     assert (retrieval_options(settings).top_n, retrieval_options(settings).similarity_threshold) == (3, 0.5)
     assert retrieval_options(settings).top_k == RetrievalOptions().top_k
     chunk = ingest_options(settings.all_knowledge_bases["a"]).chunk
     assert (chunk.chunk_tokens, chunk.delimiters) == (64, "!?")
-    assert link_hosts(settings) == {"docs.example", "wiki.example"}
+    assert link_hosts(settings) == {"docs.example", "wiki.example", "site.example", "maps.example"}
     assert answer_options(settings, ("a",)).prompt_file == tmp_path / "own.j2"
     # Two knowledge bases that differ in their prompt are answered with the common one.
     assert answer_options(settings, ("a", "b")).prompt_file is None

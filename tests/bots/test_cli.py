@@ -196,7 +196,7 @@ def test_sources(cli: Cli) -> None:
         "last_success": "2026-01-02T03:04:00+00:00",
         "last_error": None,
         "next_run": None,
-    }
+    } | {"paused": False, "stale": False, "failed": []}
 
 
 def test_doctor_says_how_to_mend(cli: Cli) -> None:

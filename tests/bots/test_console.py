@@ -60,7 +60,7 @@ def test_commands() -> None:
     shown = talk(Scripted(), ["/help", "/nonsense", "/sources", "one", "/sources", KeyboardInterrupt])
     assert "/reset" in shown
     assert "There is no /nonsense" in shown
-    assert shown.count("handbook: 3 documents, 7 chunks, last synced 2026-01-02") == 2
+    assert len(re.findall(r"handbook: 3 documents, 7 chunks, last synced \d+ d ago", shown)) == 2
     assert "[2] Leave, Carry-over  leave-0.md\n    Days lapse in March." in shown
 
 

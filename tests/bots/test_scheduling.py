@@ -1,6 +1,7 @@
 """Which process runs a source that is due."""
 
 import asyncio
+import contextlib
 import logging
 import pathlib
 import time
@@ -9,10 +10,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from bots.app.scheduling import scheduling
+from bots.requests import Sync
 from bots.settings import Settings
 from ragcore.stores.database import Database
-from ragcore.stores.sources import SourceStates
+from ragcore.stores.sources import SourceState, SourceStates
 from tests.fakes.operations import Scripted
+from tests.fakes.waiting import until
 
 NOW = datetime(2026, 3, 3, 12, tzinfo=UTC)
 
@@ -77,4 +80,23 @@ async def test_a_loop_that_stood_still_at_the_start_sweeps_all_the_same(
             time.sleep(1.1)  # noqa: ASYNC251 (a busy machine; APScheduler lets a second pass by itself)
             await asyncio.wait_for(swept.wait(), 5)
     assert not caplog.records
+    await database.close()
+
+
+@pytest.mark.parametrize("ended", [False, True])
+async def test_a_run_that_a_crash_broke_off_is_due_at_once(tmp_path: pathlib.Path, ended: bool) -> None:
+    database = await Database.open(tmp_path / "citebot.sqlite")
+    states, backend, now = SourceStates(database), Scripted(), datetime.now(UTC)
+    # Some documents could not be read in the run before: that is no reason to leave this one lying.
+    await states.put(SourceState(name="handbook", last_error="2 documents could not be read", last_success_at=now))
+    assert await states.begin("handbook", at=now)
+    if ended:
+        await states.end("handbook")
+    settings = Settings.model_validate(
+        {"data_dir": tmp_path, "sources": [{"name": "handbook", "type": "files", "schedule": "1d", "path": "."}]}
+    )
+    async with scheduling(settings, database, backend):
+        with contextlib.suppress(TimeoutError):
+            await until(lambda: backend.asked, 0.5 if ended else 10.0)
+        assert backend.asked == ([] if ended else [Sync(sources=("handbook",), scheduled=True)])
     await database.close()

@@ -3,9 +3,12 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
 from connectors.base import Change, Checkpoint, Failure, Origin, Tombstone
+from ragcore.errors import SourceAuthError, SourceError, SourceGone, SourceRateLimited
 from ragcore.types import SourceDocument
+from tests.connectors.world import World
 
 
 @dataclass
@@ -13,12 +16,16 @@ class Memory:
     """A source system: texts by native id, each with a revision, and a journal of what happened."""
 
     texts: dict[str, str] = field(default_factory=dict)
+    readers: dict[str, frozenset[str]] = field(default_factory=dict)
     broken: set[str] = field(default_factory=set)
     journal: list[str] = field(default_factory=list)
     breaks_after: int | None = None
     error: BaseException | None = None
+    breaks_once: bool = False
     lists: bool = True
+    strict: bool = False  # tells of what its journal holds since the cursor, and of nothing else
     hidden: set[str] = field(default_factory=set)  # missing from the listing
+    vanishing: set[str] = field(default_factory=set)
     reads: int = 0
     listing_error: BaseException | None = None
 
@@ -43,19 +50,29 @@ class MemoryConnector:
     batch: int
 
     async def changes(self, cursor: str | None, known: Mapping[str, str]) -> AsyncIterator[Change]:
-        journal = self.memory.journal
+        memory = self.memory
         start = int(cursor or 0)
-        due = dict.fromkeys(journal[start:])
+        due = dict.fromkeys(memory.journal[start:])
         # What the index lacks is due whatever the cursor says.
-        due |= {name: None for name in self.memory.texts if self.origin.document_id(name) not in known}
+        if not memory.strict:
+            due |= {name: None for name in memory.texts if self.origin.document_id(name) not in known}
+        if memory.breaks_after == 0:
+            self._break()
         for count, name in enumerate(due):
-            if count == self.memory.breaks_after and self.memory.error:
-                raise self.memory.error
+            if count == memory.breaks_after and count:
+                self._break()
             if known.get(self.origin.document_id(name)) != self._version(name):
                 yield self._read(name)
             if count % self.batch == self.batch - 1:
-                yield Checkpoint(cursor=str(start))
-        yield Checkpoint(cursor=str(len(journal)))
+                yield Checkpoint(cursor=str(start + count + 1 if memory.strict else start))
+        yield Checkpoint(cursor=str(len(memory.journal)))
+
+    def _break(self) -> None:
+        error = self.memory.error
+        if self.memory.breaks_once:
+            self.memory.error = None
+        if error:
+            raise error
 
     def list_ids(self) -> AsyncIterator[str | Failure] | None:
         return self._list() if self.memory.lists else None
@@ -72,19 +89,88 @@ class MemoryConnector:
             yield self._read(self.origin.native_id(identity))
 
     def _version(self, name: str) -> str:
-        return f"{self.memory.texts.get(name)!r}"
+        return f"{self.memory.texts.get(name)!r} {sorted(self.memory.readers.get(name, ()))}"
 
     def _read(self, name: str) -> SourceDocument | Tombstone | Failure:
-        identity = self.origin.document_id(name)
-        if name not in self.memory.texts:
+        memory, identity = self.memory, self.origin.document_id(name)
+        if name in memory.vanishing:
+            memory.drop(name)
+        if name not in memory.texts:
             return Tombstone(id=identity)
-        if name in self.memory.broken:
+        if name in memory.broken:
             return Failure(id=identity, reason="it is broken", mend="mend it", version=self._version(name))
-        self.memory.reads += 1
+        memory.reads += 1
         return SourceDocument(
             id=identity,
             source=self.origin.source,
-            content=self.memory.texts[name].encode(),
+            content=memory.texts[name].encode(),
             name=name,
             version=self._version(name),
+            readers=memory.readers.get(name),
         )
+
+
+class MemoryWorld(World):
+    """The source in memory, as the conformance suite breaks it."""
+
+    cannot: ClassVar = {"duplicate": "its journal names each document once"}
+
+    def __init__(self) -> None:
+        self.memory = Memory()
+
+    def connect(self, origin: Origin) -> MemoryConnector:
+        return MemoryConnector(self.memory, origin, 5)
+
+    async def add(self, name: str, text: str) -> None:
+        self.memory.put(name, text)
+
+    change = late = add
+
+    async def delete(self, name: str) -> None:
+        self.memory.drop(name)
+
+    async def rename(self, old: str, new: str) -> None:
+        text = self.memory.texts[old]
+        self.memory.drop(old)
+        self.memory.put(new, text)
+
+    async def restrict(self, name: str, addresses: frozenset[str]) -> None:
+        self.memory.readers[name] = frozenset(f"email:{address}" for address in addresses)
+        self.memory.journal.append(name)
+
+    async def spoil(self, name: str) -> None:
+        self.memory.broken.add(name)
+
+    async def vanish(self, name: str) -> None:
+        self.memory.vanishing.add(name)
+
+    async def break_page(self, status: int = 500) -> None:
+        self._break(SourceError(f"the second page failed with {status}"))
+
+    async def rate_limit(self, seconds: int) -> None:
+        self._break(SourceRateLimited("it is asked too often", retry_after=seconds), once=True)
+
+    async def expire_token(self) -> None:
+        self._break(SourceAuthError("the token has expired", mend="renew it"))
+
+    async def truncate(self) -> None:
+        self.memory.hidden = set(list(self.memory.texts)[2:])
+
+    async def skew(self, seconds: int) -> None:
+        """Nothing here has a time."""
+
+    async def break_form(self) -> None:
+        self._break(SourceError("a web page came in place of the journal"))
+
+    async def leave(self) -> None:
+        self._break(SourceGone("it is not there"), after=0)
+
+    async def mend(self) -> None:
+        self.memory.error = self.memory.listing_error = None
+        self.memory.breaks_after = None
+        self.memory.hidden = set()
+        self.memory.broken = set()
+
+    def _break(self, error: Exception, *, after: int = 5, once: bool = False) -> None:
+        self.memory.breaks_after, self.memory.error, self.memory.breaks_once = after, error, once
+        self.memory.listing_error = None if once else error

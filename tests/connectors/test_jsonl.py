@@ -85,7 +85,7 @@ async def test_a_file_as_the_cursor_knows_it_is_not_read(tmp_path, monkeypatch):
     def refuse(path):
         raise AssertionError("the lines were read")
 
-    monkeypatch.setattr("connectors.files.connector.documents_from_jsonl", refuse)
+    monkeypatch.setattr("connectors.files.lines.documents_from_jsonl", refuse)
     connector = files(tmp_path)
     again, failures, _, after = await collect(connector.changes(cursor, known))
     assert not again

@@ -13,7 +13,13 @@ from pydantic import Field, PrivateAttr
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from bots.settings.model.answering import AnswerSettings
-from bots.settings.model.documents import ChromaSettings, DatabaseSettings, KnowledgeBaseSettings, SourceSettings
+from bots.settings.model.documents import (
+    ChromaSettings,
+    DatabaseSettings,
+    KnowledgeBaseSettings,
+    SourceSettings,
+    SyncSettings,
+)
 from bots.settings.model.models import EmbeddingSettings, LLMSettings, RerankSettings, TaskSettings
 from bots.settings.model.platforms import (
     ChannelSettings,
@@ -39,6 +45,7 @@ __all__ = [
     "Settings",
     "SlackSettings",
     "SourceSettings",
+    "SyncSettings",
     "TaskSettings",
     "TelegramSettings",
     "TurnSettings",
@@ -72,6 +79,7 @@ class Settings(BaseSettings):
     answer: AnswerSettings = AnswerSettings()
     knowledge_bases: Annotated[dict[Name, KnowledgeBaseSettings], *FROZEN] = Field(default_factory=dict)
     sources: tuple[SourceSettings, ...] = ()
+    sync: SyncSettings = SyncSettings()
     slack: SlackSettings = SlackSettings()
     discord: DiscordSettings = DiscordSettings()
     telegram: TelegramSettings = TelegramSettings()

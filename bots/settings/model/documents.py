@@ -24,6 +24,12 @@ class DatabaseSettings(Section):
     )
 
 
+class SyncSettings(Section):
+    """How sources are run."""
+
+    at_once: int = Field(default=4, ge=1, le=64, description="how many sources are run side by side")
+
+
 class KnowledgeBaseSettings(Section):
     """One knowledge base: documents that are searched, and read, together."""
 

@@ -43,9 +43,7 @@ def parse_html(job: Job) -> ParsedDocument:
     if len(job.content) > job.options.max_tree_bytes:
         size, limit = len(job.content) / 1e6, job.options.max_tree_bytes / 1e6
         raise ParseError(f"it is a page of {size:,.0f} MB, over the limit of {limit:,.0f}", mend="split it")
-    declared = _CHARSET.search(job.content[:4096]) or _XML_ENCODING.search(job.content[:200])
-    encoding = declared.group(1).decode("ascii", "replace") if declared else job.declared_encoding
-    root = html_tree(decode(job.content, declared=encoding).text)
+    root = tree_of(job.content, declared=job.declared_encoding)
     head_title = one_line(root.findtext(".//title") or "")
     author = next(iter(root.xpath("//meta[@name='author']/@content")), "")
     body = clean(root)
@@ -55,6 +53,17 @@ def parse_html(job: Job) -> ParsedDocument:
     write_html(body, writer)
     sections = writer.sections(title)
     return ParsedDocument(title=title, media_type=Media.HTML, sections=sections, author=one_line(author))
+
+
+def tree_of(content: bytes, *, declared: str = "") -> HtmlElement:
+    """Parse a page's bytes, in the encoding that it names itself or else in the declared one.
+
+    Raises:
+        ParseError: As ``html_tree``, or the bytes are no text.
+    """
+    own = _CHARSET.search(content[:4096]) or _XML_ENCODING.search(content[:200])
+    encoding = own.group(1).decode("ascii", "replace") if own else declared
+    return html_tree(decode(content, declared=encoding).text)
 
 
 def html_tree(text: str) -> HtmlElement:

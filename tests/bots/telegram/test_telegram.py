@@ -384,6 +384,7 @@ async def test_commands_are_told_in_each_language(scene: Scene) -> None:
         "ask",
         "search",
         "sources",
+        "sync",
         "reset",
         "help",
     ]

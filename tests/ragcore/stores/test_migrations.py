@@ -24,6 +24,10 @@ from tests.fakes.embedding import HashEmbedder
 from tests.fakes.libraries import each, fill, opened
 
 TO_0008 = (
+    *(
+        f"ALTER TABLE sources DROP COLUMN {name}"
+        for name in ("faults", "fault", "not_before", "refused", "lease_owner")
+    ),
     "DROP TABLE shares",
     "DROP INDEX documents_by_reader_set",
     "DROP INDEX chunks_by_vector",

@@ -1,0 +1,71 @@
+"""The lease of a run: while it is renewed no other process runs the source; once it runs out, another takes over."""
+
+import asyncio
+import contextlib
+import logging
+import uuid
+from collections.abc import AsyncGenerator
+from datetime import UTC, datetime
+from types import EllipsisType
+
+from bots.settings import Settings
+from ragcore.errors import BusyError, CitebotError
+from ragcore.stores.database import Database
+from ragcore.stores.sources import SourceStates
+
+log = logging.getLogger(__name__)
+
+
+def lease_seconds(settings: Settings, database: Database) -> float:
+    """Return how long a run is taken for alive; 0 where no other process could take up what this one leaves."""
+    return 0.0 if database.is_sqlite else settings.turns.lease
+
+
+@contextlib.asynccontextmanager
+async def leased(
+    states: SourceStates, name: str, lease: float, *, after: datetime | EllipsisType | None = ...
+) -> AsyncGenerator[None]:
+    """Hold the lease of a source's run while the context lasts.
+
+    Broken off, it is left to whoever asks next. Whoever could not renew it in time, and finds that another process
+    has taken over, is cancelled: it would write beside that one.
+
+    Args:
+        states: Where leases stand.
+        name: The source's.
+        lease: Seconds that a run is taken for alive without a sign of life; 0: nobody else could run it.
+        after: As for ``SourceStates.begin``.
+
+    Raises:
+        BusyError: Another process runs it, or has run it since.
+    """
+    owner = uuid.uuid4().hex
+    if not await states.begin(name, after=after, at=datetime.now(UTC), lease=lease, owner=owner):
+        raise BusyError(f"another process is syncing {name} now; `citebot sources` tells when it has")
+    task = asyncio.current_task()
+    assert task is not None
+    renewing = asyncio.create_task(_renew(states, name, lease, owner, task)) if lease else None
+    broken = True
+    try:
+        yield
+        broken = False
+    except Exception:
+        broken = False  # it has failed, which is an end as well
+        raise
+    finally:
+        if renewing is not None:
+            renewing.cancel()
+            await asyncio.gather(renewing, return_exceptions=True)
+        await states.end(name, broken=broken, owner=owner)
+
+
+async def _renew(states: SourceStates, name: str, lease: float, owner: str, task: "asyncio.Task[object]") -> None:
+    while True:
+        await asyncio.sleep(lease / 3)
+        try:
+            if not await states.renew(name, lease, owner=owner):
+                log.warning("source %s: another process has taken its run over; leaving it", name)
+                task.cancel()
+                return
+        except CitebotError as error:
+            log.warning("source %s: its lease could not be renewed: %s", name, error)

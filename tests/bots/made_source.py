@@ -1,0 +1,80 @@
+"""A type of source ``made`` whose sources a test holds in its hand: ``key = "..."`` is their credential."""
+
+import asyncio
+import pathlib
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+
+import pytest
+from pydantic import SecretStr
+
+from bots.settings import Settings, load_settings
+from connectors.base import Change, Options, Origin, SourceType
+from connectors.registry import options_model
+from tests.connectors.memory import Memory, MemoryConnector
+
+
+class MadeOptions(Options):
+    key: SecretStr = SecretStr("k")
+
+
+@dataclass
+class Made:
+    """The sources by name; one that ``hangs`` begins to be read, and gives no sign of life."""
+
+    sources: dict[str, Memory] = field(default_factory=dict)
+    hangs: set[str] = field(default_factory=set)
+    running: set[str] = field(default_factory=set)
+    together: int = 0
+    runs: list[str] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)
+
+    def source(self, name: str, **texts: str) -> Memory:
+        memory = self.sources.setdefault(name, Memory())
+        for document, text in texts.items():
+            memory.put(document, text)
+        return memory
+
+    def create(self, origin: Origin, options: MadeOptions) -> "MadeConnector":
+        self.keys.append(options.key.get_secret_value())
+        return MadeConnector(self.source(origin.source), origin, 3, self)
+
+
+@dataclass
+class MadeConnector(MemoryConnector):
+    made: Made
+
+    async def changes(self, cursor: str | None, known: Mapping[str, str]) -> AsyncIterator[Change]:
+        name = self.origin.source
+        assert name not in self.made.running, "one run of a source at a time"
+        self.made.running.add(name)
+        self.made.runs.append(name)
+        self.made.together = max(self.made.together, len(self.made.running))
+        try:
+            await asyncio.sleep(0.02)
+            if name in self.made.hangs:
+                await asyncio.Event().wait()
+            async for change in super().changes(cursor, known):
+                yield change
+        finally:
+            self.made.running.discard(name)
+
+
+def made_type(monkeypatch: pytest.MonkeyPatch) -> Made:
+    """Let the type be there."""
+    from connectors import registry
+
+    made, real = Made(), registry._load
+    kind = SourceType(options=MadeOptions, create=made.create)
+    monkeypatch.setattr(registry, "_load", lambda name: kind if name == "made" else real(name))
+    return made
+
+
+def made_settings(folder: pathlib.Path, *names: str, schedule: str = "", key: str = "k1", more: str = "") -> Settings:
+    """Return settings with a source of the type for each name, all in one knowledge base."""
+    every = f'schedule = "{schedule}"\n' if schedule else ""
+    tables = (
+        f'[[sources]]\nname = "{name}"\ntype = "made"\nknowledge_base = "kb"\nkey = "{key}"\n{every}' for name in names
+    )
+    (folder / "citebot.toml").write_text(more + "".join(tables), encoding="utf-8")
+    return load_settings(folder / "citebot.toml", source_model=options_model)

@@ -1,0 +1,103 @@
+"""One run of a source at a time across processes, by hand as by schedule; what was left is taken over."""
+
+import asyncio
+import pathlib
+from datetime import UTC, datetime
+
+import pytest
+from sqlalchemy import select
+
+from bots.app import open_operations
+from bots.app.leasing import leased
+from bots.requests import Sync
+from ragcore.errors import BusyError
+from ragcore.reports import SyncReport
+from ragcore.stores.database import Database
+from ragcore.stores.schema import sources
+from ragcore.stores.sources import SourceStates
+from tests.bots.handbook import told
+from tests.bots.made_source import Made, made_settings, made_type
+from tests.fakes.waiting import until
+
+LEASE = 3.0
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> Made:
+    return made_type(monkeypatch)
+
+
+async def test_a_run_by_hand_is_not_begun_beside_one_of_another_process(
+    tmp_path: pathlib.Path, postgres_url: str, made: Made
+) -> None:
+    made.source("docs", a="Valve a is open.")
+    made.hangs = {"docs"}
+    more = f'[database]\nurl = "{postgres_url}"\n'
+    folders = [tmp_path / name for name in ("one", "other")]
+    for folder in folders:
+        folder.mkdir()
+    one, other = (made_settings(folder, "docs", more=more) for folder in folders)
+    async with (
+        open_operations(one, mending=False, warming=False) as first,
+        open_operations(other, mending=False, warming=False) as second,
+    ):
+        running = asyncio.create_task(told(first, Sync()))
+        await until(lambda: made.running)
+        (refused,) = await told(second, Sync())
+        assert isinstance(refused, SyncReport)
+        assert refused.error == "another process is syncing docs now; `citebot sources` tells when it has"
+        assert made.runs == ["docs"]
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+        # What was broken off is free at once.
+        made.hangs = set()
+        reports = [one for one in await told(second, Sync()) if isinstance(one, SyncReport)]
+        assert [(report.error, report.added) for report in reports] == [("", 1)]
+
+
+async def test_whoever_lost_its_lease_stops(postgres_url: str) -> None:
+    one, other = [await Database.open(postgres_url) for _ in range(2)]
+    entered, cancelled = asyncio.Event(), asyncio.Event()
+
+    async def run() -> None:
+        try:
+            async with leased(SourceStates(one), "docs", LEASE):
+                entered.set()
+                await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            cancelled.set()
+            raise
+
+    frozen = asyncio.create_task(run())
+    await entered.wait()
+    states = SourceStates(other)
+    with pytest.raises(BusyError):
+        async with leased(states, "docs", LEASE):
+            pass
+    # As if it had stood still past its lease: another process takes over between two signs of life.
+    await states.end("docs", broken=True, owner=await owner_of(other))
+    async with leased(states, "docs", 60.0):
+        await asyncio.wait_for(cancelled.wait(), 10)
+        assert frozen.done() or not frozen.cancelled()
+        assert await states.broken_off() == set(), "the one that left ended no lease but its own"
+    for database in (one, other):
+        await database.close()
+
+
+async def owner_of(database: Database) -> str:
+
+    async with database.connect() as connection:
+        return str(await connection.scalar(select(sources.c.lease_owner)))
+
+
+async def test_an_end_is_no_break(postgres_url: str) -> None:
+    database = await Database.open(postgres_url)
+    states = SourceStates(database)
+    async with leased(states, "docs", LEASE):
+        pass
+    with pytest.raises(ValueError, match="no"):
+        async with leased(states, "docs", LEASE):
+            raise ValueError("no")
+    assert await states.broken_off() == set()
+    assert (await states.get("docs")).last_run_at <= datetime.now(UTC)
+    await database.close()
