@@ -18,9 +18,9 @@ from connectors.files.jsonl import LineDocument
 from connectors.files.lines import ONE_DOCUMENT, LineFiles, is_line_file, remembered
 from connectors.files.local import LocalPlace
 from connectors.files.options import FilesOptions
-from connectors.files.patterns import Selection
 from connectors.files.place import Blocked, Found, Place, Unread, Whole
 from connectors.files.remote import Address, RemotePlace, is_url, local_path
+from connectors.patterns import Selection
 
 _BATCH = 64  # files between two checkpoints
 _BATCH_BYTES = 16_000_000

@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import Field, field_validator
 
 from connectors.base import Options
-from connectors.files.patterns import checked
+from connectors.patterns import checked
 
 
 class FilesOptions(Options):

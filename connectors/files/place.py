@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol
 
-from connectors.files.patterns import Selection
+from connectors.patterns import Selection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from connectors.files.patterns import Selection
 from connectors.files.place import Blocked
+from connectors.patterns import Selection
 from ragcore.errors import SourceError, SourceGone
 
 # A file written so shortly before it was looked at could be written again within the same tick of its clock.

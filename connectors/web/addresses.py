@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from yarl import URL
 
-from connectors.files.patterns import MEDIA, compiled
+from connectors.patterns import MEDIA, compiled
 
 _LONGEST = 2_000
 _PARTS_OF_PAGES = (

@@ -5,8 +5,8 @@ import hashlib
 from pydantic import Field, SecretStr, field_validator, model_validator
 
 from connectors.base import Options
-from connectors.files.patterns import checked
 from connectors.http import parse_network
+from connectors.patterns import checked
 from connectors.web.addresses import normalised
 
 _TRACKING = ("utm_*", "gclid", "fbclid", "msclkid", "mc_cid", "mc_eid", "sessionid", "sid", "phpsessid")

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from connectors.files.patterns import Selection
 from connectors.files.place import Blocked, Found, Unread, Whole, too_large
 from connectors.files.remote.address import Address
 from connectors.files.remote.download import TooMuch, download, temporary_file
@@ -16,6 +15,7 @@ from connectors.files.remote.infos import Info, info_of
 from connectors.files.remote.schemes import Opened, Scheme, expected_errors, open_place, scheme_for
 from connectors.files.remote.threads import Pulse, Threads
 from connectors.files.remote.tree import Tree
+from connectors.patterns import Selection
 
 T = TypeVar("T")
 Spot = tuple[str, Info] | Blocked

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from connectors.files.patterns import Selection
 from connectors.files.place import Blocked
 from connectors.files.remote.infos import Info
 from connectors.files.walk import is_text, native_form
+from connectors.patterns import Selection
 from ragcore.errors import SourceError
 
 _DEEPEST = 100  # folders within one another: deeper ones are taken for a circle

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from connectors.files import FilesOptions
-from connectors.files.patterns import Selection
+from connectors.patterns import Selection
 from tests.connectors.helpers import names, put
 
 

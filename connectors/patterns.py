@@ -1,6 +1,6 @@
-"""Which files of a folder count as documents: glob patterns, and what is left out unless asked for.
+"""Which paths of a place count as documents: glob patterns, and what is left out unless asked for.
 
-Patterns are compared without regard to case with paths relative to the folder, ``/`` between their parts. ``*`` and
+Patterns are compared without regard to case with paths relative to the place, ``/`` between their parts. ``*`` and
 ``?`` stop at a ``/``, ``**`` does not, ``[abc]`` is one of these characters. A pattern without a ``/`` is compared with
 names at any depth; one that names a folder means all that is in it.
 """
