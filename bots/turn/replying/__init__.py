@@ -281,9 +281,9 @@ class Reply(Generic[R]):
         if refused is not None and not self._standing.messages:
             raise refused
         log.warning("turn %s: sent anew, for what stands cannot be changed: %s", self._claim.reference, refused)
-        await self.withdraw()
+        await self._standing.clear()
         await self._standing.send_all(parts)
 
     async def withdraw(self) -> None:
-        """Take back whatever stands; what cannot be taken back is only logged."""
+        """Take back whatever stands of a question that is gone; what cannot be taken back is only logged."""
         await self._standing.withdraw()

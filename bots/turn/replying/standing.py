@@ -205,9 +205,18 @@ class Standing(Generic[R]):
         return True
 
     async def withdraw(self) -> None:
-        """Take back whatever stands; what cannot be taken back is only logged."""
+        """Take back whatever stands of a question that is gone; what cannot be taken back is only logged."""
         for sent in self.messages:
             await take_back(self._platform, self._incoming, sent)
+        self._forget_all()
+
+    async def clear(self) -> None:
+        """Take back whatever stands, to send it anew; ClaimLost where somebody else may write in it by now."""
+        for sent in self.messages:
+            await take_back(self._platform, self._incoming, sent, check=self._means.check)
+        self._forget_all()
+
+    def _forget_all(self) -> None:
         self._begun = None
         self._parts.clear()
 
@@ -221,8 +230,12 @@ class Standing(Generic[R]):
 
     async def _drop_from(self, count: int) -> None:
         for number in sorted(self._parts):
-            if number >= count and (extra := self._parts.pop(number).sent) is not None:
-                await take_back(self._platform, self._incoming, extra)
+            if number < count:
+                continue
+            if (extra := self._parts[number].sent) is not None:
+                # Whoever has the claim by then may write its own answer there.
+                await take_back(self._platform, self._incoming, extra, check=self._means.check)
+            self.forget(number)
 
     async def _deliver(self, number: int, part: R, key: str) -> Sent:
         """Send one part until it is taken, or is refused for good."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Callable
 
 from bots.platform import Incoming, Platform, R, Sent
 from ragcore.errors import PlatformError, PlatformRateLimited, PlatformUnreachable
@@ -16,9 +17,19 @@ _LONGEST_WAIT = 60.0
 """Where the platform asks for more, the message is left."""
 
 
-async def take_back(platform: Platform[R], incoming: Incoming, sent: Sent) -> None:
-    """Withdraw a message of ours; what cannot be taken back is only logged."""
+def _nothing() -> None:
+    pass
+
+
+async def take_back(
+    platform: Platform[R], incoming: Incoming, sent: Sent, *, check: Callable[[], None] = _nothing
+) -> None:
+    """Withdraw a message of ours; what cannot be taken back is only logged.
+
+    ``check`` is called before each try: it raises where somebody else may write in that message by now.
+    """
     for wait in (*_WAITS, None):
+        check()
         try:
             async with asyncio.timeout(CALL_SECONDS):
                 await platform.withdraw(incoming, sent)
