@@ -28,7 +28,7 @@ async def leased(
     """Hold the lease of a source's run while the context lasts.
 
     Broken off, it is left to whoever asks next. Whoever could not renew it in time, and finds that another process
-    has taken over, is cancelled: it would write beside that one.
+    has taken over, is broken off with a BusyError: it would write beside that one.
 
     Args:
         states: Where leases stand.
@@ -37,18 +37,24 @@ async def leased(
         after: As for ``SourceStates.begin``.
 
     Raises:
-        BusyError: Another process runs it, or has run it since.
+        BusyError: Another process runs it, has run it since, or has taken it over meanwhile.
     """
     owner = uuid.uuid4().hex
     if not await states.begin(name, after=after, at=datetime.now(UTC), lease=lease, owner=owner):
         raise BusyError(f"another process is syncing {name} now; `citebot sources` tells when it has")
-    task = asyncio.current_task()
+    task, taken_over = asyncio.current_task(), asyncio.Event()
     assert task is not None
-    renewing = asyncio.create_task(_renew(states, name, lease, owner, task)) if lease else None
+    cancelled = task.cancelling()
+    renewing = asyncio.create_task(_renew(states, name, lease, owner, task, taken_over)) if lease else None
     broken = True
     try:
         yield
         broken = False
+    except asyncio.CancelledError:
+        # Ours alone becomes an error: whoever cancels the task for a reason of its own is to see it cancelled.
+        if taken_over.is_set() and task.uncancel() <= cancelled:
+            raise BusyError(f"another process has taken over the sync of {name}") from None
+        raise
     except Exception:
         broken = False  # it has failed, which is an end as well
         raise
@@ -59,12 +65,20 @@ async def leased(
         await states.end(name, broken=broken, owner=owner)
 
 
-async def _renew(states: SourceStates, name: str, lease: float, owner: str, task: "asyncio.Task[object]") -> None:
+async def _renew(
+    states: SourceStates,
+    name: str,
+    lease: float,
+    owner: str,
+    task: "asyncio.Task[object]",
+    taken_over: asyncio.Event,
+) -> None:
     while True:
         await asyncio.sleep(lease / 3)
         try:
             if not await states.renew(name, lease, owner=owner):
                 log.warning("source %s: another process has taken its run over; leaving it", name)
+                taken_over.set()
                 task.cancel()
                 return
         except CitebotError as error:

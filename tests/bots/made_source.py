@@ -20,10 +20,11 @@ class MadeOptions(Options):
 
 @dataclass
 class Made:
-    """The sources by name; one that ``hangs`` begins to be read, and gives no sign of life."""
+    """The sources by name; one that ``hangs`` begins to be read, and gives no sign of life until it ``goes_on``."""
 
     sources: dict[str, Memory] = field(default_factory=dict)
     hangs: set[str] = field(default_factory=set)
+    goes_on: asyncio.Event = field(default_factory=asyncio.Event)
     running: set[str] = field(default_factory=set)
     together: int = 0
     runs: list[str] = field(default_factory=list)
@@ -53,7 +54,7 @@ class MadeConnector(MemoryConnector):
         try:
             await asyncio.sleep(0.02)
             if name in self.made.hangs:
-                await asyncio.Event().wait()
+                await self.made.goes_on.wait()
             async for change in super().changes(cursor, known):
                 yield change
         finally:

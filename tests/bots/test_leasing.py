@@ -57,16 +57,12 @@ async def test_a_run_by_hand_is_not_begun_beside_one_of_another_process(
 
 async def test_whoever_lost_its_lease_stops(postgres_url: str) -> None:
     one, other = [await Database.open(postgres_url) for _ in range(2)]
-    entered, cancelled = asyncio.Event(), asyncio.Event()
+    entered = asyncio.Event()
 
     async def run() -> None:
-        try:
-            async with leased(SourceStates(one), "docs", LEASE):
-                entered.set()
-                await asyncio.Event().wait()
-        except asyncio.CancelledError:
-            cancelled.set()
-            raise
+        async with leased(SourceStates(one), "docs", LEASE):
+            entered.set()
+            await asyncio.Event().wait()
 
     frozen = asyncio.create_task(run())
     await entered.wait()
@@ -77,17 +73,44 @@ async def test_whoever_lost_its_lease_stops(postgres_url: str) -> None:
     # As if it had stood still past its lease: another process takes over between two signs of life.
     await states.end("docs", broken=True, owner=await owner_of(other))
     async with leased(states, "docs", 60.0):
-        await asyncio.wait_for(cancelled.wait(), 10)
-        assert frozen.done() or not frozen.cancelled()
+        with pytest.raises(BusyError, match="another process has taken over the sync of docs"):
+            await asyncio.wait_for(frozen, 10)
         assert await states.broken_off() == set(), "the one that left ended no lease but its own"
     for database in (one, other):
         await database.close()
 
 
-async def owner_of(database: Database) -> str:
+async def test_a_source_that_another_process_took_over_breaks_off_no_other(
+    tmp_path: pathlib.Path, postgres_url: str, made: Made
+) -> None:
+    made.source("docs", a="Valve a is open.")
+    made.source("notes", b="Valve b is open.")
+    made.hangs = {"docs", "notes"}
+    more = f'[database]\nurl = "{postgres_url}"\n[turns]\nlease = {LEASE:.0f}\n'
+    settings = made_settings(tmp_path, "docs", "notes", more=more)
+    other = await Database.open(postgres_url)
+    states = SourceStates(other)
+    async with open_operations(settings, mending=False, warming=False) as operations:
+        running = asyncio.create_task(told(operations, Sync()))
+        await until(lambda: made.running == {"docs", "notes"})
+        await states.end("docs", broken=True, owner=await owner_of(other))
+        async with leased(states, "docs", 60.0):
+            await until(lambda: "docs" not in made.running)
+            await asyncio.sleep(0.2)
+            assert made.running == {"notes"}
+            assert not running.done()
+            made.goes_on.set()
+            reports = [one for one in await running if isinstance(one, SyncReport)]
+    assert [(one.source, one.error, one.added) for one in reports] == [
+        ("docs", "another process has taken over the sync of docs", 0),
+        ("notes", "", 1),
+    ]
+    await other.close()
 
+
+async def owner_of(database: Database) -> str:
     async with database.connect() as connection:
-        return str(await connection.scalar(select(sources.c.lease_owner)))
+        return str(await connection.scalar(select(sources.c.lease_owner).where(sources.c.name == "docs")))
 
 
 async def test_an_end_is_no_break(postgres_url: str) -> None:
