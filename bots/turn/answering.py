@@ -247,8 +247,9 @@ class Writer(Generic[R]):
             document = await listed(self._backend, command, audience, job.knowledge_bases, language)
             return Written(document=document, outcome=Outcome.SERVED)
         if command.name == "sync":
-            may = self._options.is_admin(incoming)
-            told = await self._syncs.run(command.query, language) if may else sentence(word("sync_admins", language))
+            told = sentence(word("sync_admins", language))
+            if self._options.is_admin(incoming):
+                told = await self._syncs.run(command.query, language, private=incoming.private)
             return Written(document=told, outcome=Outcome.SERVED)
         if command.name == "reset":
             history = await self._claims.history_of(incoming.conversation)

@@ -13,6 +13,8 @@ from ragcore.reports import SyncReport
 
 WAIT = 15.0
 """Seconds that whoever asks waits for the reports; a run that takes longer goes on, and ``sources`` tells of it."""
+_SEEN_WAIT = 1.0
+"""Seconds for which it is waited where others see the reply: long enough to hear that there is no such source."""
 
 log = logging.getLogger(__name__)
 
@@ -25,19 +27,26 @@ class Syncs:
         self._backend = backend
         self._running: set[asyncio.Task[list[SyncReport]]] = set()
 
-    async def run(self, asked: str, language: str) -> Document:
-        """Run the sources that are named, all when none is, and return what became of it as far as it is known soon."""
+    async def run(self, asked: str, language: str, *, private: bool) -> Document:
+        """Run the sources that are named, all when none is, and return what became of it as far as it is known soon.
+
+        Where the reply is not ``private`` it tells only that they run: a report names sources and documents, which
+        those who see it may not be allowed to read.
+        """
         names = tuple(asked.replace(",", " ").split())
         task = asyncio.create_task(self._reports(names))
         self._running.add(task)
         task.add_done_callback(self._ended)
-        done, _ = await asyncio.wait({task}, timeout=WAIT)
+        done, _ = await asyncio.wait({task}, timeout=WAIT if private else _SEEN_WAIT)
+        begun = _said(word("sync_begun", language, names=", ".join(names)).replace("  ", " "))
         if not done:
-            return _said(word("sync_begun", language, names=", ".join(names)).replace("  ", " "))
+            return begun
         try:
             reports = task.result()
         except ConfigError as error:  # there is no such source; an admin may read which there are
-            return _said(str(error))
+            return _said(str(error) if private else word("sync_none", language))
+        if reports and not private:
+            return begun
         if not reports:
             return _said(word("sync_none", language))
         return Document(blocks=(ItemList(items=tuple(_item(report, language) for report in reports)),))

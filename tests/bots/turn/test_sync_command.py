@@ -42,10 +42,10 @@ class Sources(Model):
         self.ended += 1
 
 
-def told_to(asker: Asker, text: str, model: Sources) -> str:
+def told_to(asker: Asker, text: str, model: Sources, *, private: bool = True) -> str:
     async def talk() -> str:
         async with flowing(model=model) as flow:
-            await flow.turns.receive(replace(asked(text), asker=asker))
+            await flow.turns.receive(replace(asked(text), asker=asker, private=private))
             await flow.idle()
             (told,) = flow.texts("q1")
             return str(told)
@@ -70,6 +70,21 @@ def test_sources_may_be_named(text: str) -> None:
 
 def test_a_source_that_is_not_there_is_told_with_those_that_are() -> None:
     assert "there is: wiki, notes" in told_to(ADMIN, "/sync nonsense", Sources())
+
+
+@pytest.mark.parametrize("seconds", [0.1, WAIT / 2])
+def test_whoever_else_sees_the_reply_learns_of_no_source_and_no_document(seconds: float) -> None:
+    model = Sources(seconds)
+    told = told_to(ADMIN, "sync", model, private=False)
+    assert word("sync_begun", "en", names="").replace("  ", " ") in told
+    assert not [name for name in ("wiki", "notes", "added", "folder") if name in told]
+    assert model.synced == [Sync()]
+
+
+def test_whoever_else_sees_that_a_source_is_not_there_learns_of_none_that_is() -> None:
+    told = told_to(ADMIN, "/sync nonsense", Sources(), private=False)
+    assert word("sync_none") in told
+    assert "wiki" not in told
 
 
 def test_nobody_else_may() -> None:
