@@ -16,10 +16,12 @@ ALL_ANSWERED = "answered once 20, whole 20, not at all 0, twice or more 0; calls
         (("latency", "--chunks", "300", "--questions", "16"), "one at a time"),
         (("memory", "--pages", "3"), "a document a page"),
         (("sync", "--documents", "30"), "nothing changed"),
-        (("turns", "slack", "--rounds", "0", "--at-once", "20"), ALL_ANSWERED),
+        pytest.param(("turns", "slack", "--rounds", "0", "--at-once", "20"), ALL_ANSWERED, marks=pytest.mark.soak),
         pytest.param(("turns", "discord", "--rounds", "0", "--at-once", "20"), ALL_ANSWERED, marks=pytest.mark.soak),
         pytest.param(("turns", "telegram", "--rounds", "0", "--at-once", "20"), ALL_ANSWERED, marks=pytest.mark.soak),
-        (("own_questions", "--part", "mended", "--every", "9"), "| mended | answer | "),
+        pytest.param(
+            ("own_questions", "--part", "mended", "--every", "9"), "| mended | answer | ", marks=pytest.mark.soak
+        ),
         (("ingest", "--documents", "20", "--no-embedding"), "0 texts embedded"),
     ],
 )

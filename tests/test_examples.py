@@ -7,6 +7,8 @@ import pathlib
 import subprocess
 import sys
 
+import pytest
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 EXAMPLES = ROOT / "examples"
 
@@ -22,6 +24,7 @@ def test_the_answers_on_file_are_todays(tmp_path: pathlib.Path) -> None:
     assert written == on_file, "run: python examples/answer_all.py, and read what changed"
 
 
+@pytest.mark.soak
 def test_the_picture_is_todays(tmp_path: pathlib.Path) -> None:
     drawn = tmp_path / "demo.svg"
     subprocess.run(

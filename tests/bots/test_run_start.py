@@ -68,6 +68,7 @@ async def connected(citebot: Running, began: float) -> float:
     return time.monotonic() - began
 
 
+@pytest.mark.soak
 async def test_it_is_connected_whatever_is_due(tmp_path: pathlib.Path, model: OpenAIServer) -> None:
     """It is connected and answers before its run is over, and soon: the bound is for a quiet machine."""
     write(tmp_path / "documents")

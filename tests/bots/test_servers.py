@@ -100,6 +100,7 @@ def _told(answer: dict[str, Any]) -> list[tuple[str, bool]]:
     return [(citation["document_id"], "seven" in citation["quote"]) for citation in answer["citations"]]
 
 
+@pytest.mark.soak
 def test_sync_ask_change_delete_crash_and_repair(machine: Machine, chroma_url: str) -> None:
     machine.put("five", 3)
     (report,) = machine.run("sync")

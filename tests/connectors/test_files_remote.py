@@ -201,6 +201,8 @@ class ArchiveWorld(World):
 class TestArchive(Conformance):
     """The suite, on a real zip."""
 
+    at_length_in_soak = True
+
     @pytest.fixture
     def world(self, tmp_path):
         return ArchiveWorld(tmp_path)

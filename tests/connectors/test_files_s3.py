@@ -151,3 +151,5 @@ def world(server, monkeypatch):
 
 class TestBucket(Conformance):
     """The suite, on a bucket."""
+
+    at_length_in_soak = True

@@ -35,6 +35,8 @@ def test_it_is_short() -> None:
 
 
 class TestReadme(Conformance):
+    at_length_in_soak = True
+
     @pytest.fixture
     async def world(self, kind):
         server = NotesServer()

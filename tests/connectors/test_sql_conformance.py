@@ -208,6 +208,8 @@ class TestSqlite(Conformance):
 
 
 class TestPostgres(Conformance):
+    at_length_in_soak = True
+
     @pytest.fixture
     async def world(self, query, postgres_url):
         world = PostgresWorld(query, postgres_url)

@@ -193,6 +193,8 @@ class TestSitemap(Conformance):
 
 
 class TestCrawl(Conformance):
+    at_length_in_soak = True
+
     @pytest.fixture
     def world(self, site):
         return CrawlWorld(site)
