@@ -93,6 +93,25 @@ def test_it_declares_what_it_imports(wheel: pathlib.Path) -> None:
         assert declared & {canonicalize_name(home) for home in homes[package]}, f"{package} is imported, not declared"
 
 
+def answers(env: pathlib.Path, home: pathlib.Path) -> None:
+    """Ask the installation in ``env`` about a folder of its own, and expect the citation."""
+    (home / "handbook").mkdir(parents=True)
+    (home / "handbook" / "leave.md").write_text(
+        "# Leave\n\n## Carry-over\n\nUp to seven unused days may be carried over.\n"
+    )
+    (home / "citebot.toml").write_text(
+        '[[sources]]\nname = "handbook"\ntype = "files"\nknowledge_base = "handbook"\npath = "handbook"\n'
+    )
+    where = run(env / "bin" / "python", "-c", "import bots; print(bots.__file__)", cwd=home)
+    assert str(env / "lib") in where
+    run(env / "bin" / "citebot", "sync", cwd=home)
+    answer = json.loads(
+        run(env / "bin" / "citebot", "ask", "How many unused days may be carried over?", "--json", cwd=home)
+    )
+    assert "seven unused days" in answer["answer"]
+    assert [citation["document_id"] for citation in answer["citations"]] == ["handbook:leave.md"]
+
+
 def test_it_answers_from_another_folder(wheel: pathlib.Path, tmp_path: pathlib.Path) -> None:
     env = tmp_path / "env"
     run(sys.executable, "-m", "venv", "--without-pip", env, cwd=tmp_path)
@@ -103,22 +122,7 @@ def test_it_answers_from_another_folder(wheel: pathlib.Path, tmp_path: pathlib.P
         run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=tmp_path).strip()
     )
     (site / "packages_of_the_first.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    home = tmp_path / "home"
-    (home / "handbook").mkdir(parents=True)
-    (home / "handbook" / "leave.md").write_text(
-        "# Leave\n\n## Carry-over\n\nUp to seven unused days may be carried over.\n"
-    )
-    (home / "citebot.toml").write_text(
-        '[[sources]]\nname = "handbook"\ntype = "files"\nknowledge_base = "handbook"\npath = "handbook"\n'
-    )
-    where = run(python, "-c", "import bots; print(bots.__file__)", cwd=home)
-    assert str(site) in where
-    run(env / "bin" / "citebot", "sync", cwd=home)
-    answer = json.loads(
-        run(env / "bin" / "citebot", "ask", "How many unused days may be carried over?", "--json", cwd=home)
-    )
-    assert "seven unused days" in answer["answer"]
-    assert [citation["document_id"] for citation in answer["citations"]] == ["handbook:leave.md"]
+    answers(env, tmp_path / "home")
 
 
 def of_the_test_extra_alone() -> set[str]:
@@ -158,7 +162,7 @@ def demo(clone: pathlib.Path) -> tuple[str, float]:
 
 
 @pytest.mark.soak
-def test_a_fresh_clone_installs_and_shows_the_demo(tmp_path: pathlib.Path) -> None:
+def test_a_fresh_clone_installs_and_shows_the_demo(wheel: pathlib.Path, tmp_path: pathlib.Path) -> None:
     clone = tmp_path / "citebot"
     run("git", "clone", "--quiet", ROOT, clone, cwd=tmp_path)
     (first, _), (second, seconds) = demo(clone), demo(clone)
@@ -173,3 +177,8 @@ def test_a_fresh_clone_installs_and_shows_the_demo(tmp_path: pathlib.Path) -> No
     assert seconds < 10
     installed = json.loads(run(clone / ".venv/bin/python", "-m", "pip", "list", "--format", "json", cwd=clone))
     assert not {canonicalize_name(one["name"]) for one in installed} & of_the_test_extra_alone()
+    # What the demo installed is all that the wheel asks for: the index of packages is out of reach.
+    run(clone / ".venv/bin/python", "-m", "pip", "install", "--quiet", "--no-index", "--force-reinstall", "--no-deps",
+        wheel, cwd=tmp_path)  # fmt: skip
+    run(clone / ".venv/bin/python", "-m", "pip", "check", cwd=tmp_path)
+    answers(clone / ".venv", tmp_path / "home")

@@ -57,6 +57,14 @@ async def test_documents_come_change_and_go(library: Library) -> None:
     assert any("another" in text for text in texts["s:b"])
 
 
+async def test_unchanged_content_is_not_even_read(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = {"a": "# A\n\nalpha", "b": "beta"}
+    await fill(library, texts)
+    monkeypatch.setattr("ragcore.ingest.reader.prepare", None)
+    again = await fill(library, {**texts, "b": "another"})
+    assert changes(again) == {"s:a": "unchanged", "s:b": "failed"}, "what has changed is read, as far as it goes"
+
+
 async def test_what_was_embedded_once_is_never_embedded_again(library: Library) -> None:
     embedder = library.embedder
     assert isinstance(embedder, HashEmbedder)
