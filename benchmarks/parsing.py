@@ -132,8 +132,11 @@ def main() -> None:
     options.add_argument("--repeats", type=int, default=3, help="parse each real file so often and keep the best time")
     options.add_argument("--pages", type=int, default=2000, help="pages of the made PDF; 0 leaves it out")
     chosen = options.parse_args()
-    phrases(chosen.repeats)
-    evidence()
+    if BENCH.is_dir():
+        phrases(chosen.repeats)
+        evidence()
+    else:
+        print("skipped: the public data sets are not beside this checkout (../shared/bench)")
     if chosen.pages:
         memory(chosen.pages)
 

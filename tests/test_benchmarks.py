@@ -1,6 +1,8 @@
 """The benchmarks that need no public data run on a small scale: what they call may change under them unseen."""
 
+import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -33,3 +35,30 @@ def test_a_benchmark_runs(arguments: tuple[str, ...], told: str) -> None:
     if done.stdout.startswith("skipped"):
         pytest.skip(done.stdout.strip())
     assert told in done.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("parsing", "--pages", "0"),
+        ("citations",),
+        *(pytest.param((one,), marks=pytest.mark.soak) for one in ("retrieval", "chunking", "ingest", "answers")),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_what_needs_the_public_data_says_so_without_it(arguments: tuple[str, ...], tmp_path: pathlib.Path) -> None:
+    # Beside this copy of the benchmarks lies no data.
+    shutil.copytree(ROOT / "benchmarks", tmp_path / "checkout" / "benchmarks")
+    name, *options = arguments
+    done = subprocess.run(
+        [sys.executable, "-m", f"benchmarks.{name}", *options],
+        cwd=tmp_path / "checkout",
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("skipped: ")
+    assert "../shared/bench" in done.stdout
