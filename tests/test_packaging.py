@@ -1,9 +1,11 @@
 """The wheel as someone installs it: what it holds, what it declares, and an answer from another folder."""
 
 import ast
+import contextlib
 import json
 import os
 import pathlib
+import pty
 import re
 import resource
 import shutil
@@ -161,6 +163,30 @@ def demo(clone: pathlib.Path) -> tuple[str, float]:
     return shown, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
+def demo_on_a_terminal(clone: pathlib.Path) -> str:
+    """Return what `make demo` shows to somebody who asks one question and leaves."""
+    terminal, child = pty.openpty()
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    with subprocess.Popen(
+        ["make", "demo"],
+        cwd=clone,
+        stdin=child,
+        stdout=child,
+        stderr=child,
+        start_new_session=True,
+        env={**environment, "TERM": "xterm-256color", "COLUMNS": "100"},
+    ) as process:
+        os.close(child)
+        os.write(terminal, b"What is the hotel limit in London?\n/quit\n")
+        shown = b""
+        with contextlib.suppress(OSError):  # what a terminal answers when nobody is left on its other side
+            while data := os.read(terminal, 65536):
+                shown += data
+    os.close(terminal)
+    assert process.returncode == 0, shown
+    return shown.decode()
+
+
 @pytest.mark.soak
 def test_a_fresh_clone_installs_and_shows_the_demo(wheel: pathlib.Path, tmp_path: pathlib.Path) -> None:
     clone = tmp_path / "citebot"
@@ -177,6 +203,12 @@ def test_a_fresh_clone_installs_and_shows_the_demo(wheel: pathlib.Path, tmp_path
     assert seconds < 10
     installed = json.loads(run(clone / ".venv/bin/python", "-m", "pip", "list", "--format", "json", cwd=clone))
     assert not {canonicalize_name(one["name"]) for one in installed} & of_the_test_extra_alone()
+    shutil.rmtree(clone / "examples" / ".citebot")
+    shown = demo_on_a_terminal(clone)
+    assert re.search(r"━(?:\x1b\[[0-9;]*m|\s)*\d+/17", shown), "a progress bar"
+    assert "/help lists the commands" in shown
+    assert "£140 a night in London" in shown
+    assert re.search(r"\x1b\]8;[^;]*;file://\S+travel-and-expenses\.md#hotels-and-meals", shown), "a link"
     # What the demo installed is all that the wheel asks for: the index of packages is out of reach.
     run(clone / ".venv/bin/python", "-m", "pip", "install", "--quiet", "--no-index", "--force-reinstall", "--no-deps",
         wheel, cwd=tmp_path)  # fmt: skip
