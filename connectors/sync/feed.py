@@ -1,34 +1,32 @@
-"""Between connector and ingest: documents flow on, failures are kept, checkpoints wait for what precedes them."""
+"""Between connector and ingest: documents flow on, and marks between them say what is to become true with them."""
 
-from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import cast
 
 from connectors.base import Change, Checkpoint, Connector, Estimate, Failure, Tombstone
+from ragcore.ingest import Mark
+from ragcore.stores import failures
+from ragcore.stores.together import Cursor
 from ragcore.types import SourceDocument
 
+_GONE_TOGETHER = 200
+"""Most documents that one mark deletes: the sums of their vectors are taken out in the same transaction."""
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Milestone:
-    """What holds once ``documents`` have been stored: ``gone`` are to be deleted, ``reached`` is reached."""
-
-    documents: int
-    gone: tuple[str, ...] = ()
-    reached: Checkpoint | None = None
+Stream = AsyncGenerator[SourceDocument | Mark, None]
 
 
 @dataclass(slots=True)
 class Feed:
-    """What the connector of one run has told so far. ``fail`` keeps a failure.
+    """What the connector of one run has told so far.
 
     ``is_listed`` says that the source can list: then the listing, with its guard, decides about deletions, and that a
     document fetched by id wasn't found is no news.
     """
 
+    source: str
     connector: Connector
-    fail: Callable[[Failure], Awaitable[None]]
     is_listed: bool
     touched: set[str] = field(default_factory=set)
     """The documents that were yielded, as documents, as gone or as failed."""
@@ -37,57 +35,59 @@ class Feed:
     documents: int = 0
     stored: int = 0
     _gone: dict[str, None] = field(default_factory=dict)
-    _still_gone: set[str] = field(default_factory=set)
-    """Tombstones that no later document of the same id has taken back."""
-    _milestones: deque[Milestone] = field(default_factory=deque)
+    """Tombstones since the last Checkpoint that no later document of the same id has taken back."""
 
-    async def changed(self, cursor: str | None, known: Mapping[str, str]) -> AsyncGenerator[SourceDocument, None]:
-        """Yield the documents that are new or changed."""
-        async with aclosing(self._documents(self.connector.changes(cursor, known))) as documents:
-            async for document in documents:
-                yield document
-        self._mark(None)
+    async def changed(self, cursor: str | None, known: Mapping[str, str]) -> Stream:
+        """Yield the documents that are new or changed, and the marks between them."""
+        async with aclosing(self._flow(self.connector.changes(cursor, known))) as flow:
+            async for one in flow:
+                yield one
+        for mark in self._marks(None):
+            yield mark
 
-    async def fetched(self, ids: Sequence[str]) -> AsyncGenerator[SourceDocument, None]:
-        """Yield these documents, but for those that can't be read."""
-        async with aclosing(self._documents(self.connector.fetch(ids))) as documents:
-            async for document in documents:
-                yield document
+    async def fetched(self, ids: Sequence[str]) -> Stream:
+        """Yield these documents, and marks for those that can't be read."""
+        async with aclosing(self._flow(self.connector.fetch(ids))) as flow:
+            async for one in flow:
+                yield one
         if self.is_listed:
             self._gone.clear()
-        self._mark(None)
+        for mark in self._marks(None):
+            yield mark
 
-    def milestones(self) -> list[Milestone]:
-        """Return the milestones up to which everything is stored, oldest first, each once."""
-        found = []
-        while self._milestones and self._milestones[0].documents <= self.stored:
-            milestone = self._milestones.popleft()
-            found.append(replace(milestone, gone=tuple(gone for gone in milestone.gone if gone in self._still_gone)))
-        return found
-
-    async def _documents(self, changes: AsyncIterator[Change]) -> AsyncGenerator[SourceDocument, None]:
+    async def _flow(self, changes: AsyncIterator[Change]) -> Stream:
         async with aclosing(cast("AsyncGenerator[Change, None]", changes)) as stream:
             async for change in stream:
                 match change:
                     case SourceDocument():
                         self.touched.add(change.id)
-                        self._still_gone.discard(change.id)
+                        self._gone.pop(change.id, None)
                         self.documents += 1
                         yield change
                     case Failure():
                         self.touched.add(change.id)
                         self.failed[change.id] = change
-                        await self.fail(change)
+                        yield Mark(failed=(_kept(self.source, change),))
                     case Tombstone():
                         self.touched.add(change.id)
                         self._gone[change.id] = None
-                        self._still_gone.add(change.id)
                     case Estimate():
                         self.total = change.documents
                     case Checkpoint():
-                        self._mark(change)
+                        for mark in self._marks(Cursor(source=self.source, value=change.cursor)):
+                            yield mark
 
-    def _mark(self, reached: Checkpoint | None) -> None:
-        if reached or self._gone:
-            self._milestones.append(Milestone(documents=self.documents, gone=tuple(self._gone), reached=reached))
-            self._gone.clear()
+    def _marks(self, cursor: Cursor | None) -> list[Mark]:
+        """Return what the documents that are gone come to, and last the cursor, which passes them all."""
+        gone = list(self._gone)
+        self._gone.clear()
+        pages = [tuple(gone[start : start + _GONE_TOGETHER]) for start in range(0, len(gone), _GONE_TOGETHER)]
+        *before, last = pages or [()]
+        marks = [Mark(gone=page) for page in before]
+        return [*marks, Mark(gone=last, cursor=cursor)] if last or cursor else marks
+
+
+def _kept(source: str, failure: Failure) -> failures.Failure:
+    return failures.Failure(
+        document_id=failure.id, source=source, version=failure.version, reason=failure.reason, mend=failure.mend
+    )

@@ -1,7 +1,8 @@
 """One run of one source: what changed goes into the index, what is gone leaves it, what failed is remembered.
 
-A run may be cut off anywhere. What was stored stays, the cursor stands where everything before it is stored, and the
-next run goes on from there. A document that failed is told by its id until it succeeds or is gone at the source.
+A run may be cut off anywhere. What was stored stays, and the next run goes on from the last Checkpoint that was
+reached: the cursor moves in the same commit that makes the last of what precedes it live, deleted or kept as failed. A
+document that failed is told by its id until it succeeds or is gone at the source.
 """
 
 import asyncio
@@ -15,16 +16,16 @@ from connectors import base
 from connectors.base import Connector
 from connectors.sync.dry_run import foresee
 from connectors.sync.faults import kind_of
-from connectors.sync.feed import Feed
+from connectors.sync.feed import Feed, Stream
 from connectors.sync.guard import AT_LEAST, WAIT, Verdict, is_doubtful, judge
 from connectors.sync.patience import Patient, Sleep
 from connectors.sync.tally import Tally
 from ragcore.errors import CitebotError, SourceRateLimited
 from ragcore.ingest import (
-    Indexed,
     IngestEvent,
     IngestOptions,
-    Outcome,
+    Mark,
+    Marked,
     Stage,
     Underway,
     ingest,
@@ -37,7 +38,6 @@ from ragcore.stores.failures import Failure
 from ragcore.stores.rows import digest
 from ragcore.stores.sources import SourceState, SourceStates
 from ragcore.tokens import offline_tokenizer
-from ragcore.types import SourceDocument
 
 Confirm = Callable[[int], Awaitable[bool]]
 
@@ -129,7 +129,7 @@ class _Run:
     def __post_init__(self) -> None:
         connector = Patient(self.job.connector, sleep=self.sleep)
         self._listing = connector.list_ids()
-        self._feed = Feed(connector, self._record, is_listed=self._listing is not None)
+        self._feed = Feed(self.job.source, connector, is_listed=self._listing is not None)
         self._states = SourceStates(self.library.database)
         self._state = SourceState(name=self.job.source)
         self._tally = Tally(source=self.job.source)
@@ -194,31 +194,31 @@ class _Run:
             "refused": self.job.credential if self.fault is Fault.AUTH else self._state.refused,
         }
 
-    async def _stored(
-        self, documents: AsyncGenerator[SourceDocument, None], pipeline: str
-    ) -> AsyncIterator[SyncProgress]:
-        """Store what the connector yields, and take each milestone when everything before it is stored."""
+    async def _stored(self, documents: Stream, pipeline: str) -> AsyncIterator[SyncProgress]:
+        """Store what the connector yields; what is told has been committed."""
         if self.dry_run:
             events = self._foreseen(documents, pipeline)
         else:
             events = ingest(self.library, self.job.knowledge_base, documents, self.job.options)
         async with aclosing(documents), aclosing(events):
             async for event in events:
-                if isinstance(event, Underway):
-                    yield self._underway(event)
-                    continue
-                self._feed.stored += 1
-                await self._note(event)
-                await self._take_milestones()
-                yield self._progress(event.document_id)
-        await self._take_milestones()
+                match event:
+                    case Underway():
+                        yield self._underway(event)
+                    case Marked():
+                        self._note_mark(event)
+                    case _:
+                        self._feed.stored += 1
+                        self._tally.note(event)
+                        yield self._progress(event.document_id)
 
-    async def _foreseen(
-        self, documents: AsyncGenerator[SourceDocument, None], pipeline: str
-    ) -> AsyncGenerator[IngestEvent, None]:
+    async def _foreseen(self, documents: Stream, pipeline: str) -> AsyncGenerator[IngestEvent, None]:
         """Tell what storing each document would come to."""
         async with aclosing(documents):
             async for document in documents:
+                if isinstance(document, Mark):
+                    yield Marked(mark=document, deleted=tuple(await self._live(document.gone)))
+                    continue
                 old = await self.library.registry.document(document.id)
                 failure = self._stored_failures.get(document.id)
                 yield await foresee(
@@ -230,30 +230,13 @@ class _Run:
                     options=self.job.options.parse,
                 )
 
-    async def _note(self, event: Outcome) -> None:
-        self._tally.note(event)
-        if isinstance(event, Indexed) and event.document_id in self._stored_failures and not self.dry_run:
-            await self.library.failures.forget([event.document_id])
-
-    async def _record(self, failure: base.Failure) -> None:
-        """Keep a failure that the connector told."""
-        self._tally.unreadable[failure.id] = FailedDocument(id=failure.id, reason=failure.reason, mend=failure.mend)
-        if not self.dry_run:
-            await self.library.failures.record(
-                Failure(
-                    document_id=failure.id,
-                    source=self.job.source,
-                    version=failure.version,
-                    reason=failure.reason,
-                    mend=failure.mend,
-                )
-            )
-
-    async def _take_milestones(self) -> None:
-        for milestone in self._feed.milestones():
-            await self._delete(milestone.gone)
-            if milestone.reached and milestone.reached.cursor != self._state.cursor:
-                await self._save(cursor=milestone.reached.cursor)
+    def _note_mark(self, event: Marked) -> None:
+        for failure in event.mark.failed:
+            identity = failure.document_id
+            self._tally.unreadable[identity] = FailedDocument(id=identity, reason=failure.reason, mend=failure.mend)
+        self._tally.deleted |= dict.fromkeys(event.deleted)
+        if event.mark.cursor is not None:
+            self._state = replace(self._state, cursor=event.mark.cursor.value)
 
     async def _lacking(self, listed: set[str]) -> list[str]:
         """Return what is listed and neither indexed nor known to fail: what no cursor leads to is fetched by its id."""
@@ -319,12 +302,14 @@ class _Run:
     async def _delete(self, ids: Sequence[str]) -> None:
         if not ids:
             return
-        live = await self.library.registry.documents(ids)
-        self._tally.deleted |= dict.fromkeys(
-            identity for identity in ids if identity in live and not live[identity].deleted
-        )
+        self._tally.deleted |= dict.fromkeys(await self._live(ids))
         if not self.dry_run:
             await remove(self.library, ids)
+
+    async def _live(self, ids: Sequence[str]) -> list[str]:
+        """Return those of the documents that are live."""
+        known = await self.library.registry.documents(ids)
+        return [identity for identity in ids if identity in known and not known[identity].deleted]
 
     async def _forget_failures_but(self, listed: set[str], covers: tuple[str, ...]) -> None:
         """Forget the failures of what is no longer at the source."""

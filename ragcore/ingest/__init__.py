@@ -16,13 +16,16 @@ from ragcore.ingest.events import (
     Indexed,
     IngestEvent,
     IngestOptions,
+    Mark,
+    Marked,
     Outcome,
     Stage,
     Underway,
     pipeline_of,
 )
+from ragcore.ingest.items import Item, Unread, ids_of, weight_of
 from ragcore.ingest.prepare import Prepared
-from ragcore.ingest.reader import FATAL, End, Inbox, Item, Reader, failed
+from ragcore.ingest.reader import FATAL, End, Inbox, Reader, unread
 from ragcore.ingest.spool import SLICE
 from ragcore.library import Library
 from ragcore.library.upkeep import settle, sweep
@@ -36,6 +39,8 @@ __all__ = [
     "Indexed",
     "IngestEvent",
     "IngestOptions",
+    "Mark",
+    "Marked",
     "Outcome",
     "Stage",
     "Underway",
@@ -47,19 +52,23 @@ __all__ = [
 BATCH_SECONDS = 2.0
 """How long a batch waits to become full, so that a slow source's documents do not wait for each other."""
 REMOVE_AT_ONCE = 200
+MOST_TOGETHER = 500
+"""Items of a batch, however little there is to write of them."""
 
 
 async def ingest(
     library: Library,
     knowledge_base: str,
-    documents: AsyncIterable[SourceDocument],
+    documents: AsyncIterable[SourceDocument | Mark],
     options: IngestOptions | None = None,
 ) -> AsyncGenerator[IngestEvent, None]:
     """Index documents, and tell of each what became of it, in their order, once it is live.
 
     A document that cannot be read is told as ``Failed``, kept in ``library.failures``, and the rest goes on. Between
-    these outcomes come ``Underway``, as often as a bar needs them. Closing the iterator stops at once: a document that
-    was half read or half written is then as it was before.
+    these outcomes come ``Underway``, as often as a bar needs them. What a ``Mark`` says holds once everything before it
+    is live or kept as failed, never sooner: by the very commit that makes the last of that so. It is told as
+    ``Marked``. Closing the iterator stops at once: a document that was half read or half written is then as it was
+    before.
 
     Args:
         library: the stores.
@@ -106,35 +115,31 @@ class _Batch:
 
     items: list[Item] = field(default_factory=list)
     ids: set[str] = field(default_factory=set)
-    chunks: int = 0
+    weight: int = 0
     end: End | None = None
+
+    @property
+    def is_full(self) -> bool:
+        return self.weight >= SLICE or len(self.items) >= MOST_TOGETHER or self.end is not None
 
     def add(self, item: Item) -> None:
         self.items.append(item)
-        if isinstance(item, Prepared):
-            self.ids.add(item.document.id)
-            self.chunks += len(item.chunks)
+        self.ids.update(ids_of(item))
+        self.weight += weight_of(item)
 
 
 async def _written(library: Library, inbox: Inbox) -> AsyncGenerator[IngestEvent, None]:
-    """Gather batches from the inbox and write them, telling each document in its turn; sweep at the end."""
+    """Gather batches from the inbox and write them, telling each item in its turn; sweep at the end."""
     error: BaseException | None = None
     async with aclosing(_batches(inbox)) as batches:
         async for batch in batches:
             if isinstance(batch, Underway):
                 yield batch
                 continue
-            prepared = [item for item in batch.items if isinstance(item, Prepared)]
-            written: list[Outcome] = []
-            async with aclosing(_write_or_isolate(library, prepared)) as events:
+            async with aclosing(_write_or_isolate(library, batch.items)) as events:
                 async for event in events:
-                    if isinstance(event, Underway):
-                        yield event
-                    else:
-                        written.append(event)
-            outcomes = iter(written)
-            for item in batch.items:
-                yield next(outcomes) if isinstance(item, Prepared) else item
+                    yield event
+            inbox.written(batch.items)
             error = None if batch.end is None else batch.end.error
     await sweep(library)  # also what a run left that was cancelled
     await settle(library)
@@ -143,13 +148,13 @@ async def _written(library: Library, inbox: Inbox) -> AsyncGenerator[IngestEvent
 
 
 async def _batches(inbox: Inbox) -> AsyncGenerator[Underway | _Batch, None]:
-    """Take documents until a batch is full, time is up, a document comes a second time, or the source ends."""
-    held: Prepared | None = None
+    """Take items until a batch is full, time is up, a document comes a second time, or the source ends."""
+    held: Item | None = None
     batch = _Batch()
     while batch.end is None:
         batch = _Batch()
         until = asyncio.get_running_loop().time() + BATCH_SECONDS
-        while batch.chunks < SLICE and batch.end is None:
+        while not batch.is_full:
             item = held or await inbox.take(until if batch.items else None)
             held = None
             if item is None:
@@ -158,7 +163,7 @@ async def _batches(inbox: Inbox) -> AsyncGenerator[Underway | _Batch, None]:
                 yield item
             elif isinstance(item, End):
                 batch.end = item
-            elif isinstance(item, Prepared) and item.document.id in batch.ids:
+            elif not batch.ids.isdisjoint(ids_of(item)):
                 held = item
                 break
             else:
@@ -166,25 +171,49 @@ async def _batches(inbox: Inbox) -> AsyncGenerator[Underway | _Batch, None]:
         yield batch
 
 
-async def _write_or_isolate(library: Library, batch: Sequence[Prepared]) -> AsyncGenerator[Underway | Outcome, None]:
-    """Write a batch; when that fails, write its documents one by one to find the one to blame."""
-    if not batch:
-        return
+async def _write_or_isolate(library: Library, items: Sequence[Item]) -> AsyncGenerator[IngestEvent, None]:
+    """Write a batch; when that fails, write its documents one by one to find the one to blame, and then the rest."""
+    told: dict[int, IngestEvent] = {}
+    rest: dict[int, Item] = dict(enumerate(items))
+    cause = None
     try:
-        async with aclosing(write_batch(library, batch)) as events:
+        async with aclosing(write_batch(library, items)) as events:
             async for event in events:
                 yield event
         return
     except FATAL:
         raise
+    except Exception as error:  # one document
+        await sweep(library)
+        if not any(isinstance(item, Prepared) for item in items):
+            raise
+        cause = error
+    for place, item in enumerate(items):
+        if isinstance(item, Prepared):
+            found = await _alone(library, item) if len(items) > 1 else _blamed(item, cause)
+            if isinstance(found, Unread):
+                rest[place] = found
+            else:
+                del rest[place]
+                told[place] = found
+    outcomes = [event async for event in write_batch(library, list(rest.values())) if not isinstance(event, Underway)]
+    told |= dict(zip(rest, outcomes, strict=True))
+    for place in sorted(told):
+        yield told[place]
+
+
+async def _alone(library: Library, document: Prepared) -> Outcome | Unread:
+    """Write one document, or find that it is to blame."""
+    try:
+        (told,) = [event async for event in write_batch(library, [document]) if isinstance(event, Outcome)]
+    except FATAL:
+        raise
     except Exception as error:  # noqa: BLE001 - one document
         await sweep(library)
-        cause = error
-    if len(batch) == 1:
-        document = batch[0].document
-        yield await failed(library, document.id, document.source, document.version, cause)
-        return
-    for single in batch:
-        async with aclosing(_write_or_isolate(library, [single])) as events:
-            async for one in events:
-                yield one
+        return _blamed(document, error)
+    return told
+
+
+def _blamed(prepared: Prepared, cause: Exception) -> Unread:
+    document = prepared.document
+    return unread(document.id, document.source, document.version, cause)

@@ -1,4 +1,4 @@
-"""Writes prepared documents, many at once: embeds what nobody embedded, stages, indexes, switches.
+"""Writes a batch, many documents at once: embeds what nobody embedded, stages, indexes, switches.
 
 From the first stage to the switch the write lock is held, and a cancellation waits for the slice under way; what was
 staged until then is garbage that the next batch or sweep removes. Embedding, which takes the time, is done before. What
@@ -13,42 +13,67 @@ from contextlib import aclosing
 
 import numpy as np
 
-from ragcore.ingest.events import Change, Indexed, Stage, Underway
+from ragcore.ingest.events import Change, Indexed, Mark, Marked, Outcome, Stage, Underway
+from ragcore.ingest.items import Item, together
 from ragcore.ingest.prepare import Prepared
 from ragcore.ingest.spool import SLICE, Draft, slices
 from ragcore.library import Library
 from ragcore.library.upkeep import remove_vectors, write_keywords
 from ragcore.stores.rows import StoredChunk, parts_of_entry
 from ragcore.stores.staging import Staged
+from ragcore.stores.together import Switched, Together
 from ragcore.stores.waiting import uninterrupted
 
 _FIRST_SLICE = 32
 _SHORT, _LONG = 1.0, 4.0  # seconds of one call of the embedder: below the next takes more texts, above it fewer
 
 
-async def write_batch(library: Library, batch: Sequence[Prepared]) -> AsyncGenerator[Underway | Indexed, None]:
-    """Make documents live, all in one switch, and tell of each at the end; each document at most once in a batch.
+async def write_batch(library: Library, items: Sequence[Item]) -> AsyncGenerator[Underway | Outcome | Marked, None]:
+    """Make true what the items say, all in one commit, and tell of each at the end; each document at most once.
 
     Raises:
         ModelError: the embedder failed; nothing has changed but the vectors that are kept.
         StoreError: a store failed; what was staged is swept later.
     """
     embedded: Counter[str] = Counter()
-    for steps in (_embed(library, batch, embedded), _write(library, batch)):
-        async with aclosing(steps):
-            async for step in steps:
-                yield step
-    for prepared in batch:
-        yield Indexed(
-            document_id=prepared.document.id,
-            change=Change.ADDED if prepared.is_new else Change.CHANGED,
-            chunks=len(prepared.chunks),
-            embedded=embedded[prepared.document.id],
-            warnings=prepared.warnings,
-        )
+    switched = Switched()
+    batch = [item for item in items if isinstance(item, Prepared)]
+    also = await together(library, items)
+    steps: tuple[AsyncGenerator[Underway | Switched, None], ...] = ()
+    if batch:
+        steps = (_embed(library, batch, embedded), _write(library, batch, also))
+    elif also:
+        steps = (_write_only(library, also),)
+    for some in steps:
+        async with aclosing(some):
+            async for step in some:
+                if isinstance(step, Switched):
+                    switched = step
+                else:
+                    yield step
+    for item in items:
+        yield _outcome(item, embedded, switched)
 
 
-async def _embed(library: Library, batch: Sequence[Prepared], embedded: Counter[str]) -> AsyncGenerator[Underway, None]:
+def _outcome(item: Item, embedded: Counter[str], switched: Switched) -> Outcome | Marked:
+    match item:
+        case Prepared():
+            return Indexed(
+                document_id=item.document.id,
+                change=Change.ADDED if item.is_new else Change.CHANGED,
+                chunks=len(item.chunks),
+                embedded=embedded[item.document.id],
+                warnings=item.warnings,
+            )
+        case Mark():
+            return Marked(mark=item, deleted=tuple(identity for identity in item.gone if identity in switched.gone))
+        case _:
+            return item.told
+
+
+async def _embed(
+    library: Library, batch: Sequence[Prepared], embedded: Counter[str]
+) -> AsyncGenerator[Underway | Switched, None]:
     """Embed and keep the texts whose vectors are not known, telling how far it is; counts them by document."""
     total = sum(len(prepared.chunks) for prepared in batch)
     size, passed = _FIRST_SLICE, 0
@@ -99,7 +124,15 @@ def _told(batch: Sequence[Prepared], stage: Stage, done: int, total: int) -> Und
     return Underway(document_id=weightiest, stage=stage, done=done, total=total, documents=len(batch))
 
 
-async def _write(library: Library, batch: Sequence[Prepared]) -> AsyncGenerator[Underway, None]:
+async def _write_only(library: Library, also: Together) -> AsyncGenerator[Underway | Switched, None]:
+    """Write what comes without any new document."""
+    async with library.writing:
+        yield await uninterrupted(library.staging.switch([], also))
+
+
+async def _write(
+    library: Library, batch: Sequence[Prepared], also: Together
+) -> AsyncGenerator[Underway | Switched, None]:
     total = sum(len(prepared.chunks) for prepared in batch)
     async with library.writing, aclosing(_slices(batch)) as parts:
         yield _told(batch, Stage.WRITING, 0, total)
@@ -110,7 +143,7 @@ async def _write(library: Library, batch: Sequence[Prepared]) -> AsyncGenerator[
             yield _told(batch, Stage.WRITING, done, total)
             await uninterrupted(_write_slice(library, part))
             done += len(part)
-        await uninterrupted(library.staging.switch([prepared.document for prepared in batch]))
+        yield await uninterrupted(library.staging.switch([prepared.document for prepared in batch], also))
 
 
 async def _write_first(library: Library, batch: Sequence[Prepared], part: Sequence[Draft]) -> None:

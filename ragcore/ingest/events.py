@@ -5,7 +5,9 @@ from enum import StrEnum
 
 from ragcore.chunking import CHUNKER_VERSION, ChunkOptions
 from ragcore.parsing import PARSER_VERSION, ParseOptions
+from ragcore.stores.failures import Failure
 from ragcore.stores.rows import digest
+from ragcore.stores.together import Cursor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +62,27 @@ class Failed:
     is_empty: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """Stands among the documents that are to be indexed: what becomes true with those before it, in one commit.
+
+    That commit is the one of the last document before it, or a later one. ``failed`` are documents that couldn't be
+    read, ``gone`` those to be deleted, ``cursor`` is how far the source has been read.
+    """
+
+    failed: tuple[Failure, ...] = ()
+    gone: tuple[str, ...] = ()
+    cursor: Cursor | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marked:
+    """What a mark says is true now; ``deleted`` are those of its ``gone`` that were live."""
+
+    mark: Mark
+    deleted: tuple[str, ...] = ()
+
+
 class Stage(StrEnum):
     """What is being done with a document, in this order; none of it changes what is answered before the end."""
 
@@ -85,4 +108,4 @@ class Underway:
 
 
 Outcome = Indexed | Failed
-IngestEvent = Underway | Outcome
+IngestEvent = Underway | Outcome | Marked

@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterable
+from collections import Counter
+from collections.abc import AsyncGenerator, AsyncIterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
@@ -15,8 +16,9 @@ from ragcore.errors import (
     ParseError,
     StoreError,
 )
-from ragcore.ingest.events import Change, Failed, Indexed, IngestOptions, Outcome, Underway, pipeline_of
-from ragcore.ingest.prepare import Prepared, document_hash, prepare
+from ragcore.ingest.events import Change, Failed, Indexed, IngestOptions, Mark, Underway, pipeline_of
+from ragcore.ingest.items import Item, Same, Unread, ids_of
+from ragcore.ingest.prepare import document_hash, prepare
 from ragcore.library import Library
 from ragcore.parsing.worker import ParseWorker
 from ragcore.stores.failures import Failure
@@ -39,9 +41,6 @@ class End:
     error: BaseException | None = None
 
 
-Item = Prepared | Outcome
-
-
 class Inbox:
     """What the reader hands over: documents in their order, a few at a time, and the newest word of the one it reads.
 
@@ -53,6 +52,7 @@ class Inbox:
         """Begin empty."""
         self._items: asyncio.Queue[Item | End | None] = asyncio.Queue(READ_AHEAD)
         self._news: Underway | None = None
+        self._undecided: Counter[str] = Counter()
 
     def tell(self, news: Underway) -> None:
         """Replace the news."""
@@ -64,7 +64,20 @@ class Inbox:
 
     async def put(self, item: Item | End) -> None:
         """Hand over a document, when there is room."""
+        if not isinstance(item, End):
+            self._undecided.update(ids_of(item))
         await self._items.put(item)
+
+    def is_undecided(self, document_id: str) -> bool:
+        """Tell whether something was handed over that decides about a document, and is not written yet."""
+        return document_id in self._undecided
+
+    def written(self, items: Sequence[Item]) -> None:
+        """Note that what these items say holds now, or will never."""
+        for identity in (identity for item in items for identity in ids_of(item)):
+            self._undecided[identity] -= 1
+            if not self._undecided[identity]:
+                del self._undecided[identity]
 
     async def take(self, until: float | None) -> Item | End | Underway | None:
         """Return what comes next, waiting until this time of the loop's clock; None when nothing has come."""
@@ -91,19 +104,19 @@ class Reader:
         self._pipeline = pipeline_of(options, tokenizer=tokenizer.name)
         self.worker = ParseWorker()
 
-    async def read(self, documents: AsyncIterable[SourceDocument], inbox: Inbox) -> None:
+    async def read(self, documents: AsyncIterable[SourceDocument | Mark], inbox: Inbox) -> None:
         """Fill the inbox; whatever the source raises goes through it, behind the documents before it."""
         error: BaseException | None = None
         try:
             async for source in documents:
-                await inbox.put(await self._one(source, inbox))
+                await inbox.put(source if isinstance(source, Mark) else await self._one(source, inbox))
         except Exception as broken:  # noqa: BLE001 - handed over, not swallowed: ingest raises it
             error = broken
         await inbox.put(End(error))
 
     async def _one(self, source: SourceDocument, inbox: Inbox) -> Item:
         try:
-            async with aclosing(self._steps(source)) as steps:
+            async with aclosing(self._steps(source, inbox)) as steps:
                 async for step in steps:
                     if isinstance(step, Underway):
                         inbox.tell(step)
@@ -113,17 +126,18 @@ class Reader:
         except FATAL:
             raise
         except Exception as error:  # noqa: BLE001 - one document
-            return await failed(self._library, source.id, source.source, source.version, error)
+            return unread(source.id, source.source, source.version, error)
 
-    async def _steps(self, source: SourceDocument) -> AsyncGenerator[Underway | Item, None]:
+    async def _steps(self, source: SourceDocument, inbox: Inbox) -> AsyncGenerator[Underway | Item, None]:
         known = await self._library.registry.document(source.id)
         hashed = await document_hash(source, pipeline=self._pipeline)
         live = known if known is not None and not known.deleted else None
-        if live is not None and live.hash == hashed and live.knowledge_base == self._knowledge_base:
-            if (source.version, source.updated_at or live.updated_at) != (live.version, live.updated_at):
-                fresh = replace(live, version=source.version, updated_at=source.updated_at or live.updated_at)
-                await self._library.staging.refresh(fresh)
-            yield Indexed(document_id=source.id, change=Change.UNCHANGED, chunks=live.chunk_count)
+        # What is live may be about to be replaced by what came before this.
+        is_settled = live is not None and not inbox.is_undecided(source.id)
+        if live and is_settled and live.hash == hashed and live.knowledge_base == self._knowledge_base:
+            told = Indexed(document_id=source.id, change=Change.UNCHANGED, chunks=live.chunk_count)
+            fresh = replace(live, version=source.version, updated_at=source.updated_at or live.updated_at)
+            yield Same(told=told, refreshed=fresh if fresh != live else None)
             return
         steps = prepare(
             source,
@@ -141,8 +155,8 @@ class Reader:
                 yield step
 
 
-async def failed(library: Library, document_id: str, source: str, version: str, error: Exception) -> Failed:
-    """Keep a failure and return it in words; what nobody expected goes to the log with its trace."""
+def unread(document_id: str, source: str, version: str, error: Exception) -> Unread:
+    """Say in words why a document can't be indexed; what nobody expected goes to the log with its trace."""
     match error:
         case ParseError():
             reason, mend = error.reason, error.mend
@@ -152,7 +166,7 @@ async def failed(library: Library, document_id: str, source: str, version: str, 
         case _:
             reason, mend = f"unexpected {type(error).__name__}", "see the log; please report it with the file"
             log.error("document %s failed", document_id, exc_info=error)
-    await library.failures.record(
-        Failure(document_id=document_id, source=source, version=version, reason=reason, mend=mend)
+    return Unread(
+        told=Failed(document_id=document_id, reason=reason, mend=mend, is_empty=isinstance(error, EmptyDocument)),
+        failure=Failure(document_id=document_id, source=source, version=version, reason=reason, mend=mend),
     )
-    return Failed(document_id=document_id, reason=reason, mend=mend, is_empty=isinstance(error, EmptyDocument))

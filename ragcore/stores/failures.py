@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import delete, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from ragcore.stores.database import PAGE, Database
 from ragcore.stores.rows import pages, upsert, utc
@@ -39,23 +40,14 @@ class Failures:
         """Read and write in an open database."""
         self._database = database
 
-    async def record(self, failure: Failure) -> None:
-        """Keep a failure; attempts and times are counted here."""
-        now = datetime.now(UTC)
-        async with self._database.begin() as connection:
-            query = select(failures.c.attempts).where(failures.c.document_id == failure.document_id)
-            attempts = int(await connection.scalar(query) or 0) + 1
-            record = {
-                "document_id": failure.document_id,
-                "source": failure.source,
-                "version": failure.version,
-                "reason": failure.reason,
-                "mend": failure.mend,
-                "attempts": attempts,
-                "failed_at": now,
-                "next_try_at": now + min(FIRST_RETRY * 2 ** min(attempts - 1, 10), LAST_RETRY),
-            }
-            await upsert(connection, failures, [record])
+    async def among(self, document_ids: Sequence[str]) -> frozenset[str]:
+        """Return those of the documents that failed at their last attempt."""
+        found: set[str] = set()
+        async with self._database.connect() as connection:
+            for page in pages(document_ids, PAGE):
+                query = select(failures.c.document_id).where(failures.c.document_id.in_(page))
+                found.update((await connection.scalars(query)).all())
+        return frozenset(found)
 
     async def of_source(self, source: str) -> dict[str, Failure]:
         """Return the failures of a source by document id."""
@@ -68,8 +60,38 @@ class Failures:
     async def forget(self, document_ids: Sequence[str]) -> None:
         """Drop the failures of documents, because they were read or are no longer there."""
         async with self._database.begin() as connection:
-            for page in pages(document_ids, PAGE):
-                await connection.execute(delete(failures).where(failures.c.document_id.in_(page)))
+            await drop_failures(connection, document_ids)
+
+
+async def put_failures(connection: AsyncConnection, failed: Sequence[Failure]) -> None:
+    """Keep failures in a transaction, each document's once; attempts and times are counted here."""
+    now = datetime.now(UTC)
+    before: dict[str, int] = {}
+    for page in pages((failure.document_id for failure in failed), PAGE):
+        query = select(failures.c.document_id, failures.c.attempts).where(failures.c.document_id.in_(page))
+        before.update((row[0], row[1]) for row in await connection.execute(query))
+    records = []
+    for failure in failed:
+        attempts = before.get(failure.document_id, 0) + 1
+        records.append(
+            {
+                "document_id": failure.document_id,
+                "source": failure.source,
+                "version": failure.version,
+                "reason": failure.reason,
+                "mend": failure.mend,
+                "attempts": attempts,
+                "failed_at": now,
+                "next_try_at": now + min(FIRST_RETRY * 2 ** min(attempts - 1, 10), LAST_RETRY),
+            }
+        )
+    await upsert(connection, failures, records)
+
+
+async def drop_failures(connection: AsyncConnection, document_ids: Sequence[str]) -> None:
+    """Drop the failures of documents in a transaction."""
+    for page in pages(document_ids, PAGE):
+        await connection.execute(delete(failures).where(failures.c.document_id.in_(page)))
 
 
 def _in_utc(failure: Failure) -> Failure:

@@ -7,6 +7,7 @@ from types import EllipsisType
 from typing import Any
 
 from sqlalchemy import ColumnElement, Row, and_, delete, select, true, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from ragcore.reports import Fault
 from ragcore.stores.database import Database
@@ -125,6 +126,12 @@ class SourceStates:
         """Drop what is known of a source."""
         async with self._database.begin() as connection:
             await connection.execute(delete(sources).where(sources.c.name == name))
+
+
+async def put_cursor(connection: AsyncConnection, name: str, cursor: str | None) -> None:
+    """Write in a transaction how far a source has been read; all else about it stays."""
+    await insert_new(connection, sources, [{"name": name}])
+    await connection.execute(update(sources).where(sources.c.name == name).values(cursor=cursor))
 
 
 def _last_run(at: datetime | None) -> ColumnElement[bool]:

@@ -4,7 +4,8 @@ The order of a change, and what a crash after each step leaves:
 
 1. ``stage``: rows of the new chunks, and a note in ``staged``. Left behind: rows that nobody sees, named by the note.
 2. The caller adds the chunks to the indexes. Left behind: entries that the live filter drops, named by the note.
-3. ``switch``: the new generation is live, the old one takes its place in ``staged``, all in one commit.
+3. ``switch``: the new generation is live, the old one takes its place in ``staged``, all in one commit; in the same
+   one what failed is recorded, what is gone is deleted, and the source's cursor moves past all of it.
 4. The caller removes the old chunks from the indexes. Left behind: as after 2.
 5. ``forget``: the old rows and the note go.
 
@@ -20,10 +21,15 @@ from sqlalchemy import Column, Delete, and_, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from ragcore.stores.database import PAGE, Database, scalar
+from ragcore.stores.failures import drop_failures, put_failures
 from ragcore.stores.registry import KnowledgeBase
 from ragcore.stores.rows import Document, StoredChunk, chunk_record, document_record, insert_new, pages, upsert
-from ragcore.stores.schema import chunks, counters, documents, failures, knowledge_bases, retired, staged, vector_sums
+from ragcore.stores.schema import chunks, counters, documents, knowledge_bases, retired, staged, vector_sums
+from ragcore.stores.sources import put_cursor
+from ragcore.stores.together import Switched, Together
 from ragcore.stores.vector_rows import VectorSum, add_to_sums, sums_of
+
+_NOTHING = Together()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,26 +81,36 @@ class Staging:
             )
             await insert_new(connection, chunks, [chunk_record(c) for c in stored])
 
-    async def switch(self, fresh: Sequence[Document]) -> int:
+    async def switch(self, fresh: Sequence[Document], also: Together = _NOTHING) -> Switched:
         """Make each document's ``generation`` its live one, in one commit, and note the replaced ones for sweeping.
 
-        Each document once. ``revision`` and ``indexed_at`` of the values are ignored.
-
-        Returns:
-            The revision of this switch.
+        What is to hold ``also`` is written by the same commit. Each document once. ``revision`` and ``indexed_at`` of
+        the values are ignored.
         """
-        now = datetime.now(UTC)
         async with self._database.begin() as connection:
-            revision = await _next_revision(connection)
-            old = await _live_generations(connection, [document.id for document in fresh])
-            written = [dataclasses.replace(d, revision=revision, deleted=False, indexed_at=now) for d in fresh]
-            await upsert(connection, documents, [document_record(d) for d in written])
-            gained = [d.generation for d in fresh if d.id not in old or old[d.id].generation != d.generation]
-            lost = [old[d.id] for d in fresh if d.id in old and old[d.id].generation != d.generation]
-            await self._account(connection, revision, gained=gained, lost=lost)
-            await _execute_paged(connection, delete(staged), staged.c.generation, [d.generation for d in fresh])
-            await _execute_paged(connection, delete(failures), failures.c.document_id, [d.id for d in fresh])
-        return revision
+            revision = 0
+            if fresh:
+                revision = await _next_revision(connection)
+                await self._make_live(connection, revision, fresh)
+            for document in also.refreshed:
+                await _refresh(connection, document)
+            over = [*(document.id for document in (*fresh, *also.refreshed)), *also.read]
+            await drop_failures(connection, over)
+            await put_failures(connection, also.failed)
+            gone = await self._bury(connection, also.gone, revision)
+            for cursor in also.cursors:
+                await put_cursor(connection, cursor.source, cursor.value)
+        return Switched(revision=revision, gone=frozenset(gone))
+
+    async def _make_live(self, connection: AsyncConnection, revision: int, fresh: Sequence[Document]) -> None:
+        now = datetime.now(UTC)
+        old = await _live_generations(connection, [document.id for document in fresh])
+        written = [dataclasses.replace(d, revision=revision, deleted=False, indexed_at=now) for d in fresh]
+        await upsert(connection, documents, [document_record(d) for d in written])
+        gained = [d.generation for d in fresh if d.id not in old or old[d.id].generation != d.generation]
+        lost = [old[d.id] for d in fresh if d.id in old and old[d.id].generation != d.generation]
+        await self._account(connection, revision, gained=gained, lost=lost)
+        await _execute_paged(connection, delete(staged), staged.c.generation, [d.generation for d in fresh])
 
     async def tombstone(self, document_ids: Sequence[str]) -> list[str]:
         """Mark documents as deleted, in one commit, and note their generations for sweeping.
@@ -105,35 +121,29 @@ class Staging:
             The ids of those that were live.
         """
         async with self._database.begin() as connection:
-            old = await _live_generations(connection, document_ids)
-            await _execute_paged(connection, delete(failures), failures.c.document_id, document_ids)
-            if not old:
-                return []
-            revision = await _next_revision(connection)
-            values = {
-                "revision": revision,
-                "deleted": True,
-                "generation": "",
-                "hash": "",
-                "version": "",
-                "chunk_count": 0,
-                "token_count": 0,
-                "indexed_at": datetime.now(UTC),
-            }
-            for page in pages(old, PAGE):
-                await connection.execute(update(documents).where(documents.c.id.in_(page)).values(**values))
-            await self._account(connection, revision, gained=[], lost=list(old.values()))
-        return list(old)
+            return await self._bury(connection, document_ids, 0)
 
-    async def refresh(self, document: Document) -> None:
-        """Write what a source newly says of a document whose content and place stayed: version and time of change."""
-        async with self._database.begin() as connection:
-            await connection.execute(
-                update(documents)
-                .where(documents.c.id == document.id)
-                .values(version=document.version, updated_at=document_record(document)["updated_at"])
-            )
-            await connection.execute(delete(failures).where(failures.c.document_id == document.id))
+    async def _bury(self, connection: AsyncConnection, ids: Sequence[str], revision: int) -> list[str]:
+        """Mark documents as deleted, under the revision of this commit if it has one already."""
+        old = await _live_generations(connection, ids)
+        await drop_failures(connection, ids)
+        if not old:
+            return []
+        revision = revision or await _next_revision(connection)
+        values = {
+            "revision": revision,
+            "deleted": True,
+            "generation": "",
+            "hash": "",
+            "version": "",
+            "chunk_count": 0,
+            "token_count": 0,
+            "indexed_at": datetime.now(UTC),
+        }
+        for page in pages(old, PAGE):
+            await connection.execute(update(documents).where(documents.c.id.in_(page)).values(**values))
+        await self._account(connection, revision, gained=[], lost=list(old.values()))
+        return list(old)
 
     async def garbage(self, *, abandoned_before: datetime | None = None) -> list[Staged]:
         """Return the generations to sweep: this owner's, and anyone's that were begun before a given time."""
@@ -194,6 +204,13 @@ class Staging:
                 total = found if sign > 0 else -found
                 change[key] = change[key] + total if key in change else total
         await add_to_sums(connection, change)
+
+
+async def _refresh(connection: AsyncConnection, document: Document) -> None:
+    """Write what a source newly says of a document whose content and place stayed: version and time of change."""
+    same = and_(documents.c.id == document.id, documents.c.generation == document.generation)
+    fresh = {"version": document.version, "updated_at": document_record(document)["updated_at"]}
+    await connection.execute(update(documents).where(same).values(**fresh))
 
 
 async def _next_revision(connection: AsyncConnection) -> int:

@@ -55,4 +55,4 @@ async def put(staging: Staging, vectors: Vectors, document: Document, chunks: li
         data = np.stack([EMBEDDER.vector(c.chunk.text) for c in chunks])
         await vectors.put("hash", [c.vector_key for c in chunks], data)
     await staging.stage(chunks)
-    return await staging.switch([document])
+    return (await staging.switch([document])).revision

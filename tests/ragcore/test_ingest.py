@@ -11,11 +11,24 @@ from numpy.typing import NDArray
 
 from ragcore.chunking import ChunkOptions, embedding_text
 from ragcore.errors import EmbedderMismatch, ModelRefused, ModelUnreachable, SourceError
-from ragcore.ingest import Failed, Indexed, IngestEvent, IngestOptions, Underway, ingest, pipeline_of, remove
+from ragcore.ingest import (
+    Failed,
+    Indexed,
+    IngestEvent,
+    IngestOptions,
+    Mark,
+    Marked,
+    Underway,
+    ingest,
+    pipeline_of,
+    remove,
+)
 from ragcore.library import Library
 from ragcore.parsing import ParseOptions, worker
 from ragcore.parsing.worker import ParseWorker, needs_process
 from ragcore.stores.health import IndexState
+from ragcore.stores.sources import SourceStates
+from ragcore.stores.together import Cursor
 from ragcore.types import SourceDocument
 from tests.fakes.embedding import HashEmbedder
 from tests.fakes.libraries import changes, each, failures, fill, opened
@@ -226,6 +239,34 @@ async def test_a_document_that_comes_twice_ends_as_its_last_version(library: Lib
     events = [event async for event in ingest(library, "kb", twice()) if not isinstance(event, Underway)]
     assert len(events) == 5
     assert await in_line(library) == {"s:a": {"three"}}
+
+
+async def test_a_document_that_changes_back_within_one_run_ends_as_its_last_version(library: Library) -> None:
+    await fill(library, {"a": "one"})
+
+    async def there_and_back() -> AsyncIterator[SourceDocument]:
+        for text in ("two", "one"):
+            async for document in each({"a": text}):
+                yield document
+
+    async for _ in ingest(library, "kb", there_and_back()):
+        pass
+    assert await in_line(library) == {"s:a": {"one"}}
+
+
+async def test_a_document_that_is_gone_and_comes_back_within_one_run_stays(library: Library) -> None:
+    await fill(library, {"a": "one", "b": "two"})
+
+    async def gone_and_back() -> AsyncIterator[SourceDocument | Mark]:
+        yield Mark(gone=("s:a", "s:b", "s:unknown"))
+        async for document in each({"a": "one"}):
+            yield document
+        yield Mark(cursor=Cursor(source="s", value="7"))
+
+    told = [event async for event in ingest(library, "kb", gone_and_back()) if isinstance(event, Marked)]
+    assert [event.deleted for event in told] == [("s:a", "s:b"), ()]
+    assert await in_line(library) == {"s:a": {"one"}}
+    assert (await SourceStates(library.database).get("s")).cursor == "7"
 
 
 async def test_another_embedder_is_refused(tmp_path: pathlib.Path) -> None:
