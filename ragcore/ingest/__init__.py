@@ -173,21 +173,19 @@ async def _batches(inbox: Inbox) -> AsyncGenerator[Underway | _Batch, None]:
 
 async def _write_or_isolate(library: Library, items: Sequence[Item]) -> AsyncGenerator[IngestEvent, None]:
     """Write a batch; when that fails, write its documents one by one to find the one to blame, and then the rest."""
+    cause: Exception | None = None
+    async with aclosing(_tried(library, items)) as steps:
+        async for step in steps:
+            if isinstance(step, Exception):
+                cause = step
+            else:
+                yield step
+    if cause is None:
+        return
+    if not any(isinstance(item, Prepared) for item in items):
+        raise cause
     told: dict[int, IngestEvent] = {}
     rest: dict[int, Item] = dict(enumerate(items))
-    cause = None
-    try:
-        async with aclosing(write_batch(library, items)) as events:
-            async for event in events:
-                yield event
-        return
-    except FATAL:
-        raise
-    except Exception as error:  # one document
-        await sweep(library)
-        if not any(isinstance(item, Prepared) for item in items):
-            raise
-        cause = error
     for place, item in enumerate(items):
         if isinstance(item, Prepared):
             found = await _alone(library, item) if len(items) > 1 else _blamed(item, cause)
@@ -202,18 +200,25 @@ async def _write_or_isolate(library: Library, items: Sequence[Item]) -> AsyncGen
         yield told[place]
 
 
-async def _alone(library: Library, document: Prepared) -> Outcome | Unread:
+async def _alone(library: Library, document: Prepared) -> IngestEvent | Unread:
     """Write one document, or find that it is to blame."""
-    try:
-        (told,) = [event async for event in write_batch(library, [document]) if isinstance(event, Outcome)]
-    except FATAL:
-        raise
-    except Exception as error:  # noqa: BLE001 - one document
-        await sweep(library)
-        return _blamed(document, error)
-    return told
+    (told,) = [step async for step in _tried(library, [document]) if not isinstance(step, Underway)]
+    return _blamed(document, told) if isinstance(told, Exception) else told
 
 
 def _blamed(prepared: Prepared, cause: Exception) -> Unread:
     document = prepared.document
     return unread(document.id, document.source, document.version, cause)
+
+
+async def _tried(library: Library, items: Sequence[Item]) -> AsyncGenerator[IngestEvent | Exception, None]:
+    """Write; what fails in it is yielded in place of the outcomes, unless no document can be to blame."""
+    try:
+        async with aclosing(write_batch(library, items)) as events:
+            async for event in events:
+                yield event
+    except FATAL:
+        raise
+    except Exception as error:  # noqa: BLE001 - one document
+        await sweep(library)
+        yield error
