@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 from bots.manner import Manner
 from bots.rendering.tree import Document
@@ -338,6 +338,13 @@ class Inbox(Protocol):
 
     async def deleted(self, conversation: ConversationKey, message: str) -> None:
         """Withdraw the answer to a message that its asker deleted."""
+        ...
+
+    def saw(self, event: Mapping[str, Any]) -> None:
+        """Take a raw event, as the platform's source type wants it (``connectors.base.SourceType.touched``).
+
+        Returns at once: a platform may call it before it acknowledges the event.
+        """
         ...
 
     async def withdraw(self, reference: str, by: str) -> bool:

@@ -157,8 +157,15 @@ class SourceType:
     ``credential`` returns a fingerprint of what the source may refuse: a source that pauses because its credential was
     refused goes on once that changes. A type whose credential stands outside its settings (in a file that they name, in
     the environment) reads it there.
+
+    ``touched``, of a type that has the name of a chat platform, returns from its settings and a raw event of that
+    platform the native ids of the documents that the event concerns: they are fetched some seconds later. It reads the
+    event and nothing else, and returns none for what doesn't concern the source. The event is as the platform tells it:
+    of Slack the ``event`` of its Events API, with ``team`` the workspace that the app is told of it in; of Discord
+    ``{"t": name, "d": payload}`` as the gateway has it.
     """
 
     options: type[Options]
     create: Callable[[Origin, Any], Connector]
     credential: Callable[[Any], str] = all_settings
+    touched: Callable[[Any, Mapping[str, Any]], Sequence[str]] | None = None

@@ -7,9 +7,10 @@ Another package adds its own as an entry point of the group ``citebot.connectors
 import difflib
 import hashlib
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import entry_points
 from types import MappingProxyType
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -64,6 +65,21 @@ def credential(name: str, origin: Origin, options: Mapping[str, object]) -> str:
     kind = source_type(name)
     secret = kind.credential(_checked(kind, origin, options)).encode()
     return hashlib.scrypt(secret, salt=f"{name}:{origin.source}".encode(), n=2**13, r=8, p=1, dklen=32).hex()
+
+
+def toucher(
+    name: str, origin: Origin, options: Mapping[str, object]
+) -> Callable[[Mapping[str, Any]], Sequence[str]] | None:
+    """Return what finds the documents (ids) that a raw event of the platform concerns; None: the type follows none.
+
+    ConfigError as ``connect``.
+    """
+    kind = source_type(name)
+    find = kind.touched
+    if find is None:
+        return None
+    checked = _checked(kind, origin, options)
+    return lambda event: [origin.document_id(native) for native in find(checked, event)]
 
 
 def _checked(kind: SourceType, origin: Origin, options: Mapping[str, object]) -> Options:

@@ -5,7 +5,7 @@ import logging
 import random
 import time
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from enum import StrEnum
 from typing import Any
 
@@ -38,9 +38,16 @@ class LinkState(StrEnum):
 
 
 class PlatformTurns(Turns[Any]):
-    """The turns of one platform, which also tell that it is connected."""
+    """The turns of one platform, which also tell that it is connected, and what happened there."""
 
     up: Callable[[], None]
+    watch: Callable[[Mapping[str, Any]], None] | None = None
+    """Takes raw events."""
+
+    def saw(self, event: Mapping[str, Any]) -> None:
+        """Hand it on, if anybody wants it."""
+        if self.watch is not None:
+            self.watch(event)
 
     async def connected(self) -> None:
         """Note it, then take up what was left."""

@@ -23,7 +23,7 @@ def lease_seconds(settings: Settings, database: Database) -> float:
 
 @contextlib.asynccontextmanager
 async def leased(
-    states: SourceStates, name: str, lease: float, *, after: datetime | EllipsisType | None = ...
+    states: SourceStates, name: str, lease: float, *, after: datetime | EllipsisType | None = ..., counts: bool = True
 ) -> AsyncGenerator[None]:
     """Hold the lease of a source's run while the context lasts.
 
@@ -35,12 +35,13 @@ async def leased(
         name: The source's.
         lease: Seconds that a run is taken for alive without a sign of life; 0: nobody else could run it.
         after: As for ``SourceStates.begin``.
+        counts: Whether the timetable counts from it.
 
     Raises:
         BusyError: Another process runs it, has run it since, or has taken it over meanwhile.
     """
     owner = uuid.uuid4().hex
-    if not await states.begin(name, after=after, at=datetime.now(UTC), lease=lease, owner=owner):
+    if not await states.begin(name, after=after, at=datetime.now(UTC) if counts else None, lease=lease, owner=owner):
         raise BusyError(f"another process is syncing {name} now; `citebot sources` tells when it has")
     task, taken_over = asyncio.current_task(), asyncio.Event()
     assert task is not None

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import uuid
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from bots.app.parts import Parts
 from bots.app.remembering import recall_history, recall_one, remember
 from bots.app.side_by_side import Room
 from bots.app.standing import source_states, with_ages
-from bots.app.syncing import Doubts, run_sources
+from bots.app.syncing import Doubts, refresh_documents, run_sources
 from bots.app.warming import warm
 from bots.requests import (
     Ask,
@@ -47,6 +47,7 @@ from ragcore.library.backup import backup
 from ragcore.library.recovery import mend
 from ragcore.library.upkeep import keep_following
 from ragcore.models.openai_chat import OpenAIChatModel
+from ragcore.reports import SyncReport
 from ragcore.stores.database import Database
 from ragcore.stores.rows import is_open
 from ragcore.types import Answer, AnswerEvent, Question
@@ -55,6 +56,20 @@ PATIENCE = 5.0
 """Seconds that a start waits for the mending of damaged indexes."""
 
 log = logging.getLogger(__name__)
+
+
+@contextlib.contextmanager
+def _in_words(what: str) -> Iterator[None]:
+    """Raise CitebotError also for what nobody foresaw: the log has that."""
+    try:
+        yield
+    except CitebotError:
+        raise
+    except Exception as error:
+        reference = uuid.uuid4().hex[:8]
+        log.exception("request %s failed: %s", reference, what)
+        told = f"something unexpected went wrong ({type(error).__name__}, reference {reference}); see the log"
+        raise CitebotError(told) from error
 
 
 class Operations:
@@ -104,6 +119,11 @@ class Operations:
             with contextlib.suppress(asyncio.CancelledError):
                 await self._mending
 
+    async def refresh(self, source: str, ids: Sequence[str]) -> SyncReport | None:
+        """Sync some documents of a source out of turn; see ``bots.app.syncing.refresh_documents``."""
+        with _in_words("refresh"):
+            return await refresh_documents(self._settings, self._parts.library, self._room, source, ids)
+
     async def _mend(self) -> None:
         try:
             async with contextlib.aclosing(mend(self._parts.library)) as steps:
@@ -114,17 +134,10 @@ class Operations:
 
     async def run(self, request: Request) -> AsyncIterator[Event]:
         """Yield the events of a request; raise CitebotError, also for what nobody foresaw: the log has that."""
-        try:
+        with _in_words(type(request).__name__):
             async with contextlib.aclosing(self._events(request)) as events:
                 async for event in events:
                     yield event
-        except CitebotError:
-            raise
-        except Exception as error:
-            reference = uuid.uuid4().hex[:8]
-            log.exception("request %s failed: %s", reference, type(request).__name__)
-            told = f"something unexpected went wrong ({type(error).__name__}, reference {reference}); see the log"
-            raise CitebotError(told) from error
 
     async def _events(self, request: Request) -> AsyncGenerator[Event]:
         match request:

@@ -9,6 +9,7 @@ from typing import Any
 
 from bots.app import open_operations
 from bots.app.connecting import Connection, PlatformTurns
+from bots.app.following import Following
 from bots.app.health import serve_health
 from bots.app.operations import Operations
 from bots.app.platforms import check_halves, open_platform, with_token
@@ -48,6 +49,7 @@ class Runner:
         self._claims = Claims(self._database, days=settings.answer.history_days, lease=self._lease)
         self._feedback = Feedback(self._database)
         self._telling: set[asyncio.Task[None]] = set()
+        self._following = Following(settings, with_token(settings), operations.refresh)
         self.connections = tuple(self._connection(name) for name in with_token(settings))
 
     def _connection(self, name: str) -> Connection:
@@ -63,6 +65,7 @@ class Runner:
                 lease=self._lease,
                 tell_elsewhere=self._tell_soon,
             )
+            turns.watch = self._following.of(name)
             return platform, turns
 
         return Connection(name, make, tell=self._tell_soon, language=self._settings.answer.language or "en")
@@ -121,7 +124,10 @@ class Runner:
         await self._operations.start(patience=0.0)
         await self._operations.warm()
         sweeps = (self._claims.sweep, self._feedback.sweep)
-        async with scheduling(self._settings, self._database, self._operations, sweeps, self._tell_all):
+        async with (
+            scheduling(self._settings, self._database, self._operations, sweeps, self._tell_all),
+            self._following.going_on(),
+        ):
             await asyncio.Event().wait()
 
 

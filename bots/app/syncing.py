@@ -4,8 +4,9 @@ import asyncio
 import contextlib
 import uuid
 from collections import deque
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from bots.app.leasing import lease_seconds, leased
 from bots.app.options import ingest_options
@@ -154,6 +155,32 @@ class _Run:
         async with contextlib.aclosing(runs) as told:
             async for one in told:
                 await tell(_with_mismatch(self.library, self.source.knowledge_base, one))
+
+
+async def refresh_documents(
+    settings: Settings, library: Library, room: Room, name: str, ids: Sequence[str]
+) -> SyncReport | None:
+    """Sync these documents of a source out of turn, once no run of it is under way in this process.
+
+    None: it is left to the next run, because the source has never been read, pauses, or asked to be left alone.
+
+    Raises:
+        BusyError: Another process runs the source.
+        CitebotError: As ``connectors.sync.sync_documents``, and for settings that are wrong.
+    """
+    source = next(source for source in settings.sources if source.name == name)
+    states = SourceStates(library.database)
+    seconds = lease_seconds(settings, library.database)
+    async with room.of(name):
+        state = await states.get(name)
+        asked = state.not_before is not None and state.not_before > datetime.now(UTC)
+        if state.last_run_at is None or state.refused or asked:
+            return None
+        # Where no other process could run it, the room is enough.
+        lease = leased(states, name, seconds, counts=False) if seconds else contextlib.nullcontext()
+        async with lease:
+            job = await asyncio.to_thread(_job, settings, source)
+            return await connector_sync.sync_documents(library, job, ids)
 
 
 def _job(settings: Settings, configured: SourceSettings) -> SyncJob:

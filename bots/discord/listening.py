@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import logging
 import time
 from collections.abc import Awaitable, Callable
@@ -36,6 +37,8 @@ _LOOK_SECONDS = 0.5
 CLAIM_SECONDS = 1.5
 """So long a first sign waits for its claim: Discord gives it 3 seconds."""
 _GUILD_SECONDS = 3.0
+_TOLD = frozenset(("MESSAGE_CREATE", "MESSAGE_UPDATE", "MESSAGE_DELETE", "MESSAGE_DELETE_BULK"))
+"""The events that change what somebody may read."""
 
 Readers = Callable[[str], Awaitable[frozenset[str]]]
 
@@ -64,6 +67,7 @@ class Listener(discord.AutoShardedClient):
             chunk_guilds_at_startup=False,
             guild_ready_timeout=0.0,
             http_trace=calls.refusals.trace(),
+            enable_debug_events=True,  # for ``on_socket_raw_receive``
         )
         self._inbox = inbox
         self._calls = calls
@@ -127,6 +131,14 @@ class Listener(discord.AutoShardedClient):
         await until_kept(self._inbox.connected, StoreError)
 
     # Messages
+
+    async def on_socket_raw_receive(self, received: str) -> None:
+        """Hand on what happens to messages as the gateway tells it, also what the library makes no event of."""
+        if '"MESSAGE_' not in received:
+            return
+        told = json.loads(received)
+        if told.get("t") in _TOLD:
+            self._inbox.saw({"t": told["t"], "d": told["d"]})
 
     async def on_message(self, message: discord.Message) -> None:
         """Hand over what somebody wrote; learn the keys of what we wrote."""

@@ -114,6 +114,8 @@ class Listener:
         event = body.get("event") or {}
         if body.get("type") != "event_callback" or event.get("type") not in ("message", "app_mention"):
             return await next()
+        if event["type"] == "message":  # a mention comes as a message as well
+            self._inbox.saw({**event, "team": str(body.get("team_id") or self._people.bot.team)})
         try:
             await self._hand_over(body, event)
         except CitebotError as error:

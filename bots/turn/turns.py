@@ -3,10 +3,10 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Generic
+from typing import Any, Generic
 
 from bots.platform import Incoming, Platform, R, Share, View, Vote
 from bots.requests import Recall
@@ -195,6 +195,9 @@ class Turns(Generic[R]):
                 return False
             job.change(incoming, arrived)
             return True
+
+    def saw(self, event: Mapping[str, Any]) -> None:
+        """Do nothing: of what use raw events are is known to whoever runs the platform."""
 
     async def connected(self) -> None:
         """Take up what a crash left, and answer what was asked while nobody listened."""

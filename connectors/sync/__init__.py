@@ -1,6 +1,7 @@
 """The sync run: one source, from what changed to what the index holds."""
 
 from connectors.sync.guard import WAIT, Verdict, is_doubtful, judge
+from connectors.sync.live import sync_documents
 from connectors.sync.orphans import forget_source, orphans
 from connectors.sync.run import Confirm, SyncJob, sync
 from ragcore.reports import FailedDocument, SyncProgress, SyncReport
@@ -18,4 +19,5 @@ __all__ = [
     "judge",
     "orphans",
     "sync",
+    "sync_documents",
 ]

@@ -206,7 +206,9 @@ class _Run:
                     case Underway():
                         yield self._underway(event)
                     case Marked():
-                        self._note_mark(event)
+                        self._tally.note_mark(event)
+                        if event.mark.cursor is not None:
+                            self._state = replace(self._state, cursor=event.mark.cursor.value)
                     case _:
                         self._feed.stored += 1
                         self._tally.note(event)
@@ -229,14 +231,6 @@ class _Run:
                     pipeline=pipeline,
                     options=self.job.options.parse,
                 )
-
-    def _note_mark(self, event: Marked) -> None:
-        for failure in event.mark.failed:
-            identity = failure.document_id
-            self._tally.unreadable[identity] = FailedDocument(id=identity, reason=failure.reason, mend=failure.mend)
-        self._tally.deleted |= dict.fromkeys(event.deleted)
-        if event.mark.cursor is not None:
-            self._state = replace(self._state, cursor=event.mark.cursor.value)
 
     async def _lacking(self, listed: set[str]) -> list[str]:
         """Return what is listed and neither indexed nor known to fail: what no cursor leads to is fetched by its id."""

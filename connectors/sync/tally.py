@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ragcore.ingest import Change, Failed, Outcome
+from ragcore.ingest import Change, Failed, Marked, Outcome
 from ragcore.reports import FailedDocument, Fault, SyncReport
 
 _MOST_REMARKS = 20
@@ -45,8 +45,21 @@ class Tally:
         elif event.change is Change.CHANGED and identity not in self.added:
             self.changed[identity] = None
 
+    def note_mark(self, event: Marked) -> None:
+        """Count what a mark made true."""
+        for failure in event.mark.failed:
+            identity = failure.document_id
+            self.unreadable[identity] = FailedDocument(id=identity, reason=failure.reason, mend=failure.mend)
+        self.deleted |= dict.fromkeys(event.deleted)
+
     def report(
-        self, failed: Mapping[str, FailedDocument], *, error: str, fault: Fault, retry_after: float, dry_run: bool
+        self,
+        failed: Mapping[str, FailedDocument],
+        *,
+        error: str = "",
+        fault: Fault = Fault.NONE,
+        retry_after: float = 0.0,
+        dry_run: bool = False,
     ) -> SyncReport:
         """Return the report; ``failed`` are all documents of the source that fail at present."""
         touched = self.added.keys() | self.changed.keys() | self.deleted.keys() | failed.keys()

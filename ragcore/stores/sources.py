@@ -73,7 +73,7 @@ class SourceStates:
         name: str,
         *,
         after: datetime | EllipsisType | None = ...,
-        at: datetime,
+        at: datetime | None,
         lease: float = 0.0,
         owner: str = "",
     ) -> bool:
@@ -84,7 +84,7 @@ class SourceStates:
         Args:
             name: The source's.
             after: When its last run began, as far as the caller knows; left out: whenever that was.
-            at: When this one begins.
+            at: When this one begins; None: it is none that the timetable counts from.
             lease: Seconds that the run is taken for alive without a sign of life (``renew``); 0: there is nobody else,
                 so whatever hasn't ended counts as broken off.
             owner: Who runs it, for ``renew`` and ``end``.
@@ -97,7 +97,9 @@ class SourceStates:
             clock = database_clock(connection)
             free = sources.c.lease_until <= clock
             until = clock + lease if lease else _LEFT
-            values = {"last_run_at": at.astimezone(UTC), "lease_until": until, "lease_owner": owner}
+            values: dict[str, Any] = {"lease_until": until, "lease_owner": owner}
+            if at is not None:
+                values["last_run_at"] = at.astimezone(UTC)
             begun = update(sources).where(sources.c.name == name, same, free).values(values)
             return (await connection.execute(begun.returning(sources.c.name))).first() is not None
 

@@ -2,8 +2,9 @@
 
 import asyncio
 import pathlib
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 from pydantic import SecretStr
@@ -12,6 +13,8 @@ from bots.settings import Settings, load_settings
 from connectors.base import Change, Options, Origin, SourceType
 from connectors.registry import options_model
 from tests.connectors.memory import Memory, MemoryConnector
+
+Find = Callable[[Any, Mapping[str, Any]], Sequence[str]]
 
 
 class MadeOptions(Options):
@@ -61,21 +64,29 @@ class MadeConnector(MemoryConnector):
             self.made.running.discard(name)
 
 
-def made_type(monkeypatch: pytest.MonkeyPatch) -> Made:
-    """Let the type be there."""
+def touched(options: MadeOptions, event: Mapping[str, Any]) -> list[str]:
+    """Return what an event names; one that names nothing is of a form that this type doesn't know."""
+    return [str(name) for name in event["documents"]]
+
+
+def made_type(monkeypatch: pytest.MonkeyPatch, name: str = "made", find: Find = touched) -> Made:
+    """Let the type be there; ``find`` is its ``touched``."""
     from connectors import registry
 
     made, real = Made(), registry._load
-    kind = SourceType(options=MadeOptions, create=made.create)
-    monkeypatch.setattr(registry, "_load", lambda name: kind if name == "made" else real(name))
+    kind = SourceType(options=MadeOptions, create=made.create, touched=find)
+    monkeypatch.setattr(registry, "_load", lambda wanted: kind if wanted == name else real(wanted))
     return made
 
 
-def made_settings(folder: pathlib.Path, *names: str, schedule: str = "", key: str = "k1", more: str = "") -> Settings:
+def made_settings(
+    folder: pathlib.Path, *names: str, schedule: str = "", key: str = "k1", more: str = "", type_name: str = "made"
+) -> Settings:
     """Return settings with a source of the type for each name, all in one knowledge base."""
     every = f'schedule = "{schedule}"\n' if schedule else ""
     tables = (
-        f'[[sources]]\nname = "{name}"\ntype = "made"\nknowledge_base = "kb"\nkey = "{key}"\n{every}' for name in names
+        f'[[sources]]\nname = "{name}"\ntype = "{type_name}"\nknowledge_base = "kb"\nkey = "{key}"\n{every}'
+        for name in names
     )
     (folder / "citebot.toml").write_text(more + "".join(tables), encoding="utf-8")
     return load_settings(folder / "citebot.toml", source_model=options_model)

@@ -1,7 +1,9 @@
 """An inbox that keeps what a platform hands over, and gives what a test put into it."""
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from bots.platform import Incoming, Share, View, Vote
 from bots.words.sentences import language_for
@@ -19,6 +21,8 @@ class Kept:
     votes: list[Vote] = field(default_factory=list)
     stopped: list[object] = field(default_factory=list)
     withdrawn: list[object] = field(default_factory=list)
+    seen: list[Mapping[str, Any]] = field(default_factory=list)
+    """The raw events."""
     quoted: dict[str, View] = field(default_factory=dict)
     shown_to: list[frozenset[str]] = field(default_factory=list)
     """For whom quotes or an answer to share were asked."""
@@ -64,6 +68,9 @@ class Kept:
             self.failing -= 1
             raise StoreError("the database is away")
         self.withdrawn.append((conversation, message))
+
+    def saw(self, event: Mapping[str, Any]) -> None:
+        self.seen.append(event)
 
     async def withdraw(self, reference: str, by: str) -> bool:
         self.withdrawn.append((reference, by))
