@@ -2,7 +2,7 @@
 
 from connectors.http.addresses import AddressRule, parse_network
 from connectors.http.client import HttpClient, HttpOptions, JsonReply, Reply
-from connectors.http.faults import fault_of, moment, shown
+from connectors.http.faults import fault_of, moment, retry_after, shown
 from connectors.http.validators import Validators
 
 __all__ = [
@@ -15,5 +15,6 @@ __all__ = [
     "fault_of",
     "moment",
     "parse_network",
+    "retry_after",
     "shown",
 ]

@@ -11,7 +11,7 @@ again is the sync's to decide.
 
 import json
 from collections.abc import Callable, Mapping, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, Self
 
@@ -22,7 +22,7 @@ from yarl import URL
 from connectors.http.addresses import AddressRule
 from connectors.http.faults import fault_of, of_exception, shown
 from connectors.http.pace import Pace
-from ragcore.errors import SourceBadReply
+from ragcore.errors import SourceBadReply, SourceError
 
 _PIECE = 65_536
 _MOST_REDIRECTS = 10
@@ -30,7 +30,10 @@ _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 _USER_AGENT = "Citebot"
 _LONGEST_HEADER = 32_768
 
+_EXPLANATION = 8_192  # bytes of a refusal's content that are read to explain it
+
 Wanted = Callable[["Reply"], bool]
+Explain = Callable[["Reply"], SourceError | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +44,8 @@ class HttpOptions:
     redirect. ``addresses`` of None means that any address may be reached, and that proxies named by the environment
     are used: for hosts that an operator named, never for addresses found in a page. ``interval`` is the least number of
     seconds between two requests to one host, ``connections`` how many may be under way to it at once, ``timeout`` the
-    seconds that a whole request may take, ``silence`` those between two pieces of it.
+    seconds that a whole request may take, ``silence`` those between two pieces of it. ``explain`` is shown a refusal
+    (from 400 on) with the beginning of its content, and returns what it means there; None leaves it to its status.
     """
 
     headers: Mapping[str, SecretStr] = field(default_factory=dict)
@@ -53,6 +57,7 @@ class HttpOptions:
     timeout: float = 300.0
     silence: float = 60.0
     connecting: float = 15.0
+    explain: Explain | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,18 +175,26 @@ class HttpClient:
             seen.add(url)
 
     async def json(
-        self, url: str, *, method: str = "GET", body: Any = None, headers: Mapping[str, str] | None = None, limit: int
+        self,
+        url: str,
+        *,
+        method: str = "GET",
+        body: Any = None,
+        headers: Mapping[str, str] | None = None,
+        limit: int,
+        passing: Set[int] = frozenset(),
     ) -> JsonReply:
         """Ask for JSON, sending ``body`` as JSON where there is one; SourceBadReply when something else comes.
 
-        A reply without content (304, or 204) has the value None. Redirects are followed for GET alone.
+        A reply without content (304, 204, or one of ``passing``) has the value None. Redirects are followed for GET
+        alone.
         """
         asked = {"Accept": "application/json", **(headers or {})}
         if method == "GET":
-            reply = await self.get(url, limit=limit, headers=asked)
+            reply = await self.get(url, limit=limit, headers=asked, passing=passing)
         else:
-            reply = await self._send(method, url, limit=limit, headers=asked, body=body)
-        if reply.status in {204, 304}:
+            reply = await self._send(method, url, limit=limit, headers=asked, body=body, passing=passing)
+        if reply.status in {204, 304} or reply.status in passing:
             return JsonReply(reply=reply, value=None)
         try:
             return JsonReply(reply=reply, value=json.loads(reply.content))
@@ -222,7 +235,7 @@ class HttpClient:
                 found = Reply(url=url, status=response.status, headers=response.headers)
                 fault = fault_of(found.status, found.headers, url)
                 if fault is not None and found.status not in passing:
-                    raise fault
+                    raise await self._explained(found, response) or fault
                 if fault or found.target or (wanted is not None and not wanted(found)):
                     response.close()  # what is not wanted is not read
                     return found
@@ -231,6 +244,18 @@ class HttpClient:
                 )
         except (aiohttp.ClientError, OSError, ValueError) as error:
             raise of_exception(error, url) from None  # its text may hold what the address held
+
+    async def _explained(self, refusal: Reply, response: aiohttp.ClientResponse) -> SourceError | None:
+        """Return what a refusal means at this host, None when the host has no way of its own to tell it."""
+        if self.options.explain is None:
+            return None
+        content = bytearray()
+        async for piece in response.content.iter_any():
+            content += piece
+            if len(content) >= _EXPLANATION:
+                break
+        response.close()
+        return self.options.explain(replace(refusal, content=bytes(content[:_EXPLANATION])))
 
     def _private(self, address: URL) -> Mapping[str, str]:
         if str(address.origin()) not in self.options.trusted:

@@ -53,6 +53,25 @@ async def test_a_page_comes_with_its_type_and_address(site):
     assert reply.url == site.url("/a")
 
 
+async def test_a_host_may_have_a_way_of_its_own_to_tell_what_a_refusal_means(site):
+    site.page("/limit", '{"message": "slow down"}' + " " * 100_000, status=403, headers={"X-Told": "yes"})
+    site.page("/other", "no", status=403)
+    seen = []
+
+    def explain(refusal):
+        seen.append(refusal)
+        return SourceRateLimited("slow down", retry_after=7) if b"slow down" in refusal.content else None
+
+    with pytest.raises(SourceRateLimited):
+        await get(site.url("/limit"), explain=explain)
+    assert (seen[0].status, seen[0].headers["X-Told"], len(seen[0].content)) == (403, "yes", 8_192)
+    with pytest.raises(SourceAuthError, match="may not be read"):
+        await get(site.url("/other"), explain=explain)
+    async with client(explain=explain) as http:
+        assert (await http.json(site.url("/other"), limit=LIMIT, passing={403})).value is None
+    assert len(seen) == 2, "what is let pass is no refusal"
+
+
 async def test_what_is_packed_is_unpacked(site):
     site.page("/", gzip.compress(b"text" * 10_000), headers={"Content-Encoding": "gzip"})
     assert (await get(site.url())).content == b"text" * 10_000
