@@ -23,10 +23,11 @@ _INLINE_MARKUP = re.compile(r"[*`]+|\[([^\]]*)\]\([^)]*\)|(?<!\w)_+|_+(?!\w)")
 def deep_link(chunk: Chunk, passage: str = "") -> str:
     """Return the chunk's address, as deep as its format allows; "" when the document has none.
 
-    A page of a PDF (``#page=5``, RFC 8118), a heading's anchor, a line range (``#L10-L20``), and in HTML the passage
-    itself as a text fragment (``#:~:text=``, https://wicg.github.io/scroll-to-text-fragment/). An address that has a
-    fragment of its own (a message, a row of an application) is already as deep as its source knows, and stays. What
-    has permalinks of its own (the messages of a thread) is linked by that of the passage's first line.
+    A page of a PDF (``#page=5``, RFC 8118), a heading's anchor, a line range of code, and of plain text on the web
+    (``#L10-L20``, as the sites that show repositories have it; others pass over it), and in HTML the passage itself as
+    a text fragment (``#:~:text=``, https://wicg.github.io/scroll-to-text-fragment/). An address that has a fragment of
+    its own (a message, a row of an application) is already as deep as its source knows, and stays. What has permalinks
+    of its own (the messages of a thread) is linked by that of the passage's first line.
     """
     place = _narrowed(chunk, passage)
     url = _permalink(place) or chunk.url
@@ -40,7 +41,8 @@ def deep_link(chunk: Chunk, passage: str = "") -> str:
         return f"{url}#{anchor}{directive}" if anchor or directive else url
     if anchor:
         return f"{url}#{anchor}"
-    if place.first_line and chunk.kind is SectionKind.CODE:
+    is_text = chunk.media_type == "text/plain" and url.startswith(("https://", "http://"))
+    if place.first_line and (is_text or chunk.kind is SectionKind.CODE):
         last = max(place.last_line, place.first_line)
         return f"{url}#L{place.first_line}-L{last}" if last > place.first_line else f"{url}#L{place.first_line}"
     return url

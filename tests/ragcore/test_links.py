@@ -23,7 +23,7 @@ def chunk(**changes: object) -> Chunk:
         ({"media_type": "text/markdown", "heading_path": ("Leave", "Carry-over"), "location": Location(anchor="carry-over", first_line=4)},
          "#carry-over", "Leave › Carry-over"),
         ({"media_type": "text/x-python", "kind": SectionKind.CODE, "location": Location(first_line=4, last_line=9)}, "#L4-L9", "lines 4-9"),
-        ({"media_type": "text/plain", "location": Location(first_line=4, last_line=4)}, "", "line 4"),
+        ({"media_type": "text/plain", "location": Location(first_line=4, last_line=4)}, "#L4", "line 4"),
         ({"location": Location(sheet="Meters", first_row=2, last_row=5)}, "", "Meters, rows 2-5"),
         ({"location": Location(slide=3), "heading_path": ("Plan",)}, "", "slide 3, Plan"),
         ({"media_type": "text/markdown", "location": Location(anchor="假期 ü")}, "#%E5%81%87%E6%9C%9F%20%C3%BC", ""),
@@ -32,6 +32,11 @@ def chunk(**changes: object) -> Chunk:
 def test_a_link_is_as_deep_as_the_format_allows(changes: dict[str, object], link: str, words: str) -> None:
     assert deep_link(chunk(**changes)) == "https://wiki.example/leave" + link
     assert place(chunk(**changes)) == words
+
+
+def test_lines_of_a_text_on_this_machine_are_no_part_of_its_address() -> None:
+    text = chunk(url="file:///a/notes.txt", media_type="text/plain", location=Location(first_line=4, last_line=9))
+    assert deep_link(text) == "file:///a/notes.txt"
 
 
 def test_the_place_is_narrowed_to_the_passage() -> None:
