@@ -64,7 +64,7 @@ def _kinds(annotation: Any) -> Iterator[str]:
     """Yield what a value may be, in words."""
     origin = get_origin(annotation)
     if origin is tuple:
-        yield "list of " + next(_kinds(get_args(annotation)[0]))
+        yield "list of " + " or ".join(_kinds(get_args(annotation)[0]))
     elif origin is dict:
         kind = get_args(annotation)[1]
         yield "table" if kind is Any else "table of " + next(_kinds(kind))

@@ -22,6 +22,7 @@ ENTRY_POINTS = "citebot.connectors"
 BUILT_IN: Mapping[str, str] = MappingProxyType(
     {
         "files": "connectors.files:FILES",
+        "github": "connectors.github:GITHUB",
         "sql": "connectors.sql:SQL",
         "web": "connectors.web:WEB",
     }

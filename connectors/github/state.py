@@ -1,0 +1,91 @@
+"""What a source of GitHub remembers from run to run, as the text of a cursor."""
+
+import base64
+import binascii
+import hashlib
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from pydantic import TypeAdapter, ValidationError
+
+from connectors.github.replies import Repository
+
+_FORM = "1"
+_MOST_BYTES = 50_000_000
+
+
+@dataclass(slots=True, kw_only=True)
+class FilesMemory:
+    """The end of the branch, with the digest of the files that were read there; ``etag`` is the branch's."""
+
+    etag: str = ""
+    commit: str = ""
+    tree: str = ""
+    digest: str = ""
+
+
+@dataclass(slots=True, kw_only=True)
+class Page:
+    """A page of the list of issues: what it is known by, and the numbers on it, those of pull requests negative."""
+
+    etag: str
+    numbers: list[int]
+
+
+@dataclass(slots=True, kw_only=True)
+class ThreadsMemory:
+    """How far issues and pull requests are read: the newest time told, and what lists are known by, by address."""
+
+    time: str | None = None
+    etags: dict[str, str] = field(default_factory=dict)
+    pages: list[Page] = field(default_factory=list)
+
+
+@dataclass(slots=True, kw_only=True)
+class RepositoryMemory:
+    """What is remembered of one repository."""
+
+    etag: str = ""
+    about: Repository | None = None
+    files: FilesMemory = field(default_factory=FilesMemory)
+    threads: ThreadsMemory = field(default_factory=ThreadsMemory)
+    discussions: str | None = None
+    """The newest time that the list of discussions told."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Memory:
+    """What is remembered of all; ``basis`` stands for the settings that it was read by."""
+
+    basis: str
+    form: str = _FORM
+    repositories: dict[str, RepositoryMemory] = field(default_factory=dict)
+
+    def of(self, name: str) -> RepositoryMemory:
+        """Return the part of one repository, which may be written to."""
+        return self.repositories.setdefault(name, RepositoryMemory())
+
+    def to_cursor(self) -> str:
+        """Return it as text."""
+        return base64.b85encode(zlib.compress(_MEMORY.dump_json(self), 1)).decode("ascii")
+
+    @classmethod
+    def from_cursor(cls, cursor: str | None, basis: str) -> "Memory":
+        """Return what a cursor holds; nothing when there is none, or it is of other settings or another form."""
+        if not cursor:
+            return cls(basis=basis)
+        try:
+            found = _MEMORY.validate_json(zlib.decompressobj().decompress(base64.b85decode(cursor), _MOST_BYTES))
+        except (ValidationError, ValueError, zlib.error, binascii.Error):
+            return cls(basis=basis)
+        return found if (found.form, found.basis) == (_FORM, basis) else cls(basis=basis)
+
+
+_MEMORY = TypeAdapter(Memory)
+
+
+def digest(versions: Iterable[tuple[str, str]]) -> str:
+    """Return what stands for a set of ids with their versions, in any order."""
+    told = sorted(f"{identity}\0{version}" for identity, version in versions)
+    return hashlib.sha256("\n".join(told).encode("utf-8", "replace")).hexdigest()

@@ -1,0 +1,67 @@
+"""All files of a commit, also where they are too many for one reply.
+
+A tree is asked for with all that is in it; GitHub cuts that off at 100,000 entries or 7 MB and says so
+(https://docs.github.com/en/rest/git/trees). Then it is asked for alone, and each folder in it likewise.
+"""
+
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+
+from connectors.github.replies import TREE, Tree, TreeEntry
+from connectors.github.scope import Scope
+from connectors.patterns import Selection
+from ragcore.errors import SourceBadReply
+
+_EMPTY = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+"""Git's hash of a folder with nothing in it, which is nowhere kept."""
+_FILES = frozenset({"100644", "100755", "100664"})
+"""What Git writes for files: not for links (120000) and submodules (160000)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A file: its path, Git's hash of its content, and its size in bytes where that is told."""
+
+    path: str
+    sha: str
+    size: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trees:
+    """Walks the tree of a commit."""
+
+    scope: Scope
+    selection: Selection
+
+    async def walk(self, sha: str, folder: str = "") -> AsyncGenerator[Entry | str, None]:
+        """Yield every file that is selected, and as text, ended by "/", each folder that GitHub doesn't list whole."""
+        if sha == _EMPTY:
+            return
+        found = await self._asked(f"{sha}?recursive=1")
+        if not found.truncated:
+            for entry in found.tree:
+                path = folder + entry.path
+                if _is_file(entry) and self.selection.reaches(path):
+                    yield Entry(path=path, sha=entry.sha, size=entry.size)
+            return
+        found = await self._asked(sha)
+        if found.truncated:
+            yield folder
+        for entry in found.tree:
+            path = folder + entry.path
+            if _is_file(entry) and self.selection.reaches(path):
+                yield Entry(path=path, sha=entry.sha, size=entry.size)
+            elif entry.type == "tree" and self.selection.reaches_folder(path):
+                async for inner in self.walk(entry.sha, f"{path}/"):
+                    yield inner
+
+    async def _asked(self, sha: str) -> Tree:
+        got = await self.scope.api.get(TREE, f"{self.scope.path}/git/trees/{sha}")
+        if got.value is None:
+            raise SourceBadReply(f"GitHub listed no files of {self.scope.name}", mend="try again later")
+        return got.value
+
+
+def _is_file(entry: TreeEntry) -> bool:
+    return entry.type == "blob" and entry.mode in _FILES
