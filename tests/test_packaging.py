@@ -193,6 +193,8 @@ def test_a_fresh_clone_installs_and_shows_the_demo(wheel: pathlib.Path, tmp_path
     run("git", "clone", "--quiet", ROOT, clone, cwd=tmp_path)
     (first, _), (second, seconds) = demo(clone), demo(clone)
     for shown in (first, second):
+        assert "\n2/3  Reading" in shown
+        assert "\n3/3  Asking" in shown
         assert shown.count("\n› ") == 3, "three questions"
         assert re.findall(r"^\[\d\] ", shown, re.MULTILINE) == ["[1] "] * 3, "a numbered list under each answer"
         assert "24个月" in shown

@@ -10,6 +10,7 @@ from ragcore.citations import markers
 from ragcore.citations.cite import cite
 from ragcore.citations.sentences import split_sentences
 from ragcore.citations.stream import HoldBack
+from ragcore.prompts import render
 from ragcore.types import Support
 from tests.ragcore.citations.test_cite import CHUNKS, LEAVE, OFFICE, PLANS, chunk, cited_ids
 
@@ -147,6 +148,12 @@ def test_onyx_misses_a_citation_that_comes_with_a_fence_in_one_piece() -> None:
     piece = "Cited [1]. ```py\nx[1].\n```\nAnd [2]."
     assert held.feed(piece) + held.close() == piece
     assert markers.repair(piece, 4) == "Cited [ID:1]. ```py\nx[1].\n```\nAnd [ID:2]."
+
+
+def test_ragflow_6402_its_rule_of_four_citations_leaks_into_answers() -> None:
+    """Nothing can keep a model from it for certain; it is told not to, with the rules and wherever they stand."""
+    assert "never speak of the marks" in render("answer_system", quote=True)
+    assert "never speak of the marks" in render("citation_plus")
 
 
 @pytest.mark.parametrize(
