@@ -16,6 +16,11 @@ JITTER = timedelta(minutes=1)
 """Sources of one schedule are spread over so much time, or over a tenth of their period where that is less."""
 STALE = 3
 """A source is stale when it has missed so many of its runs."""
+SKEW = timedelta(minutes=5)
+"""A run that began later than now by more than this was noted by a clock that was wrong, and says nothing."""
+
+_SHIFT = timedelta(hours=3)
+"""More than clocks are set forward or back at once."""
 
 _PERIOD = re.compile(r"(\d+)([smhd])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
@@ -35,6 +40,8 @@ def next_run(schedule: str, state: SourceState, now: datetime, *, credential: st
     """
     if state.refused:
         return None if state.refused == credential else now.astimezone(UTC)
+    if _is_to_come(state.last_run_at, now):
+        return now.astimezone(UTC)
     if state.faults and state.last_run_at is not None:
         moment = max(state.last_run_at + backoff(schedule, state.faults), now)
     else:
@@ -63,7 +70,7 @@ def is_stale(schedule: str, last_success: datetime | None, now: datetime) -> boo
         return now - last_success > STALE * period
     moment: datetime | None = last_success
     for _ in range(STALE):
-        moment = _cron(schedule).get_next_fire_time(None, moment + timedelta(microseconds=1)) if moment else None
+        moment = _next_time(schedule, moment) if moment else None
     return moment is not None and moment < now
 
 
@@ -80,11 +87,11 @@ def due(schedule: str, last_run: datetime | None, now: datetime, *, spread: time
     Returns:
         A time in UTC.
     """
-    if last_run is None:
+    if last_run is None or _is_to_come(last_run, now):
         return now.astimezone(UTC)
     if period := _period(schedule):
         return max(last_run + period + spread, now).astimezone(UTC)
-    found: datetime | None = _cron(schedule).get_next_fire_time(None, last_run + timedelta(microseconds=1))
+    found = _next_time(schedule, last_run)
     # A day that never comes (31 February) is as good as none: look again in a year.
     return max((found or now + timedelta(days=366)) + spread, now).astimezone(UTC)
 
@@ -95,17 +102,56 @@ def _period(schedule: str) -> timedelta | None:
     return timedelta(**{_UNITS[found[2]]: int(found[1])}) if found else None
 
 
-def _cron(line: str) -> Any:
+def _is_to_come(last_run: datetime | None, now: datetime) -> bool:
+    return last_run is not None and last_run - now > SKEW
+
+
+def _next_time(line: str, after: datetime) -> datetime | None:
+    """Return the first time after another that a cron line means, in UTC; None: there is none.
+
+    Where clocks are set back, some time comes twice: a line for all hours counts both, one that names hours the first.
+    Where they are set forward, what is left out counts as if they were not yet.
+    """
+    fields = line.split(" ")
+    zone, trigger = ZoneInfo(fields[5]) if len(fields) > 5 else None, _trigger(fields)
+    folds = (0, 1) if fields[1].startswith("*") else (0,)
+    begin = _wall(after, zone)
+    found: datetime | None = None
+    at = begin if _is_steady(after, zone) else begin - _SHIFT
+    # The trigger reckons with wall times, which know no change of clocks (with a zone it goes round in circles there).
+    while (wall := trigger.get_next_fire_time(None, at)) is not None:
+        moments = (wall.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in folds)
+        later: list[datetime] = [
+            m for fold, m in enumerate(moments) if m > after and (not fold or _wall(m, zone) == wall)
+        ]
+        found = min([*later, *([found] if found else [])], default=None)
+        if found and (wall > _wall(found, zone) + _SHIFT or (at >= begin and _is_steady(found, zone))):
+            return found
+        at = wall + timedelta(microseconds=1)
+    return found
+
+
+def _wall(moment: datetime, zone: ZoneInfo | None) -> datetime:
+    """Return what the clocks of a zone (None: this machine's) show, as if it were UTC."""
+    return moment.astimezone(zone).replace(tzinfo=UTC, fold=0)
+
+
+def _is_steady(moment: datetime, zone: ZoneInfo | None) -> bool:
+    """Tell whether the clocks of a zone aren't changed around a moment."""
+    return (moment - _SHIFT).astimezone(zone).utcoffset() == (moment + _SHIFT).astimezone(zone).utcoffset()
+
+
+def _trigger(fields: Sequence[str]) -> Any:
     """Return a trigger as cron means it: Sunday is 0 and 7; of a day of the month and one of the week, either."""
     from apscheduler.triggers.combining import OrTrigger
     from apscheduler.triggers.cron import CronTrigger
 
-    minute, hour, day, month, weekday, *zone = line.split(" ")
+    minute, hour, day, month, weekday = fields[:5]
     every = {
         "minute": _listed(_values(minute, 0, 59)),
         "hour": _listed(_values(hour, 0, 23)),
         "month": _listed(_values(month, 1, 12, _MONTHS)),
-        "timezone": ZoneInfo(zone[0]) if zone else None,
+        "timezone": UTC,
     }
     by_day = {"day": _listed(_values(day, 1, 31))}
     by_weekday = {"day_of_week": ",".join(_DAYS[(number - 1) % 7] for number in _values(weekday, 0, 7, _DAYS))}

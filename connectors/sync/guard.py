@@ -40,6 +40,7 @@ def judge(
         now: The time of this one.
     """
     again = frozenset(missing & doubted)
+    since = since and min(since, now)  # a clock that was ahead must not hold deletions back until it is caught up with
     if again and since is not None and now - since >= WAIT:
         rest = judge(missing - again, live - len(again), now=now)
         return Verdict(delete=again | rest.delete, doubted=rest.doubted, since=rest.since)

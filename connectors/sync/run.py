@@ -318,7 +318,8 @@ class _Run:
             await self.library.failures.forget(gone)
 
     def _is_due(self, failure: Failure) -> bool:
-        return self.retry or failure.next_try_at is None or failure.next_try_at <= self._now
+        was_ahead = failure.failed_at is not None and failure.failed_at > self._now  # the clock
+        return self.retry or was_ahead or failure.next_try_at is None or failure.next_try_at <= self._now
 
     def _underway(self, event: Underway) -> SyncProgress:
         """Tell how far a document is, or several that are written together."""

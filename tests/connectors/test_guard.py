@@ -84,3 +84,10 @@ def test_two_listings_that_agree_delete_everything_missing(missing, others):
     rest = missing - first.delete
     second = judge(rest, live - len(first.delete), doubted=first.doubted, since=first.since, now=NOW + WAIT)
     assert first.delete | second.delete == missing
+
+
+def test_a_clock_that_was_ahead_holds_deletions_back_no_longer_than_any_other():
+    ahead = NOW + timedelta(days=300)
+    first = judge(names(20), 20, doubted=names(20), since=ahead, now=NOW)
+    assert (first.delete, first.doubted, first.since) == (frozenset(), names(20), NOW)
+    assert judge(names(20), 20, doubted=first.doubted, since=first.since, now=NOW + WAIT).delete == names(20)
