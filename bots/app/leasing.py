@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import uuid
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from datetime import UTC, datetime
 from types import EllipsisType
 
@@ -15,6 +15,9 @@ from ragcore.stores.sources import SourceStates
 
 log = logging.getLogger(__name__)
 
+_LOOK = 1.0
+"""Seconds between two looks at a lease that is waited for, or a tenth of the lease where that is less."""
+
 
 def lease_seconds(settings: Settings, database: Database) -> float:
     """Return how long a run is taken for alive; 0 where no other process could take up what this one leaves."""
@@ -23,7 +26,13 @@ def lease_seconds(settings: Settings, database: Database) -> float:
 
 @contextlib.asynccontextmanager
 async def leased(
-    states: SourceStates, name: str, lease: float, *, after: datetime | EllipsisType | None = ..., counts: bool = True
+    states: SourceStates,
+    name: str,
+    lease: float,
+    *,
+    after: datetime | EllipsisType | None = ...,
+    counts: bool = True,
+    waits: Callable[[], Awaitable[None]] | None = None,
 ) -> AsyncGenerator[None]:
     """Hold the lease of a source's run while the context lasts.
 
@@ -36,12 +45,19 @@ async def leased(
         lease: Seconds that a run is taken for alive without a sign of life; 0: nobody else could run it.
         after: As for ``SourceStates.begin``.
         counts: Whether the timetable counts from it.
+        waits: Called once where another process holds the lease: then it is waited until that one shows that it is
+            alive, or its lease has run out or ended. None: it isn't waited.
 
     Raises:
         BusyError: Another process runs it, has run it since, or has taken it over meanwhile.
     """
     owner = uuid.uuid4().hex
-    if not await states.begin(name, after=after, at=datetime.now(UTC) if counts else None, lease=lease, owner=owner):
+
+    async def begin() -> bool:
+        at = datetime.now(UTC) if counts else None
+        return await states.begin(name, after=after, at=at, lease=lease, owner=owner)
+
+    if not await _begun(states, name, lease, begin, waits):
         raise BusyError(f"another process is syncing {name} now; `citebot sources` tells when it has")
     task, taken_over = asyncio.current_task(), asyncio.Event()
     assert task is not None
@@ -64,6 +80,28 @@ async def leased(
             renewing.cancel()
             await asyncio.gather(renewing, return_exceptions=True)
         await states.end(name, broken=broken, owner=owner)
+
+
+async def _begun(
+    states: SourceStates,
+    name: str,
+    lease: float,
+    begin: Callable[[], Awaitable[bool]],
+    waits: Callable[[], Awaitable[None]] | None,
+) -> bool:
+    first = None
+    while not await begin():
+        if waits is None:
+            return False
+        held = await states.held(name)
+        if held is not None and first is not None and held != first:
+            return False  # renewed, or taken by somebody else: a process that is alive runs it
+        if held is not None and first is None:
+            first = held
+            log.info("source %s: waiting for the process that was at it, or for its lease to run out", name)
+            await waits()
+        await asyncio.sleep(min(_LOOK, lease / 10))
+    return True
 
 
 async def _renew(

@@ -124,16 +124,22 @@ class _Run:
         """Run it when there is room and nobody else runs it; what goes wrong stands in its report."""
         name = self.source.name
         try:
-            async with self.room.of(name), self._lease():
+            async with self.room.of(name), self._lease(tell):
                 await self._run(tell)
         except CitebotError as error:
             await tell(SyncReport(source=name, error=str(error), dry_run=self.request.dry_run))
 
-    def _lease(self) -> contextlib.AbstractAsyncContextManager[None]:
+    def _lease(self, tell: Tell) -> contextlib.AbstractAsyncContextManager[None]:
         if self.request.dry_run or self.request.scheduled:
             return contextlib.nullcontext()
+
+        async def waits() -> None:
+            remark = "waiting for another process that was at it to end, or to prove dead"
+            await tell(SyncProgress(source=self.source.name, done=0, document_id=remark))
+
         database = self.library.database
-        return leased(SourceStates(database), self.source.name, lease_seconds(self.settings, database))
+        seconds = lease_seconds(self.settings, database)
+        return leased(SourceStates(database), self.source.name, seconds, waits=waits)
 
     async def _run(self, tell: Tell) -> None:
         async def confirm(documents: int) -> bool:

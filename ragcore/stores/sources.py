@@ -103,6 +103,13 @@ class SourceStates:
             begun = update(sources).where(sources.c.name == name, same, free).values(values)
             return (await connection.execute(begun.returning(sources.c.name))).first() is not None
 
+    async def held(self, name: str) -> tuple[str, float] | None:
+        """Return who holds a source's lease, and until when by the database's clock; None when nobody does."""
+        async with self._database.connect() as connection:
+            lasts = and_(sources.c.name == name, sources.c.lease_until > database_clock(connection))
+            row = (await connection.execute(select(sources.c.lease_owner, sources.c.lease_until).where(lasts))).first()
+            return None if row is None else (str(row.lease_owner), float(row.lease_until))
+
     async def renew(self, name: str, lease: float, *, owner: str = "") -> bool:
         """Let a run that goes on be taken for alive for so many more seconds; False when it is another's by now."""
         async with self._database.begin() as connection:

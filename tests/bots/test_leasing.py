@@ -11,7 +11,7 @@ from bots.app import open_operations
 from bots.app.leasing import leased
 from bots.requests import Sync
 from ragcore.errors import BusyError
-from ragcore.reports import SyncReport
+from ragcore.reports import SyncProgress, SyncReport
 from ragcore.stores.database import Database
 from ragcore.stores.schema import sources
 from ragcore.stores.sources import SourceStates
@@ -32,7 +32,7 @@ async def test_a_run_by_hand_is_not_begun_beside_one_of_another_process(
 ) -> None:
     made.source("docs", a="Valve a is open.")
     made.hangs = {"docs"}
-    more = f'[database]\nurl = "{postgres_url}"\n'
+    more = f'[database]\nurl = "{postgres_url}"\n[turns]\nlease = 5\n'
     folders = [tmp_path / name for name in ("one", "other")]
     for folder in folders:
         folder.mkdir()
@@ -43,7 +43,9 @@ async def test_a_run_by_hand_is_not_begun_beside_one_of_another_process(
     ):
         running = asyncio.create_task(told(first, Sync()))
         await until(lambda: made.running)
-        (refused,) = await told(second, Sync())
+        waiting, refused = await told(second, Sync())
+        assert isinstance(waiting, SyncProgress)
+        assert waiting.document_id.startswith("waiting for another process")
         assert isinstance(refused, SyncReport)
         assert refused.error == "another process is syncing docs now; `citebot sources` tells when it has"
         assert made.runs == ["docs"]
@@ -111,6 +113,45 @@ async def test_a_source_that_another_process_took_over_breaks_off_no_other(
 async def owner_of(database: Database) -> str:
     async with database.connect() as connection:
         return str(await connection.scalar(select(sources.c.lease_owner).where(sources.c.name == "docs")))
+
+
+async def test_what_a_killed_process_left_is_waited_for(postgres_url: str) -> None:
+    database = await Database.open(postgres_url)
+    states, told = SourceStates(database), []
+
+    async def waits() -> None:
+        told.append(await states.held("docs"))
+
+    await states.begin("docs", at=datetime.now(UTC), lease=1.0, owner="killed")
+    async with leased(states, "docs", LEASE, waits=waits):
+        ((owner, _),) = told
+        assert owner == "killed"
+        held = await states.held("docs")
+        assert held is not None
+        assert held[0] != "killed"
+    assert await states.held("docs") is None
+    await database.close()
+
+
+async def test_whoever_waits_is_refused_once_the_other_proves_alive(postgres_url: str) -> None:
+    database = await Database.open(postgres_url)
+    states = SourceStates(database)
+    began = asyncio.Event()
+
+    async def waits() -> None:
+        began.set()
+
+    async def ask() -> None:
+        async with leased(states, "docs", LEASE, waits=waits):
+            pass
+
+    async with leased(states, "docs", LEASE):
+        asking = asyncio.create_task(ask())
+        await asyncio.wait_for(began.wait(), 10)
+        with pytest.raises(BusyError):
+            await asyncio.wait_for(asking, 10)
+    await asyncio.wait_for(ask(), 10)
+    await database.close()
 
 
 async def test_an_end_is_no_break(postgres_url: str) -> None:
