@@ -1,5 +1,6 @@
 """Walk a folder: which files are documents, and which places can't be looked into. Blocking; run it in a thread."""
 
+import errno
 import os
 import stat
 import time
@@ -9,12 +10,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from connectors.files.place import Blocked
+from connectors.files.reading import unreadable
 from connectors.patterns import Selection
 from ragcore.errors import SourceError, SourceGone
 
 # A file written so shortly before it was looked at could be written again within the same tick of its clock.
 _TICK = 50_000_000  # nanoseconds, for file systems that keep fractions of a second
 _COARSE_TICK = 2_000_000_000  # for those that keep whole seconds (FAT: two)
+_NOT_THERE = frozenset((errno.ENOENT, errno.ENOTDIR, errno.ELOOP))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,16 +86,19 @@ class Walk:
         self, entry: "os.DirEntry[str]", raw: str, above: tuple[Path, ...]
     ) -> "FileEntry | Blocked | _Folder | None":
         """Return what an entry is; None for what is passed by. ``above`` are the real folders it lies in."""
-        path = above[-1] / entry.name
+        path, is_link = above[-1] / entry.name, False
         try:
             status = entry.stat(follow_symlinks=False)
-            if stat.S_ISLNK(status.st_mode):
+            if is_link := stat.S_ISLNK(status.st_mode):
                 path = path.resolve(strict=True)
                 if not self._is_worth_following(path, above):
                     return None
                 status = path.stat()
-        except (OSError, RuntimeError):
-            return None  # gone since the folder was listed, or a link to nowhere or to itself
+        except RuntimeError:
+            return None  # a link to itself
+        except OSError as error:
+            leads_out = is_link and not path.resolve().is_relative_to(self._real_root)
+            return None if leads_out else self._unseen(entry, native_form(raw), error)
         relative = native_form(raw)
         if stat.S_ISDIR(status.st_mode):
             folder = _Folder(path=path, relative=raw) if is_text(raw) else _misnamed(relative, hides=f"{relative}/")
@@ -100,6 +106,23 @@ class Walk:
         if not stat.S_ISREG(status.st_mode) or not self.selection.takes(relative):
             return None
         return self._file(path, relative, status) if is_text(raw) else _misnamed(relative)
+
+    def _unseen(self, entry: "os.DirEntry[str]", relative: str, error: OSError) -> Blocked | None:
+        """Return what can't be looked at: its folder may be listed but not entered, or a share doesn't answer.
+
+        It is there: taken for gone, it would be deleted. None for what is gone since its folder was listed, for a link
+        to nowhere or in a circle, and for what isn't taken anyway.
+        """
+        try:
+            is_file = entry.is_file(follow_symlinks=False)
+        except OSError:
+            is_file = False
+        is_taken = self.selection.takes(relative) if is_file else self.selection.enters(relative)
+        if error.errno in _NOT_THERE or not is_taken:
+            return None
+        found = unreadable(error)
+        hides = "" if is_file else f"{relative}/"
+        return Blocked(native_id=relative, reason=found.reason, mend=found.mend, hides=hides)
 
     def _file(self, path: Path, relative: str, status: os.stat_result) -> FileEntry | Blocked:
         if relative in self._seen:

@@ -1,6 +1,7 @@
 """Links, special and huge files, and what cannot be read: told, and never in the way of the rest."""
 
 import asyncio
+import errno
 import os
 import pathlib
 import shutil
@@ -10,6 +11,7 @@ import sys
 
 import pytest
 
+from connectors.files import walk
 from connectors.files.place import Unread
 from connectors.files.reading import read_whole
 from tests.connectors.helpers import collect, files, listed, names, put
@@ -153,8 +155,40 @@ def test_a_closed_folder_and_file_for_real(tmp_path):
     put(tmp_path, "closed/b.md")
     put(tmp_path, "a.md").chmod(0)
     (tmp_path / "closed").chmod(0)
+    put(tmp_path, "listed/c.md")
+    put(tmp_path, "listed/left out.tmp")
+    put(tmp_path, "listed/below/d.md")
+    (tmp_path / "listed/link.md").symlink_to(tmp_path / "a.md")
+    (tmp_path / "in.md").symlink_to(tmp_path / "closed/b.md")
+    (tmp_path / "listed").chmod(0o600)  # its names may be read, and nothing else of what is in it
     try:
         ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=60)
     finally:
         (tmp_path / "closed").chmod(0o700)
-    assert ran.stdout.split() == ["s:a.md", "s:closed/"]
+        (tmp_path / "listed").chmod(0o700)
+    expected = ["s:a.md", "s:closed/", "s:in.md", "s:listed/below", "s:listed/c.md", "s:listed/link.md"]
+    assert ran.stdout.split() == expected
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EIO, errno.ESTALE, errno.ETIMEDOUT])
+async def test_what_cannot_be_looked_at_is_not_taken_for_gone(tmp_path, monkeypatch, number):
+    put(tmp_path, "a.md")
+    put(tmp_path, "far/b.md")
+
+    class Entry:
+        def __init__(self, entry):
+            self.name, self.path, self.is_file = entry.name, entry.path, entry.is_file
+
+        def stat(self, *, follow_symlinks):
+            if "b.md" in self.name or ".md" not in self.name:
+                raise OSError(number, os.strerror(number))
+            return os.stat(self.path, follow_symlinks=follow_symlinks)
+
+    real = walk._listed
+    monkeypatch.setattr(walk, "_listed", lambda folder: map(Entry, real(folder)))
+    ids, failures = await listed(files(tmp_path))
+    assert ids == {"s:a.md"}
+    assert failures["s:far"].covers == "s:far/"
+    assert os.strerror(number) in failures["s:far"].reason
+    ids, failures = await listed(files(tmp_path / "far"))
+    assert (ids, failures.keys(), failures["s:b.md"].covers) == (set(), {"s:b.md"}, "")
