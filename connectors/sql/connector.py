@@ -19,7 +19,7 @@ from connectors.cursors import OVERLAP, reached, since
 from connectors.sql.link import IDS, Link, reading
 from connectors.sql.options import SqlOptions
 from connectors.sql.query import BEGINNING, Query, can_be_looked_up
-from connectors.sql.rows import Reading, Row, check_columns, moment, native_id
+from connectors.sql.rows import Reading, Row, check_columns, column_names, moment, native_id
 from connectors.sql.spool import Spool
 
 _PAGE = 400  # ids in one statement; some databases take no more than 1,000
@@ -166,8 +166,9 @@ class SqlConnector:
         statement = self._query.rows(start, dialect=link.dialect, zone=self._zone)
         async with aclosing(link.rows(statement)) as batches:
             async for columns, batch in batches:
-                check_columns(columns, is_incremental=self._query.is_incremental)
-                yield [dict(zip(columns, row, strict=True)) for row in batch]
+                names = column_names(columns)
+                check_columns(names, is_incremental=self._query.is_incremental)
+                yield [dict(zip(names, row, strict=True)) for row in batch]
 
     async def _ids(self, link: Link) -> AsyncGenerator[tuple[str, Any], None]:
         """Yield each id as text, and as it came."""
@@ -185,7 +186,8 @@ class SqlConnector:
                 page = self._query.some(ids[first : first + _PAGE], dialect=link.dialect, zone=self._zone)
                 async with aclosing(link.rows(page)) as batches:
                     async for columns, batch in batches:
-                        rows: list[Row] = [dict(zip(columns, row, strict=True)) for row in batch]
+                        names = column_names(columns)
+                        rows: list[Row] = [dict(zip(names, row, strict=True)) for row in batch]
                         left -= {native_id(row["id"]) for row in rows}
                         yield rows
         if left:  # also what compares otherwise than it is told, as CHAR(n) does

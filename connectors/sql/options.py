@@ -15,10 +15,10 @@ class SqlOptions(Options):
     """The rows of a query, each a document, from any database that SQLAlchemy reads.
 
     The columns `id` and `text` are needed; `title`, `url`, `author`, `updated_at` and `readers` are taken where the
-    query gives them, and any other column is kept as metadata. An id is unique, and not NULL; a row whose text is NULL
-    or whose id comes twice with different content is named, and the others are taken. `readers` is a list of who may
-    read the row (an array, JSON, or separated by commas), as in the settings, a bare e-mail address also; NULL or
-    empty means nobody but the operator.
+    query gives them, in upper or lower case, and any other column is kept as metadata. An id is unique, and not NULL; a
+    row whose text is NULL or whose id comes twice with different content is named, and the others are taken. `readers`
+    is a list of who may read the row (an array, JSON, or separated by commas), as in the settings, a bare e-mail
+    address also; NULL or empty means nobody but the operator.
 
     ```toml
     [[sources]]

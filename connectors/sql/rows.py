@@ -25,6 +25,11 @@ _ADDRESS = re.compile(r"[^@\s:]+@[^@\s]+")
 Row = Mapping[str, Any]
 
 
+def column_names(columns: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of columns, those that mean something here in lower case: ``Readers`` must not pass by."""
+    return tuple(name.lower() if name.lower() in _TAKEN else name for name in columns)
+
+
 def check_columns(columns: Sequence[str], *, is_incremental: bool) -> None:
     """Raise SourceBadReply when the query doesn't give the columns that are needed, each once."""
     needed = (*NEEDED, "updated_at") if is_incremental else NEEDED
@@ -147,6 +152,8 @@ def _text(row: Row, name: str) -> str:
 def _plain(value: object) -> str:
     if isinstance(value, bytes | bytearray | memoryview):
         return _bytes(value).hex()
+    if isinstance(value, set | frozenset):
+        value = sorted(map(_plain, value))  # in an order that is the same at each run
     if isinstance(value, dict | list | tuple):
         return _clean(json.dumps(value, ensure_ascii=False, sort_keys=True, default=str))
     return _clean(value.isoformat() if isinstance(value, date) else str(value))

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from connectors.sql import SqlConnector
+from connectors.sql import SqlConnector, rows
 from ragcore.errors import SourceBadReply, SourceGone
 from tests.connectors.databases import WHOLE, Place, all_of, one_row, postgres_place, sqlite_place, two_kinds
 from tests.connectors.helpers import collect, known_of, listed
@@ -69,6 +69,20 @@ async def test_what_is_no_reader_is_told_and_lets_nobody_in(sqlite, written):
     assert not documents
     assert "reader" in failures["s:1"].reason
     assert "email:" in failures["s:1"].mend
+
+
+async def test_a_column_counts_by_its_name_in_any_case(place):
+    await place.do("INSERT INTO docs (id, text) VALUES (1, 'Valve a.')")
+    connector = place.connector("SELECT id, text, 'ann@x.example' AS \"Readers\", 'One' AS \"TITLE\" FROM docs")
+    documents, _, _, _ = await all_of(connector)
+    assert documents["s:1"].readers == {"email:ann@x.example"}  # taken for another column, everybody could read it
+    assert documents["s:1"].title == "One"
+    (found,) = [one async for one in connector.fetch(["s:1"])]
+    assert found.readers == {"email:ann@x.example"}
+
+
+def test_a_set_has_the_same_text_in_each_process():
+    assert rows._plain({"b", "a", "c"}) == rows._plain(frozenset(("c", "b", "a"))) == '["a", "b", "c"]'
 
 
 async def test_times_without_a_zone_are_of_the_zone_of_the_settings(postgres):
