@@ -110,6 +110,11 @@ class HttpClient:
     options: HttpOptions
     _session: aiohttp.ClientSession | None = field(init=False, default=None, repr=False)
     _paces: dict[str, Pace] = field(init=False, default_factory=dict)
+    _trusted: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Take the origins of what is trusted, whatever path stands behind them."""
+        self._trusted = frozenset(str(URL(url).origin()) for url in self.options.trusted)
 
     async def __aenter__(self) -> Self:
         """Open the session; nothing is connected yet."""
@@ -148,6 +153,7 @@ class HttpClient:
         wanted: Wanted | None = None,
         redirects: int = _MOST_REDIRECTS,
         passing: Set[int] = frozenset(),
+        is_cut: bool = False,
     ) -> Reply:
         """Read an address.
 
@@ -158,13 +164,16 @@ class HttpClient:
             wanted: Looks at the reply before its content is read; False leaves the content unread, and empty.
             redirects: How many are followed; with 0 a redirect is returned as it is.
             passing: Statuses from 400 on that are returned instead of raised, without their content.
+            is_cut: Whether content over the limit is cut off, instead of refused.
 
         Raises:
             SourceError: One of its kinds, for every status from 400 on and for whatever keeps a reply from coming.
         """
         seen = {url}
         while True:
-            reply = await self._send("GET", url, limit=limit, headers=headers or {}, wanted=wanted, passing=passing)
+            reply = await self._send(
+                "GET", url, limit=limit, headers=headers or {}, wanted=wanted, passing=passing, is_cut=is_cut
+            )
             if not reply.target or not redirects:
                 return reply
             url = reply.target
@@ -222,6 +231,7 @@ class HttpClient:
         wanted: Wanted | None = None,
         passing: Set[int] = frozenset(),
         body: Any = None,
+        is_cut: bool = False,
     ) -> Reply:
         if self._session is None:
             raise RuntimeError("the client is used outside of `async with`")
@@ -239,9 +249,8 @@ class HttpClient:
                 if fault or found.target or (wanted is not None and not wanted(found)):
                     response.close()  # what is not wanted is not read
                     return found
-                return Reply(
-                    url=url, status=found.status, headers=found.headers, content=await _read(response, limit, url)
-                )
+                content = await _read(response, limit, url, is_cut=is_cut)
+                return Reply(url=url, status=found.status, headers=found.headers, content=content)
         except (aiohttp.ClientError, OSError, ValueError) as error:
             raise of_exception(error, url) from None  # its text may hold what the address held
 
@@ -258,17 +267,17 @@ class HttpClient:
         return self.options.explain(replace(refusal, content=bytes(content[:_EXPLANATION])))
 
     def _private(self, address: URL) -> Mapping[str, str]:
-        if str(address.origin()) not in self.options.trusted:
+        if str(address.origin()) not in self._trusted:
             return {}
         return {name: value.get_secret_value() for name, value in self.options.headers.items()}
 
 
-async def _read(response: aiohttp.ClientResponse, limit: int, url: str) -> bytes:
+async def _read(response: aiohttp.ClientResponse, limit: int, url: str, *, is_cut: bool) -> bytes:
     """Return the unpacked content, piece by piece, so that never much more than the limit is held."""
     too_large = SourceBadReply(
         f"{shown(url)} is larger than the limit of {limit / 1e6:,.0f} MB", mend="raise the limit, or leave it out"
     )
-    if (response.content_length or 0) > limit:
+    if not is_cut and (response.content_length or 0) > limit:
         response.close()
         raise too_large
     content = bytearray()
@@ -276,5 +285,7 @@ async def _read(response: aiohttp.ClientResponse, limit: int, url: str) -> bytes
         content += piece
         if len(content) > limit:
             response.close()
-            raise too_large
-    return bytes(content)
+            if not is_cut:
+                raise too_large
+            break
+    return bytes(content[:limit])

@@ -9,7 +9,7 @@ from yarl import URL
 from connectors.http import HttpClient
 from ragcore.errors import SourceAuthError, SourceBadReply, SourceGone
 
-_LARGEST = 2_000_000
+_LARGEST = 2_000_000  # bytes; what comes behind is passed by (RFC 9309, section 2.5)
 _LONGEST_DELAY = 60.0
 
 
@@ -43,7 +43,7 @@ class Robots:
 
     async def _read(self, origin: str) -> Protego | None:
         try:
-            reply = await self.client.get(f"{origin}/robots.txt", limit=_LARGEST)
+            reply = await self.client.get(f"{origin}/robots.txt", limit=_LARGEST, is_cut=True)
         except (SourceGone, SourceAuthError, SourceBadReply):
             return None  # RFC 9309, section 2.3.1.3: unavailable means that all is allowed
         wishes = Protego.parse(reply.content.decode("utf-8", "replace").removeprefix("\ufeff"))

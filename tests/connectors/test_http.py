@@ -328,7 +328,7 @@ async def test_the_credential_goes_to_the_trusted_origin_alone(site):
         site.redirect("/c", "/d")
         site.page("/d", "text")
         other.page("/b", "text")
-        options = {"headers": {"Authorization": SecretStr("Bearer s3cret")}, "trusted": (site.origin,)}
+        options = {"headers": {"Authorization": SecretStr("Bearer s3cret")}, "trusted": (f"{site.origin}/wiki/",)}
         await get(site.url("/a"), **options)
         await get(site.url("/c"), **options)
         assert {request.headers.get("Authorization") for request in site.requests} == {"Bearer s3cret"}

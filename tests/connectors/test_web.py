@@ -137,6 +137,15 @@ async def test_a_site_whose_robots_txt_fails_is_not_crawled(site):
         assert await Run(site)() == ["/"]
 
 
+async def test_the_beginning_of_a_huge_robots_txt_is_kept(site):
+    rules = "User-agent: *\nDisallow: /secret\n" + "# padding\n" * 250_000
+    site.page("/robots.txt", rules, media_type="text/plain")
+    site.page("/", linked("/secret", "/open"))
+    site.page("/secret", linked())
+    site.page("/open", linked())
+    assert await taken(site) == ["/", "/open"]
+
+
 async def test_the_delay_of_robots_txt_is_kept(site, monkeypatch):
     waited = []
 
