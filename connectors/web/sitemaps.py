@@ -19,7 +19,7 @@ from connectors.web.state import Kind, Memory, Record
 from ragcore.errors import SourceBadReply
 
 _LARGEST = 52_428_800  # bytes, unpacked: the protocol's limit
-_DEEPEST = 3
+_DEEPEST = 5
 _MOST_FILES = 50_000
 _INDEX = "sitemapindex"
 
@@ -47,14 +47,21 @@ class Sitemaps:
         for _ in range(_DEEPEST):
             others: dict[str, str] = {}
             for url in level:
-                if url in self.found or len(self.found) >= _MOST_FILES:
+                if url in self.found:
                     continue
+                if len(self.found) >= _MOST_FILES:
+                    raise SourceBadReply(f"there are more than {_MOST_FILES:,} sitemaps", mend="mend `sitemaps`")
                 record = await self._read(url)
                 self.found[url] = record
                 pages = others if record.title == _INDEX else self.pages
                 pages.update(zip(record.links, record.dates, strict=True))
                 yield url
             level = list(others)
+        if deeper := [url for url in level if url not in self.found]:
+            raise SourceBadReply(
+                f"{shown(deeper[0])} lies deeper than {_DEEPEST} sitemaps that name one another",
+                mend="name it in `sitemaps`",
+            )
 
     async def _read(self, url: str) -> Record:
         old = self.memory.records.get(url)

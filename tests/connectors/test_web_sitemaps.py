@@ -60,6 +60,15 @@ async def test_an_index_packed_files_and_text_are_read(site):
     assert site.asked.count("/index.xml") == 1
 
 
+async def test_what_lies_too_deep_is_told(site):
+    for depth in range(1, 6):
+        site.page(f"/{depth}.xml", sitemap(site.url(f"/{depth + 1}.xml"), index=True))
+    site.page("/6.xml", sitemap(site.url("/a")))
+    with pytest.raises(SourceBadReply, match=r"6\.xml lies deeper than 5 sitemaps .*; name it in `sitemaps`"):
+        await run_of(site, "/1.xml")()
+    assert await run_of(site, "/2.xml")() == ["/a"]
+
+
 async def test_unchanged_costs_one_short_question_each(site):
     run = run_of(site)
     await run()
