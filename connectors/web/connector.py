@@ -76,8 +76,10 @@ class WebConnector:
                     pass
         for url in crawl.pages():
             yield self.origin.document_id(url)
-        # A crawl that knows what was there has asked for what it didn't find; another can't say what it missed.
-        hidden = self.origin.document_id("") if crawl.is_blind and not crawl.site.known else ""
+        # A crawl that knows what was there has asked for what it didn't find; another can't say what it missed, nor one
+        # that may ask no more.
+        is_unsure = crawl.is_blind and (not crawl.site.known or crawl.is_full)
+        hidden = self.origin.document_id("") if is_unsure else ""
         for failure in crawl.failures.values():
             yield Failure(id=failure.id, reason=failure.reason, mend=failure.mend, covers=hidden)
 

@@ -18,7 +18,7 @@ from connectors.web.addresses import twin
 from connectors.web.site import Site, Visit
 from connectors.web.sitemaps import Sitemaps
 from connectors.web.state import Kind, Memory, Record
-from ragcore.errors import SourceBadReply, SourceError, SourceGone, SourceUnreachable
+from ragcore.errors import SourceAuthError, SourceBadReply, SourceError, SourceGone, SourceUnreachable
 from ragcore.types import SourceDocument
 
 _MOST_REDIRECTS = 10
@@ -113,7 +113,7 @@ class Crawl:
         running: deque[tuple[_Entry, asyncio.Task[Visit]]] = deque()
         try:
             while self._queue or running:
-                while self._queue and len(running) < self.site.options.connections and not self._is_full():
+                while self._queue and len(running) < self.site.options.connections and not self.is_full:
                     entry = self._queue.popleft()
                     self._asked += 1
                     running.append((entry, asyncio.create_task(self._visit(entry.url))))
@@ -128,7 +128,9 @@ class Crawl:
                 task.cancel()
             await asyncio.gather(*(task for _, task in running), return_exceptions=True)
 
-    def _is_full(self) -> bool:
+    @property
+    def is_full(self) -> bool:
+        """Tell whether no more addresses may be asked."""
         return self._asked >= self.site.options.max_pages
 
     async def _visit(self, url: str) -> Visit:
@@ -146,6 +148,8 @@ class Crawl:
         """Take in what an address told, and return what is to be yielded."""
         if entry.is_start:
             _check_start(visit)
+            if entry.hops and visit.asks_password:
+                raise self._login(visit)
         self._count_silence(visit)
         if visit.error is not None:
             return self._failed(entry, visit.error)
@@ -196,6 +200,13 @@ class Crawl:
         # `/docs` that leads to `/docs/` means that folder, and not the one above it.
         self.site.scope.widen(target, instead_of=entry.url if twin(entry.url) == twin(target) else "")
 
+    def _login(self, visit: Visit) -> SourceError:
+        """Return that a start leads to a page to log in: taken for the source, it would take the place of all pages."""
+        told = f"`start_urls` leads to {shown(visit.url)}, which asks for a password"
+        mend = "give a credential that is still valid in `headers`; if that page is meant, name it in `start_urls`"
+        kind = SourceAuthError if self.site.options.headers else SourceError
+        return kind(told, mend=mend)
+
     def _add_links(self, entry: _Entry, record: Record) -> None:
         if record.canonical:
             self._add(_Entry(url=record.canonical, depth=entry.depth), exact=True)
@@ -226,7 +237,7 @@ class Crawl:
         """Ask for the known pages that were not found: the way to them may lead over the page that failed."""
         for identity in list(self.site.known):
             url = self.site.origin.native_id(identity)
-            if url in self._addresses or self.site.scope.page(url) != url or self._is_full():
+            if url in self._addresses or self.site.scope.page(url) != url or self.is_full:
                 continue
             self._addresses.add(url)
             self._asked += 1

@@ -43,6 +43,7 @@ class PageFacts:
     canonical: str = ""
     moved: str = ""
     is_indexed: bool = True
+    asks_password: bool = False
 
 
 def media_of(reply: Reply) -> Media | None:
@@ -91,12 +92,14 @@ def _page_facts(root: HtmlElement, url: str, wishes: frozenset[str], canonical: 
     links = () if wishes & {"nofollow", "none"} else tuple(dict.fromkeys(filter(None, _links(root, base))))
     title = " ".join((root.findtext(".//title") or "").split())
     moved = _refresh(root, base)
+    asks_password = any(element.get("type", "").lower() == "password" for element in root.iter("input"))
     return PageFacts(
         version=_digest(root, title),
         title=title,
         links=links,
         canonical="" if told == url else told,
         moved="" if moved == url else moved,
+        asks_password=asks_password,
         is_indexed=not wishes & {"noindex", "none"},
     )
 

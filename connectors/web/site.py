@@ -24,7 +24,8 @@ class Visit:
     """What came of asking one address.
 
     ``record`` is what stands there, None when nothing does or nobody can tell. ``document`` is there when it isn't
-    indexed as it is now. ``error`` says why nobody can tell; ``is_forbidden``: ``robots.txt`` forbids to ask.
+    indexed as it is now. ``error`` says why nobody can tell; ``is_forbidden``: ``robots.txt`` forbids to ask;
+    ``asks_password``: it has a field for one.
     """
 
     url: str
@@ -33,6 +34,7 @@ class Visit:
     error: SourceError | None = None
     is_gone: bool = False
     is_forbidden: bool = False
+    asks_password: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
@@ -105,7 +107,8 @@ class Site:
         facts = await asyncio.to_thread(facts_of, reply, media, agent=self.options.user_agent)
         record = self._record(url, reply, facts)
         is_new = record.kind is Kind.PAGE and not self.is_indexed(url, record)
-        return Visit(url=url, record=record, document=self._document(url, reply, media, record) if is_new else None)
+        document = self._document(url, reply, media, record) if is_new else None
+        return Visit(url=url, record=record, document=document, asks_password=facts.asks_password)
 
     def _record(self, url: str, reply: Reply, facts: PageFacts) -> Record:
         validators = Validators.of(reply.headers)

@@ -57,6 +57,46 @@ async def test_a_start_that_cannot_be_read_is_one_of_the_source(site):
         await collect(web(site, start_urls=(f"http://127.0.0.1:{free_port()}/",)).changes(None, {}))
 
 
+LOGIN = '<html><body><p>Log in</p><form><input name="p" TYPE="Password"></form></body></html>'
+
+
+@pytest.mark.parametrize(("headers", "kind"), [({}, SourceError), ({"Cookie": "session=old"}, SourceAuthError)])
+async def test_a_page_to_log_in_takes_the_place_of_no_site(site, headers, kind):
+    site.page("/docs/", linked("/docs/a"))
+    site.page("/docs/a", linked())
+    start = {"start_urls": (site.url("/docs/"),), "headers": headers}
+    run = Run(site, **start)
+    await run()
+    site.page("/login?next=docs", LOGIN)
+    for path in ("/docs/", "/docs/a"):
+        site.redirect(path, "/login?next=docs")
+    with pytest.raises(kind, match=r"leads to .*/login, which asks for a password; .*`headers`") as caught:
+        await run()
+    assert type(caught.value) is kind
+    assert run.held == ["/docs/", "/docs/a"]
+    # A site that has such a field on every page is read, and so is the page itself where it is named.
+    site.page("/docs/", linked("/docs/a") + LOGIN)
+    site.page("/docs/a", LOGIN)
+    assert await Run(site, **start)() == ["/docs/", "/docs/a"]
+    assert await Run(site, start_urls=(site.url("/login?next=docs"),))() == ["/login?next=docs"]
+
+
+async def test_what_may_not_be_asked_for_any_more_does_not_count_as_gone(site):
+    site.page("/", linked("/a", "/b"))
+    site.page("/a", linked("/below"))
+    site.page("/b", linked())
+    site.page("/below", linked())
+    run = Run(site, max_pages=4)
+    assert await run() == ["/", "/a", "/b", "/below"]
+    run.cursor = None  # lost: nobody knows what /a, which fails, leads to
+    site.raises("/a", 500)
+    site.page("/", linked("/a", "/b", "/new"))
+    site.page("/new", linked())
+    await run()
+    assert "/below" not in site.asked
+    assert any(failure.covers == "s:" for failure in run.listing_failures.values())
+
+
 async def test_a_site_that_stops_answering_ends_the_run(site):
     async def drop(request):
         request.transport.abort()
