@@ -20,6 +20,8 @@ from ragcore.types import ParsedDocument
 
 _CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w:.-]+)", re.IGNORECASE)
 _XML_ENCODING = re.compile(rb"^\s*<\?xml[^>]+encoding\s*=\s*[\"']([\w:.-]+)")
+_END = re.compile(r"</html\s*>", re.IGNORECASE)
+"""Where libxml2 stops reading; a browser goes on (https://html.spec.whatwg.org, "after after body")."""
 _XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 _SPACES = re.compile(r"[ \t\r\n\f\v\xa0]+")
 _INVISIBLE = re.compile("[\u200b\ufeff\xad\u2060]")
@@ -72,7 +74,7 @@ def html_tree(text: str) -> HtmlElement:
     Raises:
         ParseError: libxml2 gives up on it (nested too deep, one text of over 10 MB).
     """
-    source = _XML_DECLARATION.sub("", text).encode("utf-8", errors="replace")
+    source = _END.sub("", _XML_DECLARATION.sub("", text)).encode("utf-8", errors="replace")
     for huge in (False, True):  # libxml2 drops what is nested deeper than 256 levels, with huge trees than 2,048
         parser = lxml.html.HTMLParser(encoding="utf-8", huge_tree=huge, no_network=True)
         try:

@@ -95,3 +95,19 @@ def test_a_page_nested_deep_is_read_or_refused_and_never_cut(depth: int, is_read
     with pytest.raises(ParseError, match="nested too deep") as raised:
         parse(page, name="x.html")
     assert not isinstance(raised.value, EmptyDocument)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<html><body><p>Before.</p></body></html><p>Between.</p> After.",
+        "<p>Before.</p></HTML ><!-- a remark --><h2>Between.</h2><div>After.</div></html>",
+        "<html><body><p>Before.</p></body></html><html><body><p>Between.</p><p>After.</p></body></html>",
+        "<html><body><p>Before.</p>Between.</body>After.</html>",
+    ],
+)
+def test_what_stands_behind_the_end_of_a_page_is_read_as_browsers_do(page: str) -> None:
+    parsed = parse(page.encode(), name="page.html")
+    told = " ".join(word for section in parsed.sections for word in (*section.heading_path, section.text))
+    for said in ("Before.", "Between.", "After."):
+        assert said in told
