@@ -46,6 +46,12 @@ async def test_the_best_sentence_comes_first_and_a_pronoun_brings_its_noun() -> 
     )
 
 
+async def test_a_short_sentence_of_dense_characters_is_quoted() -> None:
+    fees = "门诊时间为每天上午8点至12点。挂号费20元。复诊免费。第二章。"
+    assert await direct("挂号费多少元？", [scored(fees)], None) == "挂号费20元[ID:0]。"
+    assert [unit.text for unit in units_of(scored(fees).chunk, 0)][1:] == ["挂号费20元。", "复诊免费。"]
+
+
 async def test_neighbours_stand_in_the_documents_order_whichever_was_chosen_first() -> None:
     text = "Unused days carry over. They lapse on 31 March. Leave days carry over in full after sick leave days."
     answer = await direct("Do unused leave days carry over?", [scored(text)], None)
