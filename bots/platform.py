@@ -383,6 +383,9 @@ class Inbox(Protocol):
         """Return the names of what these readers may ask in the conversation's channel, for autocompletion."""
         ...
 
+    def sources(self, person: str) -> tuple[str, ...]:
+        """Return the names of the sources that somebody (``discord:@U``) may sync, for autocompletion."""
+
     def language(self, told: str, text: str = "") -> str:
         """Return in which language somebody reads our own sentences.
 

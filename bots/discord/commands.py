@@ -15,7 +15,7 @@ from bots.words.commands import LANGUAGES, OPTIONS, description, option_descript
 
 log = logging.getLogger(__name__)
 
-_QUESTION, _WHERE, _ALONE = (locale_str(option_description(option), option=option) for option in OPTIONS)
+_QUESTION, _WHERE, _ALONE, _SOURCE = (locale_str(option_description(option), option=option) for option in OPTIONS)
 
 
 class Use(Protocol):
@@ -34,13 +34,15 @@ class Use(Protocol):
 
 
 class Complete(Protocol):
-    """What completes the name of a knowledge base."""
+    """What completes a name that somebody types: of a knowledge base, or of a source."""
 
     def __call__(self, interaction: discord.Interaction, typed: str) -> Awaitable[list[app_commands.Choice[str]]]:
         """Return what fits."""
 
 
-def command_tree(client: discord.Client, use: Use, complete: Complete) -> app_commands.CommandTree:
+def command_tree(
+    client: discord.Client, use: Use, complete: Complete, complete_source: Complete
+) -> app_commands.CommandTree:
     """Return the commands: the same in servers, threads and direct messages."""
     tree = app_commands.CommandTree(
         client,
@@ -50,6 +52,9 @@ def command_tree(client: discord.Client, use: Use, complete: Complete) -> app_co
 
     async def completed(interaction: discord.Interaction, typed: str) -> list[app_commands.Choice[str]]:
         return await complete(interaction, typed)
+
+    async def source_completed(interaction: discord.Interaction, typed: str) -> list[app_commands.Choice[str]]:
+        return await complete_source(interaction, typed)
 
     @tree.command(name="ask", description=_told("ask"))
     @app_commands.describe(question=_QUESTION, knowledge_base=_WHERE, private=_ALONE)
@@ -70,8 +75,10 @@ def command_tree(client: discord.Client, use: Use, complete: Complete) -> app_co
         await use(interaction, "sources", ephemeral=True)
 
     @tree.command(name="sync", description=_told("sync"))
-    async def sync_(interaction: discord.Interaction) -> None:
-        await use(interaction, "sync", ephemeral=True)
+    @app_commands.describe(source=_SOURCE)
+    @app_commands.autocomplete(source=source_completed)
+    async def sync_(interaction: discord.Interaction, source: str = "") -> None:
+        await use(interaction, "sync", source, ephemeral=True)
 
     @tree.command(name="reset", description=_told("reset"))
     async def reset(interaction: discord.Interaction) -> None:

@@ -115,7 +115,7 @@ class Listener(discord.AutoShardedClient):
     async def setup_hook(self) -> None:
         """Have the slash commands, and Discord know them, before anybody can use one."""
         self._calls.client = self  # logged in: from now on it makes calls
-        tree = command_tree(self, self._use, self._complete)
+        tree = command_tree(self, self._use, self._complete, self._complete_source)
         try:
             await sync(tree, self.application_id or 0)
         except PlatformError as error:
@@ -224,6 +224,12 @@ class Listener(discord.AutoShardedClient):
         words = word("searching", language) if incoming.command in ("ask", "search") else "…"
         await self._interactions.begin(interaction, words, ephemeral=is_ephemeral(incoming))
         await claiming
+
+    async def _complete_source(self, interaction: discord.Interaction, typed: str) -> list[app_commands.Choice[str]]:
+        *before, begun = map(str.strip, typed.split(","))  # several may be named
+        names = [name for name in self._inbox.sources(f"{PLATFORM}:@{interaction.user.id}") if name not in before]
+        found = [", ".join([*before, name]) for name in names if begun.lower() in name.lower()]
+        return [app_commands.Choice(name=name, value=name) for name in found if len(name) <= 100][:25]
 
     async def _complete(self, interaction: discord.Interaction, typed: str) -> list[app_commands.Choice[str]]:
         place = place_of(interaction.channel, interaction.guild)

@@ -88,7 +88,7 @@ class Writer(Generic[R]):
         self._options = options
         self._notices = Notices()
         self._files = FileReader(platform, backend, options.files)
-        self._syncs = Syncs(backend)
+        self._syncs = Syncs(backend, options.sources)
 
     async def close(self) -> None:
         """End the process that reads attachments, and what was asked for to go on."""

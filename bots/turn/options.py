@@ -76,6 +76,7 @@ class TurnOptions:
     prompts: tuple[str, ...] = ()
     log_questions: bool = False
     admins: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
     readers_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
     channels: Mapping[str, ChannelRule] = field(default_factory=dict)
 
@@ -116,6 +117,7 @@ def turn_options(settings: Settings) -> TurnOptions:
         log_questions=settings.monitoring.log_questions,
         language=settings.answer.language,
         admins=settings.admins,
+        sources=tuple(source.name for source in settings.sources),
         readers_of={name: base.readers for name, base in settings.all_knowledge_bases.items()},
         channels={
             channel.id: ChannelRule(respond=channel.respond, knowledge_bases=channel.knowledge_bases)

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Collection, Sequence
 
 from bots.rendering.clean import clean_line
 from bots.rendering.tree import Block, Document, ItemList, ListItem, Paragraph, Styled, Text
@@ -22,9 +23,10 @@ log = logging.getLogger(__name__)
 class Syncs:
     """The runs that were asked for in chats."""
 
-    def __init__(self, backend: Backend) -> None:
-        """Run them by ``backend``."""
+    def __init__(self, backend: Backend, sources: Sequence[str]) -> None:
+        """Run them by ``backend``; ``sources`` are the names there are."""
         self._backend = backend
+        self._sources = sources
         self._running: set[asyncio.Task[list[SyncReport]]] = set()
 
     async def run(self, asked: str, language: str, *, private: bool) -> Document:
@@ -33,7 +35,7 @@ class Syncs:
         Where the reply is not ``private`` it tells only that they run: a report names sources and documents, which
         those who see it may not be allowed to read.
         """
-        names = tuple(asked.replace(",", " ").split())
+        names = named(asked, self._sources)
         task = asyncio.create_task(self._reports(names))
         self._running.add(task)
         task.add_done_callback(self._ended)
@@ -66,6 +68,20 @@ class Syncs:
             log.warning("a sync that was asked for in a chat: %s", error)
             if not isinstance(error, CitebotError):
                 log.error("it failed", exc_info=error)
+
+
+def named(asked: str, sources: Collection[str]) -> tuple[str, ...]:
+    """Return the names in what somebody typed, parted by commas or blanks, which names of ``sources`` may also hold."""
+    if asked.strip() in sources:
+        return (asked.strip(),)
+    found: dict[str, None] = {}
+    for part in asked.split(","):
+        words = part.split()
+        while words:
+            end = next((end for end in range(len(words), 1, -1) if " ".join(words[:end]) in sources), 1)
+            found[" ".join(words[:end])] = None
+            del words[:end]
+    return tuple(found)
 
 
 def _item(report: SyncReport, language: str) -> ListItem:

@@ -340,6 +340,10 @@ class Turns(Generic[R]):
         """Return what these readers may ask in the conversation's channel."""
         return self._options.asked_in(conversation, readers)
 
+    def sources(self, person: str) -> tuple[str, ...]:
+        """Return the sources that somebody may sync: an admin all."""
+        return self._options.sources if person in self._options.admins else ()
+
     def language(self, told: str, text: str = "") -> str:
         """Return in which language somebody reads our own sentences: the settings' one, else their own."""
         return language_for(text, told, self._options.language)

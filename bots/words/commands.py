@@ -84,22 +84,57 @@ _DESCRIPTIONS: dict[str, tuple[str, str, str, str, str, str]] = {
     ),
 }
 
-_OPTIONS: dict[str, tuple[str, str, str]] = {
+_OPTIONS: dict[str, tuple[str, str, str, str]] = {
     # In the order of Option.
-    "en": ("Your question", "Where to look; left out: everywhere you may read", "Show the answer to you alone"),
-    "zh": ("您的问题", "在哪里查找；留空则查找您可读的全部内容", "仅向您显示回答"),
-    "de": ("Deine Frage", "Wo gesucht wird; ohne Angabe überall, wo du lesen darfst", "Die Antwort nur dir zeigen"),
-    "fr": ("Votre question", "Où chercher ; par défaut, partout où vous pouvez lire", "Vous seul voyez la réponse"),
-    "es": ("Tu pregunta", "Dónde buscar; por defecto, en todo lo que puedes leer", "Mostrar la respuesta solo a ti"),
-    "ja": ("質問", "検索する場所（省略時は閲覧できるすべて）", "回答を自分だけに表示する"),
-    "ko": ("질문", "찾을 곳 (비우면 읽을 수 있는 모든 곳)", "답변을 나에게만 표시"),
-    "pt": ("A sua pergunta", "Onde procurar; por omissão, em tudo o que pode ler", "Mostrar a resposta só a si"),
-    "ru": ("Ваш вопрос", "Где искать; по умолчанию везде, где вам можно читать", "Показать ответ только вам"),
+    "en": (
+        "Your question",
+        "Where to look; left out: everywhere you may read",
+        "Show the answer to you alone",
+        "Names of sources; left out: all",
+    ),
+    "zh": ("您的问题", "在哪里查找；留空则查找您可读的全部内容", "仅向您显示回答", "来源的名称；留空则为全部"),
+    "de": (
+        "Deine Frage",
+        "Wo gesucht wird; ohne Angabe überall, wo du lesen darfst",
+        "Die Antwort nur dir zeigen",
+        "Namen von Quellen; ohne Angabe alle",
+    ),
+    "fr": (
+        "Votre question",
+        "Où chercher ; par défaut, partout où vous pouvez lire",
+        "Vous seul voyez la réponse",
+        "Noms de sources ; par défaut, toutes",
+    ),
+    "es": (
+        "Tu pregunta",
+        "Dónde buscar; por defecto, en todo lo que puedes leer",
+        "Mostrar la respuesta solo a ti",
+        "Nombres de fuentes; por defecto, todas",
+    ),
+    "ja": (
+        "質問",
+        "検索する場所（省略時は閲覧できるすべて）",
+        "回答を自分だけに表示する",
+        "読み込む文書の名前（省略時はすべて）",
+    ),
+    "ko": ("질문", "찾을 곳 (비우면 읽을 수 있는 모든 곳)", "답변을 나에게만 표시", "출처 이름 (비우면 모두)"),
+    "pt": (
+        "A sua pergunta",
+        "Onde procurar; por omissão, em tudo o que pode ler",
+        "Mostrar a resposta só a si",
+        "Nomes de fontes; por omissão, todas",
+    ),
+    "ru": (
+        "Ваш вопрос",
+        "Где искать; по умолчанию везде, где вам можно читать",
+        "Показать ответ только вам",
+        "Имена источников; по умолчанию все",
+    ),
 }
 
 LANGUAGES = tuple(_DESCRIPTIONS)
 
-Option = Literal["question", "knowledge_base", "private"]
+Option = Literal["question", "knowledge_base", "private", "source"]
 OPTIONS: tuple[Option, ...] = get_args(Option)
 
 

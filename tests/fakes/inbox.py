@@ -29,6 +29,7 @@ class Kept:
     sharing: list[tuple[str, bool]] = field(default_factory=list)
     """How sharing an answer ended."""
     bases: tuple[str, ...] = ()
+    syncable: dict[str, tuple[str, ...]] = field(default_factory=dict)
     completed_in: list[ConversationKey] = field(default_factory=list)
     completed_for: list[frozenset[str]] = field(default_factory=list)
     greeting: View | None = None
@@ -109,6 +110,9 @@ class Kept:
         self.completed_in.append(conversation)
         self.completed_for.append(readers)
         return self.bases
+
+    def sources(self, person: str) -> tuple[str, ...]:
+        return self.syncable.get(person, ())
 
     def language(self, told: str, text: str = "") -> str:
         return language_for(text, told, self.fixed)

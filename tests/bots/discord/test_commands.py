@@ -211,6 +211,24 @@ async def test_knowledge_bases_are_completed_from_what_may_be_read(scene: Scene)
     assert f"discord:@{ASKER}" in scene.inbox.completed_for[-1]
 
 
+async def test_names_of_sources_are_completed_for_admins(scene: Scene) -> None:
+    scene.inbox.syncable = {f"discord:@{ASKER}": ("handbook", "wiki")}
+
+    async def completed(typed: str) -> list[str]:
+        one = scene.server.interactions.of(await scene.server.complete(CHANNEL, "sync", "source", typed))
+        await until(lambda: one.answered)
+        return [choice["value"] for choice in one.completions]
+
+    assert await completed("") == ["handbook", "wiki"]
+    assert await completed("HAND") == ["handbook"]
+    assert await completed("wiki, ha") == ["wiki, handbook"]
+    assert await completed("wiki,") == ["wiki, handbook"]
+    scene.inbox.syncable = {}
+    assert await completed("") == []
+    _, incoming = await asked(scene, "sync", source="wiki, handbook")
+    assert (incoming.command, incoming.text) == ("sync", "wiki, handbook")
+
+
 async def answered(scene: Scene, *buttons: Button, prompts: tuple[str, ...] = ()) -> Json:
     """Return an answer that stands in the channel."""
     await scene.ask()

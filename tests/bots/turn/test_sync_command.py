@@ -8,7 +8,7 @@ import pytest
 
 from bots.platform import Asker
 from bots.requests import Event, Request, Sync
-from bots.turn.syncing import WAIT
+from bots.turn.syncing import WAIT, named
 from bots.words.sentences import word
 from ragcore.errors import ConfigError
 from ragcore.reports import FailedDocument, SyncProgress, SyncReport
@@ -124,3 +124,24 @@ def test_a_process_that_ends_breaks_it_off() -> None:
         assert (len(model.synced), model.ended) == (1, 0)
 
     run(talk())
+
+
+SOURCES = ("wiki", "notes", "Staff handbook", "Staff", "a, b")
+
+
+@pytest.mark.parametrize(
+    ("typed", "names"),
+    [
+        ("", ()),
+        ("wiki notes", ("wiki", "notes")),
+        ("wiki,notes wiki", ("wiki", "notes")),
+        ("Staff handbook", ("Staff handbook",)),
+        ("Staff wiki", ("Staff", "wiki")),
+        ("wiki Staff  handbook notes", ("wiki", "Staff handbook", "notes")),
+        ("a, b", ("a, b",)),
+        ("nonsense, Staff handbook", ("nonsense", "Staff handbook")),
+    ],
+)
+def test_names_are_found_in_what_is_typed(typed: str, names: tuple[str, ...]) -> None:
+    assert named(typed, SOURCES) == names
+    assert named(f"  {typed} ", SOURCES) == names
