@@ -24,6 +24,7 @@ from connectors.patterns import Selection
 
 _BATCH = 64  # files between two checkpoints
 _BATCH_BYTES = 16_000_000
+_SIGN = 10_000  # files between two signs of life
 _UNTOLD = 4_000_000  # bytes that a file of unknown size is reckoned with
 
 # A text that begins as a piece of a web page is one.
@@ -61,6 +62,7 @@ class FilesConnector:
     async def _changes(self, cursor: str | None, known: Mapping[str, str]) -> AsyncGenerator[Change, None]:
         due: list[Found] = []
         walked: list[Found | Blocked] = []
+        count = 0
         async for spot in self._place.files(self._selection()):
             if self._place.lists_dearly:
                 walked.append(spot)
@@ -70,6 +72,9 @@ class FilesConnector:
                 self._lines.keep_single(spot)
             else:
                 due.append(spot)
+            count += 1
+            if count % _SIGN == 0:
+                yield Estimate(documents=len(due))  # a sign of life: a walk of millions of files takes long
         line_files = [file for file in due if is_line_file(file)]
         due = [file for file in due if not is_line_file(file)]
         yield Estimate(documents=len(due))

@@ -3,12 +3,12 @@
 A JSONL file that is as the cursor remembers it, with every line of it indexed, isn't opened.
 """
 
-import asyncio
 import json
 from bisect import bisect_left
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal
 
 from connectors.base import Failure, Origin, SourceDocument
@@ -16,6 +16,7 @@ from connectors.files.jsonl import ENDINGS, BrokenLine, LineDocument, documents_
 from connectors.files.pages import in_pages
 from connectors.files.place import Found, Place, Unread
 from connectors.files.reading import unreadable
+from connectors.files.threads import in_thread
 
 BATCH = 64  # lines between two checkpoints
 _PAGE = 1_000  # lines looked at in a thread before others may run
@@ -175,7 +176,7 @@ class LineFiles:
                 yield copy
                 return
             try:
-                if not await asyncio.to_thread(holds_documents, copy):
+                if not await in_thread(partial(holds_documents, copy)):
                     yield ONE_DOCUMENT
                     return
                 async for page in in_pages(documents_from_jsonl(copy), size):

@@ -1,6 +1,8 @@
-"""A folder of this machine as a place: its walk keeps the rules about links, and a file's times are its version."""
+"""A folder of this machine as a place: its walk keeps the rules about links, and a file's times are its version.
 
-import asyncio
+It may lie on a share that answers no more: what waits for it then must not take the threads that all else shares.
+"""
+
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -9,6 +11,7 @@ from pathlib import Path
 from connectors.files.pages import in_pages
 from connectors.files.place import Blocked, Found, Unread, Whole, too_large
 from connectors.files.reading import read_whole
+from connectors.files.threads import in_thread
 from connectors.files.walk import FileEntry, Walk, version_of
 from connectors.patterns import Selection
 
@@ -39,7 +42,7 @@ class LocalPlace:
 
     async def read(self, files: Sequence[Found], *, limit: int) -> list[Whole | Unread]:
         """Return the files' contents, read in one thread."""
-        return await asyncio.to_thread(lambda: [self._read(file, limit) for file in files])
+        return await in_thread(lambda: [self._read(file, limit) for file in files])
 
     @asynccontextmanager
     async def copied(self, file: Found) -> AsyncIterator[Path | Unread]:
@@ -48,7 +51,7 @@ class LocalPlace:
 
     async def is_unchanged(self, file: Found) -> bool:
         """Tell whether the file stands as it was found; OSError as it comes."""
-        status = await asyncio.to_thread(Path(file.where).stat)
+        status = await in_thread(Path(file.where).stat)
         return bool(file.version) and file.version == version_of(status, salt=self.salt)
 
     def url(self, file: Found) -> str:

@@ -8,13 +8,15 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 
 import pytest
 
+from connectors.base import Estimate
 from connectors.files import walk
 from connectors.files.place import Unread
 from connectors.files.reading import read_whole
-from tests.connectors.helpers import collect, files, listed, names, put
+from tests.connectors.helpers import collect, files, known_of, listed, names, put
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -192,3 +194,26 @@ async def test_what_cannot_be_looked_at_is_not_taken_for_gone(tmp_path, monkeypa
     assert os.strerror(number) in failures["s:far"].reason
     ids, failures = await listed(files(tmp_path / "far"))
     assert (ids, failures.keys(), failures["s:b.md"].covers) == (set(), {"s:b.md"}, "")
+
+
+async def test_a_share_that_answers_no_more_takes_no_thread_from_others(tmp_path, monkeypatch):
+    put(tmp_path, "a.md")
+    answers = threading.Event()
+    real = walk._listed
+    monkeypatch.setattr(walk, "_listed", lambda folder: answers.wait(60) and real(folder))
+    for _ in range(40):  # more than the threads that asyncio shares out
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(collect(files(tmp_path).changes(None, {})), 0.01)
+    assert await asyncio.wait_for(asyncio.to_thread(lambda: "free"), 5) == "free"
+    answers.set()
+    documents, _, _, _ = await collect(files(tmp_path).changes(None, {}))
+    assert documents.keys() == {"s:a.md"}
+
+
+async def test_a_long_walk_is_never_silent_for_long(tmp_path, monkeypatch):
+    monkeypatch.setattr("connectors.files.connector._SIGN", 3)
+    for number in range(10):
+        put(tmp_path, f"{number}.md")
+    documents, _, _, _ = await collect(files(tmp_path).changes(None, {}))
+    told = [change async for change in files(tmp_path).changes(None, known_of(documents))]
+    assert len([change for change in told if isinstance(change, Estimate)]) == 4

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from connectors.files.remote.threads import Pulse
+from connectors.files.threads import Pulse
 
 
 class TooMuch(Exception):

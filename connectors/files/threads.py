@@ -1,6 +1,7 @@
 """Blocking calls in threads that nobody has to wait for: a server that hangs holds neither its source nor the exit."""
 
 import asyncio
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -23,6 +24,11 @@ class Pulse:
     def beat(self) -> None:
         """Tell that the call got on."""
         self.at = time.monotonic()
+
+
+async def in_thread(function: Callable[[], T]) -> T:
+    """Return what a blocking function returns, or raise what it raises, from such a thread; it may be given up."""
+    return await Threads(most=1).call(function, patience=math.inf)
 
 
 class Threads:
