@@ -3,6 +3,7 @@
 https://docs.github.com/en/graphql/guides/using-the-graphql-api-for-discussions
 """
 
+import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -145,7 +146,7 @@ class DiscussionReader:
                 async for reply in self._replies(comment):
                     parts.append(_part(reply, "in reply"))
             if not found.comments.pageInfo.hasNextPage or found.comments.pageInfo.endCursor == after:
-                return self._made(found, parts)
+                return await asyncio.to_thread(self._made, found, parts)
             after = found.comments.pageInfo.endCursor
 
     def _made(self, found: Discussion, parts: Sequence[Part]) -> SourceDocument:

@@ -11,6 +11,8 @@ from ragcore.errors import SourceAuthError, SourceError, SourceGone, SourceRateL
 
 WAIT = 60.0
 """Seconds to wait where GitHub doesn't tell how long: it asks for a minute at least."""
+_LIMITS = ("rate limit", "abuse detection")
+"""What a refusal says that is only about how much was asked; an older server says the latter."""
 _UNREACHABLE = "check its name; to a token that may not read it, and without one, a private repository looks the same"
 
 
@@ -48,7 +50,12 @@ def message(content: bytes) -> str:
 
 def _is_limit(reply: Reply, said: str) -> bool:
     is_used_up = reply.headers.get("X-RateLimit-Remaining") == "0"
-    return reply.status == 429 or is_used_up or "Retry-After" in reply.headers or "rate limit" in said.lower()
+    return (
+        reply.status == 429
+        or is_used_up
+        or "Retry-After" in reply.headers
+        or any(words in said.lower() for words in _LIMITS)
+    )
 
 
 def _mend(reply: Reply) -> str:

@@ -65,9 +65,12 @@ class TreeEntry(_Reply):
 
 
 class Tree(_Reply):
-    """A folder, or with ``recursive`` all that is in it; ``truncated``: there is more than GitHub lists at once."""
+    """A folder, or with ``recursive`` all that is in it; ``truncated``: there is more than GitHub lists at once.
 
-    tree: list[TreeEntry]
+    Its entries may be 100,000, and are checked bit by bit (``ENTRIES``).
+    """
+
+    tree: list[Any]
     truncated: bool = False
 
 
@@ -208,6 +211,7 @@ REPOSITORY = TypeAdapter(Repository)
 BRANCH = TypeAdapter(Branch)
 BRANCHES = TypeAdapter(list[BranchName])
 TREE = TypeAdapter(Tree)
+ENTRIES = TypeAdapter(list[TreeEntry])
 ISSUE = TypeAdapter(Issue)
 ISSUES = TypeAdapter(list[Issue])
 COMMENTS = TypeAdapter(list[Comment])

@@ -5,6 +5,7 @@ was. Besides the list of all is walked, each page under the condition that it ha
 whatever the question by time has missed.
 """
 
+import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -208,7 +209,8 @@ class Threads:
             return None
         scope.mishaps.passed()
         stamp = self._stamp(issue).with_newest(conversation.newest)
-        document = conversation.document(version=stamp.version)
+        # A long comment takes a third of a second to look through.
+        document = await asyncio.to_thread(conversation.document, version=stamp.version)
         self._read[document.id] = stamp
         return scope.known(document)
 

@@ -4,14 +4,19 @@ A tree is asked for with all that is in it; GitHub cuts that off at 100,000 entr
 (https://docs.github.com/en/rest/git/trees). Then it is asked for alone, and each folder in it likewise.
 """
 
-from collections.abc import AsyncGenerator
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from connectors.github.replies import TREE, Tree, TreeEntry
+from connectors.github.api import checked
+from connectors.github.replies import ENTRIES, TREE, Tree, TreeEntry
 from connectors.github.scope import Scope
 from connectors.patterns import Selection
 from ragcore.errors import SourceBadReply
 
+_SLICE = 1_000
+"""Entries that are checked at once: what checks them lets nothing else run meanwhile."""
 _EMPTY = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 """Git's hash of a folder with nothing in it, which is nowhere kept."""
 _FILES = frozenset({"100644", "100755", "100664"})
@@ -20,7 +25,7 @@ _FILES = frozenset({"100644", "100755", "100664"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A file: its path, Git's hash of its content, and its size in bytes where that is told."""
+    """A file or folder: its path, Git's hash of its content, and the size of a file in bytes where that is told."""
 
     path: str
     sha: str
@@ -40,21 +45,30 @@ class Trees:
             return
         found = await self._asked(f"{sha}?recursive=1")
         if not found.truncated:
-            for entry in found.tree:
-                path = folder + entry.path
-                if _is_file(entry) and self.selection.reaches(path):
-                    yield Entry(path=path, sha=entry.sha, size=entry.size)
+            for entry in (await asyncio.to_thread(self._picked, found.tree, folder))[0]:
+                yield entry
             return
         found = await self._asked(sha)
         if found.truncated:
             yield folder
-        for entry in found.tree:
-            path = folder + entry.path
-            if _is_file(entry) and self.selection.reaches(path):
-                yield Entry(path=path, sha=entry.sha, size=entry.size)
-            elif entry.type == "tree" and self.selection.reaches_folder(path):
-                async for inner in self.walk(entry.sha, f"{path}/"):
-                    yield inner
+        files, folders = await asyncio.to_thread(self._picked, found.tree, folder)
+        for entry in files:
+            yield entry
+        for inner in folders:
+            async for spot in self.walk(inner.sha, f"{inner.path}/"):
+                yield spot
+
+    def _picked(self, told: Sequence[Any], folder: str) -> tuple[list[Entry], list[Entry]]:
+        """Return the files, and the folders, that are selected: half a second's work for 100,000, so for a thread."""
+        files, folders = list[Entry](), list[Entry]()
+        for first in range(0, len(told), _SLICE):
+            for entry in checked(ENTRIES, told[first : first + _SLICE], self.scope.options.url):
+                found = Entry(path=folder + entry.path, sha=entry.sha, size=entry.size)
+                if _is_file(entry) and self.selection.reaches(found.path):
+                    files.append(found)
+                elif entry.type == "tree" and self.selection.reaches_folder(found.path):
+                    folders.append(found)
+        return files, folders
 
     async def _asked(self, sha: str) -> Tree:
         got = await self.scope.api.get(TREE, f"{self.scope.path}/git/trees/{sha}")

@@ -43,8 +43,9 @@ async def test_without_a_token_the_lower_limit_is_named_with_its_mend(server, tm
 
 @pytest.mark.parametrize("status", [403, 429])
 @pytest.mark.parametrize(("headers", "wait"), [({"Retry_After": "37"}, 37.0), ({}, 60.0)])
-async def test_a_secondary_limit_is_waited_for(server, tmp_path, status, headers, wait):
-    said = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
+@pytest.mark.parametrize("what", ["exceeded a secondary rate limit", "triggered an abuse detection mechanism"])
+async def test_a_secondary_limit_is_waited_for(server, tmp_path, status, headers, wait, what):
+    said = f"You have {what}. Please wait a few minutes before you try again."
     server.fault = lambda path: refusal(status, said, **headers) if "/issues" in path else None
     with pytest.raises(SourceRateLimited) as limited:
         await Runs(server, tmp_path, **ALL)()
@@ -114,6 +115,14 @@ async def test_an_answer_of_another_form_is_a_typed_fault(server, tmp_path, answ
     with pytest.raises(kind) as fault:
         await runs()
     assert type(fault.value) is kind
+
+
+async def test_a_list_of_files_with_one_of_another_form_is_no_list(server, tmp_path):
+    entry = {"path": "a.md", "mode": "100644", "type": "blob", "sha": "1" * 40, "size": 1}
+    told = {"tree": [entry] * 1_500 + [{"path": "b.md"}], "truncated": False}
+    server.fault = lambda path: web.json_response(told) if "/git/trees/" in path else None
+    with pytest.raises(SourceBadReply, match="did not answer as GitHub does"):
+        await Runs(server, tmp_path, **FILES)()
 
 
 async def test_a_question_that_the_server_does_not_know_is_told(server, tmp_path):
