@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from pydantic import BaseModel, ConfigDict, SecretStr
+from pydantic import BaseModel, ConfigDict, SecretBytes, SecretStr
 
 from ragcore.types import Permalink, SourceDocument
 
@@ -143,11 +143,20 @@ class Options(BaseModel):
 
 def all_settings(options: Options) -> str:
     """Return a fingerprint of all settings of a source, its secrets among them."""
-    told = [
-        f"{name}={value.get_secret_value() if isinstance(value, SecretStr) else value!r}"
-        for name, value in sorted(options)
-    ]
+    told = [f"{name}={_revealed(value)!r}" for name, value in sorted(options)]
     return hashlib.sha256("\n".join(told).encode("utf-8", "replace")).hexdigest()
+
+
+def _revealed(value: object) -> object:
+    """Return a setting with its secrets in the clear, also those in tables, lists and models within it."""
+    if isinstance(value, SecretStr | SecretBytes):
+        return value.get_secret_value()
+    if isinstance(value, BaseModel | Mapping):
+        pairs = value if isinstance(value, BaseModel) else value.items()
+        return sorted((str(name), _revealed(inner)) for name, inner in pairs)
+    if isinstance(value, list | tuple):
+        return [_revealed(inner) for inner in value]
+    return sorted(map(repr, map(_revealed, value))) if isinstance(value, set | frozenset) else value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

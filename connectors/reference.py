@@ -31,7 +31,8 @@ last good version stays. One that was emptied is named, too, and what stood in i
 
 A source that asks to wait is waited for. One that fails is tried again after 5 minutes, then later and later, up to 6
 hours apart. One that refuses its credential pauses, and admins are told once: it goes on when the credential in the
-settings changes, or after a `citebot sync SOURCE` that works. One without a sign of life for ten minutes is given up
+settings changes, or after a `citebot sync SOURCE` that works (one that `${NAME}` takes from the environment is read
+when `citebot run` starts: restart it, and the source goes on). One without a sign of life for ten minutes is given up
 until its next turn. `citebot sources` tells how each stands; an answer that rests on a source which has missed three of
 its runs says when that was last read.
 

@@ -4,8 +4,9 @@ import sys
 import types
 
 import pytest
+from pydantic import BaseModel, Field, SecretStr
 
-from connectors.base import Options, Origin, SourceType
+from connectors.base import Options, Origin, SourceType, all_settings
 from connectors.files import FILES, FilesConnector
 from connectors.reference import sources_reference
 from connectors.registry import BUILT_IN, connect, options_model, source_type, type_names
@@ -66,3 +67,31 @@ def test_the_reference_is_up_to_date():
 def test_every_key_is_described():
     for name in BUILT_IN:
         assert all(field.description for field in options_model(name).model_fields.values())
+
+
+class Inner(BaseModel):
+    token: SecretStr
+
+
+class Kept(Options):
+    password: SecretStr = SecretStr("a")
+    headers: dict[str, SecretStr] = Field(default_factory=dict)
+    keys: tuple[SecretStr, ...] = ()
+    scopes: frozenset[str] = frozenset()
+    inner: Inner | None = None
+
+
+def test_a_secret_counts_wherever_it_stands_in_the_settings() -> None:
+    """A source that pauses goes on when any of them changes."""
+    told = [
+        Kept(),
+        Kept(password=SecretStr("b")),
+        *(Kept(headers={"Authorization": SecretStr(text)}) for text in "ab"),
+        *(Kept(keys=(SecretStr(text),)) for text in "ab"),
+        *(Kept(inner=Inner(token=SecretStr(text))) for text in "ab"),
+    ]
+    prints = [all_settings(options) for options in told]
+    assert len(set(prints)) == len(told)
+    assert prints == [all_settings(options.model_copy(deep=True)) for options in told]
+    headers = {"a": SecretStr("1"), "b": SecretStr("2")}
+    assert all_settings(Kept(headers=headers)) == all_settings(Kept(headers=dict(reversed(headers.items()))))
