@@ -38,6 +38,7 @@ class WebConnector:
     origin: Origin
     options: WebOptions
     _finished: Crawl | None = field(init=False, default=None)
+    _limited: set[str] = field(init=False, default_factory=set)
 
     async def changes(self, cursor: str | None, known: Mapping[str, str]) -> AsyncIterator[Change]:
         """Yield every page whose version isn't the known one, as the crawl comes to it."""
@@ -122,7 +123,7 @@ class WebConnector:
 
     def _crawl(self, site: Site, memory: Memory) -> Crawl:
         starts = [normalised(url, ignored=site.scope.ignored) for url in self.options.start_urls]
-        return Crawl(site=site, memory=memory, starts=starts)
+        return Crawl(site=site, memory=memory, starts=starts, limited=self._limited)
 
 
 @dataclass(slots=True)

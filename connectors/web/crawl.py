@@ -6,7 +6,7 @@ depends on the site alone, and not on which answer was first.
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence, Sized
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
@@ -18,7 +18,14 @@ from connectors.web.addresses import twin
 from connectors.web.site import Site, Visit
 from connectors.web.sitemaps import Sitemaps
 from connectors.web.state import Kind, Memory, Record
-from ragcore.errors import SourceAuthError, SourceBadReply, SourceError, SourceGone, SourceUnreachable
+from ragcore.errors import (
+    SourceAuthError,
+    SourceBadReply,
+    SourceError,
+    SourceGone,
+    SourceRateLimited,
+    SourceUnreachable,
+)
 from ragcore.types import SourceDocument
 
 _MOST_REDIRECTS = 10
@@ -36,11 +43,16 @@ class _Entry:
 
 @dataclass(slots=True, kw_only=True)
 class Crawl:
-    """A crawl, and what it found. ``memory`` holds what earlier ones did."""
+    """A crawl, and what it found. ``memory`` holds what earlier ones did.
+
+    ``limited`` are the addresses at which crawls of this run were asked to wait, which they add to: these come last, so
+    that one which always asks to wait keeps no other from being read.
+    """
 
     site: Site
     memory: Memory
     starts: Sequence[str]
+    limited: set[str] = field(default_factory=set)
     found: dict[str, Record] = field(default_factory=dict)
     failures: dict[str, Failure] = field(default_factory=dict)
     news: int = 0
@@ -50,6 +62,7 @@ class Crawl:
     _listed: dict[str, str] = field(init=False, default_factory=dict)
     """The pages that sitemaps name, with the date that they tell for each."""
     _queue: deque[_Entry] = field(init=False, default_factory=deque)
+    _late: deque[_Entry] = field(init=False, default_factory=deque)
     _queued: dict[str, str] = field(init=False, default_factory=dict)
     _addresses: set[str] = field(init=False, default_factory=set)
     _twins: dict[str, list[_Entry]] = field(init=False, default_factory=dict)
@@ -112,21 +125,35 @@ class Crawl:
     async def _visits(self) -> AsyncGenerator[tuple[_Entry, Visit], None]:
         running: deque[tuple[_Entry, asyncio.Task[Visit]]] = deque()
         try:
-            while self._queue or running:
-                while self._queue and len(running) < self.site.options.connections and not self.is_full:
-                    entry = self._queue.popleft()
+            while self._queue or self._late or running:
+                while self._is_next(running) and len(running) < self.site.options.connections and not self.is_full:
+                    entry = (self._queue or self._late).popleft()
                     self._asked += 1
                     running.append((entry, asyncio.create_task(self._visit(entry.url))))
                 if not running:
                     return
                 entry, task = running[0]
-                visit = await task
+                visit = await self._patient(entry, task)
                 running.popleft()
                 yield entry, visit
         finally:
             for _, task in running:
                 task.cancel()
             await asyncio.gather(*(task for _, task in running), return_exceptions=True)
+
+    def _is_next(self, running: Sized) -> bool:
+        """Tell whether an address is to be asked now: a late one once nothing else may come."""
+        return bool(self._queue or (self._late and not running))
+
+    async def _patient(self, entry: _Entry, task: "asyncio.Task[Visit]") -> Visit:
+        """Return a visit; one of an address that asks to wait although it was waited has failed."""
+        try:
+            return await task
+        except SourceRateLimited as error:
+            if entry.url not in self.limited or entry.is_start:
+                self.limited.add(entry.url)
+                raise
+            return Visit(url=entry.url, error=SourceError(error.reason, mend="put it into `exclude` if it always does"))
 
     @property
     def is_full(self) -> bool:
@@ -223,7 +250,7 @@ class Crawl:
             self._twins.setdefault(first, []).append(entry)
             return
         self._addresses.add(entry.url)
-        self._queue.append(entry)
+        (self._late if entry.url in self.limited and not entry.is_start else self._queue).append(entry)
 
     def _count_silence(self, visit: Visit) -> None:
         if not isinstance(visit.error, SourceUnreachable):
@@ -281,7 +308,7 @@ class Crawl:
                 yield self.failures[url]
 
     def _capped(self) -> Iterator[Failure]:
-        if self._queue:
+        if self._queue or self._late:
             place = (*self.starts, *self.site.options.sitemaps)[0]
             most = self.site.options.max_pages
             yield Failure(

@@ -9,7 +9,8 @@ from aiohttp import web as web_server
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from connectors.base import Checkpoint
+from connectors.base import Checkpoint, Failure
+from connectors.sync.patience import Patient
 from connectors.web.state import Kind, Memory, Record
 from ragcore.errors import SourceAuthError, SourceRateLimited
 from ragcore.types import SourceDocument
@@ -227,6 +228,30 @@ async def test_a_crawl_that_must_wait_goes_on_where_it_was(site):
     assert not failures
     assert len(rest) == 50
     assert len(site.asked) == 50, "what was seen before isn't asked for again"
+
+
+async def test_a_page_that_always_asks_to_wait_keeps_no_other_from_being_read(site):
+    wide(site, 20)
+    site.page("/", linked("/3", "/limited", "/also", *(f"/{number}" for number in range(20))))
+    site.page("/also", linked("/behind"))
+    site.page("/behind", linked())
+    site.raises("/limited", 429, Retry_After="7")
+    waited = []
+
+    async def sleep(seconds):
+        waited.append(seconds)
+
+    connector = web(site, connections=1)
+    changes = [change async for change in Patient(connector, sleep=sleep).changes(None, {})]
+    assert waited == [7]
+    assert len([change for change in changes if isinstance(change, SourceDocument)]) == 23
+    (failure,) = [change for change in changes if isinstance(change, Failure)]
+    assert failure.id == f"s:{site.url('/limited')}"
+    assert "asks to wait" in failure.reason
+    assert site.asked.count("/limited") == 2
+    assert site.asked[-1] == "/limited"
+    ids, failures = await listed(connector)
+    assert (len(ids), failures.keys()) == (23, {failure.id})
 
 
 async def test_a_crawl_that_broke_off_looks_again_at_what_it_had_seen(site):
