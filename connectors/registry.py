@@ -23,6 +23,7 @@ BUILT_IN: Mapping[str, str] = MappingProxyType(
     {
         "files": "connectors.files:FILES",
         "github": "connectors.github:GITHUB",
+        "slack": "connectors.slack:SLACK",
         "sql": "connectors.sql:SQL",
         "web": "connectors.web:WEB",
     }

@@ -32,7 +32,11 @@ class Events:
 
     def tell_message(self, place: Channel, message: Json) -> None:
         """Deliver the events of a message: a mention comes twice, under two ids."""
-        if place.kind == "channel" and f"<@{self._world.user}>" in message["text"] and not message.get("bot_id"):
+        if (
+            place.kind in {"channel", "group"}
+            and f"<@{self._world.user}>" in message["text"]
+            and not message.get("bot_id")
+        ):
             self.emit({**message, "type": "app_mention", "channel": place.id}, shared=place.shared)
         if place.has_bot:
             self.emit({**message, "channel": place.id, "channel_type": place.kind}, shared=place.shared)

@@ -8,6 +8,18 @@ Json = dict[str, Any]
 
 MAX_UPDATE_TEXT = 4_000
 RESPONSES = 5
+_HISTORY = {"channel": "channels:history", "group": "groups:history", "im": "im:history", "mpim": "mpim:history"}
+_READ = {"channel": "channels:read", "group": "groups:read", "im": "im:read", "mpim": "mpim:read"}
+SCOPES_BY_KIND = {
+    "conversations.history": _HISTORY,
+    "conversations.replies": _HISTORY,
+    "conversations.info": _READ,
+    "conversations.members": _READ,
+}
+"""The scope that reading a channel of each kind takes."""
+SCOPES = {"users.info": "users:read", "users.list": "users:read", "usergroups.list": "usergroups:read"}
+SCOPES_BY_TYPE = {"public_channel": "channel", "private_channel": "group", "im": "im", "mpim": "mpim"}
+TYPED = frozenset({"conversations.list", "users.conversations"})
 TRIGGER_SECONDS = 3.0
 
 
@@ -20,6 +32,17 @@ class Refused(Exception):
         self.status = status
         self.wait = wait
         self.more = more
+
+
+def check_scopes(method: str, params: Json, kind: str, granted: tuple[str, ...]) -> None:
+    """Raise Refused for a call of a reading method without its scope; ``kind`` is that of the channel it names."""
+    needed = {SCOPES.get(method), SCOPES_BY_KIND.get(method, {}).get(kind)} - {None}
+    if method in TYPED:
+        types = str(params.get("types") or "public_channel").split(",")
+        needed = {_READ[SCOPES_BY_TYPE[one]] for one in types}
+    missing = sorted(scope for scope in needed if scope is not None and scope not in granted)
+    if missing:
+        raise Refused("missing_scope", needed=",".join(missing), provided=",".join(granted))
 
 
 def content(params: Json, most_text: int | None = None) -> Json:

@@ -11,7 +11,7 @@ from tests.servers.slack.agents import Agents
 from tests.servers.slack.conversations import Conversations
 from tests.servers.slack.events import Events
 from tests.servers.slack.messages import Messages
-from tests.servers.slack.rules import Json, Refused
+from tests.servers.slack.rules import Json, Refused, check_scopes
 from tests.servers.slack.sockets import Sockets
 from tests.servers.slack.streams import Streams
 from tests.servers.slack.views import Views
@@ -44,8 +44,11 @@ class WebApi:
             "conversations.history": (conversations.history, "read"),
             "conversations.replies": (conversations.replies, "read"),
             "conversations.info": (conversations.info, "read"),
+            "conversations.list": (conversations.list, "start"),
             "conversations.members": (conversations.members, "append"),
             "conversations.open": (conversations.open, "read"),
+            "usergroups.list": (conversations.groups, "start"),
+            "users.conversations": (conversations.mine, "read"),
             "users.info": (conversations.user, "append"),
             "users.list": (conversations.users, "start"),
             "files.info": (conversations.file, "append"),
@@ -55,7 +58,11 @@ class WebApi:
         method = request.match_info["method"]
         params = await _params(request)
         self._world.calls.append((time.monotonic(), method, params))
-        fault = self._world.faults.take(method)
+        if self._world.html:
+            return web.Response(text="<!doctype html><title>Log in</title>", content_type="text/html")
+        goes_on = params.get("cursor") or params.get("latest")
+        fault = self._world.faults.take(f"{method} again") if goes_on else None
+        fault = fault or self._world.faults.take(method)
         if fault is not None and fault.delay:
             await asyncio.sleep(fault.delay)
         if fault is not None and not fault.done and (fault.status != 200 or fault.error):
@@ -96,6 +103,9 @@ class WebApi:
         call, tier = self._methods[method]
         if tier:
             self._world.pace(method, getattr(self._world.rates, tier), self._world.rates.minute)
+        if self._world.scopes is not None:
+            place = self._world.channels.get(params.get("channel", ""))
+            check_scopes(method, params, place.kind if place else "", self._world.scopes)
         return await call(params)
 
     async def _auth_test(self, params: Json) -> Json:
@@ -103,6 +113,7 @@ class WebApi:
             "team_id": self._world.team,
             "user_id": self._world.user,
             "bot_id": self._world.bot_id,
+            "url": "https://local.slack.com/",
             "team": "Local",
             "user": "citebot",
             **({"enterprise_id": self._world.organisation} if self._world.organisation else {}),

@@ -35,10 +35,31 @@ class Channel:
     shared: bool = False
     org_shared: bool = False
     has_bot: bool = True
+    name: str = ""
+    private: bool = False
+    archived: bool = False
 
     @property
     def kind(self) -> str:
-        return {"D": "im", "G": "mpim"}.get(self.id[0], "channel")
+        return {"D": "im", "G": "mpim"}.get(self.id[0], "group" if self.private else "channel")
+
+    @property
+    def told(self) -> Json:
+        """What the API tells of it."""
+        kind = self.kind
+        return {
+            "id": self.id,
+            "name": self.name or self.id.lower(),
+            "is_channel": kind == "channel",
+            "is_group": kind == "group",
+            "is_im": kind == "im",
+            "is_mpim": kind == "mpim",
+            "is_private": kind != "channel",
+            "is_archived": self.archived,
+            "is_ext_shared": self.shared,
+            "is_org_shared": self.org_shared,
+            "is_member": self.has_bot,
+        }
 
 
 @dataclass(kw_only=True)
@@ -73,6 +94,21 @@ class World:
     """What the app was granted, told with each answer; None: not told, as by some proxies."""
     subscribed: bool = True
     """To the event that tells of Slack's own Stop button."""
+    page: int = 999
+    """The most items of one page; 15 messages for apps that are sold outside of the Marketplace."""
+    ahead: float = 0.0
+    """Seconds that its clock goes before ours."""
+    html: bool = False
+    """A page to log in comes in the place of every answer, as from a proxy."""
+    cut: bool = False
+    """Lists end after three items, as if nothing followed."""
+    twice: set[str] = field(default_factory=set)
+    """Messages that a channel's history shows twice, as when a page shifts while it is read."""
+    spoiled: set[str] = field(default_factory=set)
+    """Threads that Slack fails to show."""
+    vanishing: set[str] = field(default_factory=set)
+    """Threads that are deleted just before they are asked for."""
+    groups: list[Json] = field(default_factory=list)
     stream_seconds: float = 300.0
     ack_seconds: float = 3.0
     redelivery: tuple[float, ...] = (0.05, 0.2, 0.5)
@@ -124,7 +160,7 @@ class World:
 
     def ts(self, at: float = 0.0) -> str:
         """Return a new time stamp, later than all before of its second; that of now, or ``at`` a time."""
-        return f"{int(at or time.time())}.{self.number():06d}"
+        return f"{int(at or time.time() + self.ahead)}.{self.number():06d}"
 
     def number(self) -> int:
         """Return a number that nothing here has yet."""
