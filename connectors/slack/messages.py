@@ -54,12 +54,13 @@ def is_reply(message: Json) -> bool:
     return str(message.get("thread_ts") or message["ts"]) != str(message["ts"])
 
 
-def ids_in(message: Json) -> Iterator[str]:
-    """Yield the ids whose names a message is shown with."""
-    if isinstance(message.get("user"), str):
-        yield message["user"]
-    yield from mentions(_wire(message))
-    yield from (user for user in message.get("reply_users") or () if str(user)[:1] in "UW")
+def ids_in(message: Json, *, bots: bool) -> Iterator[str]:
+    """Yield the ids whose names a message is shown with, and those of its first repliers; other apps' with ``bots``."""
+    yield from (str(user) for user in message.get("reply_users") or () if str(user)[:1] in "UW")
+    if is_said(message, bots=bots):
+        if message.get("user"):
+            yield str(message["user"])
+        yield from mentions(_wire(message))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -85,7 +85,7 @@ class Session:
         """Yield the messages from a time on, before a time stamp, newest first, by page, and whether it is the last."""
         async for page in self.api.pages("conversations.history", channel=place.id, oldest=before(start), latest=end):
             messages = [one for one in page.get("messages") or () if one.get("ts")]
-            await self.names.learn(self.api, (native for one in messages for native in ids_in(one)))
+            await self._learn(messages)
             yield messages, not next_cursor(page)
 
     async def replies(self, place: Place, first: str) -> list[Json] | None:
@@ -101,9 +101,13 @@ class Session:
         messages = sorted(found.values(), key=lambda one: float(one["ts"]))
         if not messages or messages[0]["ts"] != first:
             return None
-        await self.names.learn(self.api, (native for one in messages for native in ids_in(one)))
+        await self._learn(messages)
         self.answers.forget("conversations.replies")
         return messages
+
+    async def _learn(self, messages: Sequence[Json]) -> None:
+        bots = self.options.bots
+        await self.names.learn(self.api, (native for one in messages for native in ids_in(one, bots=bots)))
 
     async def thread(self, place: Place, ts: str, *, version: str = "") -> SourceDocument | None:
         """Return a thread's document; None when it is gone, has no replies, or nothing in it is kept.

@@ -1,10 +1,16 @@
 """What the tests of the source type ``slack`` use: a connector to a local workspace, and one run of it after another."""
 
+import time
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
 from connectors.base import Origin
 from connectors.slack import SlackConnector, SlackOptions
+from connectors.slack.ids import thread_id
 from tests.connectors.helpers import collect, listed
-from tests.servers.slack import Rates, SlackServer
+from tests.servers.slack import Rates, SlackServer, slack_server
 
+C = "C1"
 PLENTY = Rates(start=100_000, change=100_000, append=100_000, read=100_000)
 
 
@@ -51,3 +57,25 @@ def native(ids):
 def link_at(document, line):
     """Return the address of what stands on a line, counted from 1."""
     return [link.url for link in document.permalinks if link.line <= line][-1]
+
+
+@asynccontextmanager
+async def workspace():
+    """Serve a workspace with a channel, Ann and Bob, without limits that a test meets by chance."""
+    async with slack_server(rates=replace(PLENTY)) as slack:
+        slack.delivers = False
+        slack.channel(C).name = "valves"
+        slack.person("U1", real_name="Ann Smith")["profile"]["display_name"] = "Ann"
+        slack.person("U2")["profile"]["display_name"] = "Bob"
+        yield slack
+
+
+def ago(seconds):
+    return time.time() - seconds
+
+
+def thread(server, text="Is the valve open?", *replies, at=None, channel=C):
+    first = server.say(channel, text, at=at or ago(172_800))
+    for number, reply in enumerate(replies or ("Yes.",)):
+        server.say(channel, reply, user="U2", thread=first["ts"], at=float(first["ts"]) + 60 * (number + 1))
+    return first, thread_id(channel, first["ts"])

@@ -1,0 +1,117 @@
+"""The source type ``slack``: what Slack refuses, the scopes it wants, its limits, and settings."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from pydantic import ValidationError
+
+from connectors.slack import SlackOptions
+from ragcore.errors import SourceAuthError, SourceRateLimited
+from tests.connectors.helpers import run
+from tests.connectors.slacks import C, Run, ago, options, slack, thread, workspace
+from tests.fakes.libraries import opened
+from tests.servers.faults import Fault
+
+HOUR, DAY = 3_600, 86_400
+SECRET = "xoxb-local"
+
+
+@pytest.fixture
+async def server():
+    async with workspace() as slack:
+        yield slack
+
+
+@pytest.mark.parametrize("error", ["invalid_auth", "token_revoked", "account_inactive", "token_expired"])
+async def test_a_token_that_is_refused(server, error):
+    server.faults.add("auth.test", Fault(status=200, error=error))
+    with pytest.raises(SourceAuthError) as refused:
+        await Run(server)()
+    assert error in str(refused.value)
+    assert "`token`" in refused.value.mend
+    assert SECRET not in str(refused.value)
+
+
+@pytest.mark.parametrize("scope", ["channels:read", "groups:read", "channels:history", "groups:history", "users:read"])
+async def test_a_scope_that_is_missing_is_named(server, scope):
+    server.channel("C2").private = True
+    for channel in (C, "C2"):
+        thread(server, channel=channel)
+    every = ("channels:read", "groups:read", "channels:history", "groups:history", "users:read")
+    server.scopes = every
+    assert len(await Run(server)()) == 2, "these are all that it takes"
+    server.scopes = tuple(one for one in every if one != scope)
+    with pytest.raises(SourceAuthError) as refused:
+        await Run(server)()
+    assert scope in refused.value.mend
+
+
+async def test_the_limits_of_apps_that_are_sold_are_waited_for_to_the_end(server, tmp_path):
+    """15 messages, one call a minute: each further page waits, and the run goes on where it stood."""
+    server.page, server.rates.read = 15, 1
+    took = set()
+    for number in range(50):
+        server.say(C, f"Word {number}.", at=datetime(2026, 3, 2, 9, tzinfo=UTC).timestamp() + number)
+        took.add(f"Word {number}.")
+    thread(server, "Who?", *(f"Reply {number}." for number in range(40)), at=ago(DAY))
+    waits = []
+
+    async def wait(seconds):
+        waits.append(seconds)
+        server.windows.clear()  # a minute has passed
+
+    async with opened(tmp_path) as library:
+        report = await run(library, slack(server, since="2026-01-01"), sleep=wait)
+        assert report.is_success, report
+        assert report.added == 2
+        held = await library.registry.chunks_of(await library.registry.document_ids("s"))
+        text = "\n".join(chunk.text for chunk in held)
+        assert all(word in text for word in took)
+        assert "Reply 39." in text
+    assert len(waits) >= 5
+    assert server.count("conversations.history") <= 8 + len(waits), "no page is asked for twice"
+
+
+async def test_a_wait_without_progress_is_not_borne_for_ever(server, tmp_path):
+    server.say(C, "A word.", at=ago(HOUR))
+    server.faults.add("conversations.history", Fault(status=429, wait=5), 100)
+    waits = []
+
+    async def sleep(seconds):
+        waits.append(seconds)
+
+    async with opened(tmp_path) as library:
+        report = await run(library, slack(server), sleep=sleep)
+    assert not report.is_success
+    assert report.retry_after > 0
+    assert len(waits) <= 4
+    with pytest.raises(SourceRateLimited):
+        await Run(server)()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"channels": ("D0123",)}, "direct messages"),
+        ({"channels": ("#",)}, "no name"),
+        ({"days": 3, "since": "2026-01-01"}, "not both"),
+        ({"api_url": "slack.com"}, "no address"),
+        ({"days": -1}, "greater than or equal"),
+    ],
+)
+def test_settings_that_are_wrong(wrong, told):
+    with pytest.raises(ValidationError, match=told):
+        SlackOptions(token=SECRET, **wrong)
+
+
+def test_how_far_back_is_kept():
+    now = datetime.now(UTC)
+    assert SlackOptions(token=SECRET, days=0).oldest() == 0
+    assert SlackOptions(token=SECRET, since="2026-01-31").oldest() == datetime(2026, 1, 31, tzinfo=UTC).timestamp()
+    year = now - timedelta(days=365) - datetime.fromtimestamp(SlackOptions(token=SECRET).oldest(), UTC)
+    assert timedelta(minutes=-1) < year < timedelta(days=1)
+
+
+def test_a_token_stands_nowhere(server):
+    assert SECRET not in repr(options(server))
+    assert SECRET not in repr(slack(server))
