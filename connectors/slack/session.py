@@ -3,6 +3,7 @@
 It outlives a fault in the middle of a run: what was answered isn't asked for again.
 """
 
+import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -19,6 +20,9 @@ from connectors.slack.places import Place, place_of
 HIDDEN = frozenset({"not_in_channel", "channel_not_found", "is_archived", "team_not_found"})
 """How Slack refuses a channel that the bot is not in, or that is no longer there."""
 
+_AHEAD = 86_400
+"""Seconds by which Slack's clock may go before ours."""
+
 
 @dataclass(slots=True)
 class Session:
@@ -28,6 +32,7 @@ class Session:
     options: SlackOptions
     names: Names = field(default_factory=Names)
     answers: Answers = field(default_factory=Answers)
+    _horizon: str = field(default_factory=lambda: f"{int(time.time()) + _AHEAD}.000000")
     _api: Api | None = None
 
     @asynccontextmanager
@@ -82,8 +87,13 @@ class Session:
         )
 
     async def history(self, place: Place, start: float, end: str = "") -> AsyncIterator[tuple[list[Json], bool]]:
-        """Yield the messages from a time on, before a time stamp, newest first, by page, and whether it is the last."""
-        async for page in self.api.pages("conversations.history", channel=place.id, oldest=before(start), latest=end):
+        """Yield the messages from a time on, before a time stamp, newest first, by page, and whether it is the last.
+
+        ``latest`` is always told: without it the pages begin at the oldest message
+        (https://github.com/slackhq/slack-api-docs/issues/4).
+        """
+        asked = {"channel": place.id, "oldest": before(start), "latest": end or self._horizon}
+        async for page in self.api.pages("conversations.history", **asked):
             messages = [one for one in page.get("messages") or () if one.get("ts")]
             await self._learn(messages)
             yield messages, not next_cursor(page)

@@ -21,7 +21,12 @@ class Conversations:
         newest_first = sorted(said, key=lambda m: float(m["ts"]), reverse=True)
         shown = [m for m in newest_first if _within(m, params)]
         shown += [m for m in shown if m["ts"] in self._world.twice]
-        return self._page([_with_replies(m, place) for m in shown], params)
+        told = [_with_replies(m, place) for m in shown]
+        if params.get("oldest") and not params.get("latest"):
+            # Then the pages begin at the oldest message (https://github.com/slackhq/slack-api-docs/issues/4).
+            page = self._page(told[::-1], params)
+            return {**page, "messages": page["messages"][::-1]}
+        return self._page(told, params)
 
     async def replies(self, params: Json) -> Json:
         place = self._world.place(params)

@@ -60,7 +60,7 @@ class WebApi:
         self._world.calls.append((time.monotonic(), method, params))
         if self._world.html:
             return web.Response(text="<!doctype html><title>Log in</title>", content_type="text/html")
-        goes_on = params.get("cursor") or params.get("latest")
+        goes_on = params.get("cursor") or float(params.get("latest") or "inf") < time.time()
         fault = self._world.faults.take(f"{method} again") if goes_on else None
         fault = fault or self._world.faults.take(method)
         if fault is not None and fault.delay:
