@@ -154,6 +154,7 @@ class HttpClient:
         redirects: int = _MOST_REDIRECTS,
         passing: Set[int] = frozenset(),
         is_cut: bool = False,
+        telling: Set[int] = frozenset(),
     ) -> Reply:
         """Read an address.
 
@@ -165,6 +166,7 @@ class HttpClient:
             redirects: How many are followed; with 0 a redirect is returned as it is.
             passing: Statuses from 400 on that are returned instead of raised, without their content.
             is_cut: Whether content over the limit is cut off, instead of refused.
+            telling: Statuses from 400 on that are returned with their content, which says more than the status.
 
         Raises:
             SourceError: One of its kinds, for every status from 400 on and for whatever keeps a reply from coming.
@@ -172,7 +174,14 @@ class HttpClient:
         seen = {url}
         while True:
             reply = await self._send(
-                "GET", url, limit=limit, headers=headers or {}, wanted=wanted, passing=passing, is_cut=is_cut
+                "GET",
+                url,
+                limit=limit,
+                headers=headers or {},
+                wanted=wanted,
+                passing=passing,
+                telling=telling,
+                is_cut=is_cut,
             )
             if not reply.target or not redirects:
                 return reply
@@ -230,6 +239,7 @@ class HttpClient:
         headers: Mapping[str, str],
         wanted: Wanted | None = None,
         passing: Set[int] = frozenset(),
+        telling: Set[int] = frozenset(),
         body: Any = None,
         is_cut: bool = False,
     ) -> Reply:
@@ -243,7 +253,7 @@ class HttpClient:
                 method, address, headers=sent, json=body, allow_redirects=False
             ) as response:
                 found = Reply(url=url, status=response.status, headers=response.headers)
-                fault = fault_of(found.status, found.headers, url)
+                fault = None if found.status in telling else fault_of(found.status, found.headers, url)
                 if fault is not None and found.status not in passing:
                     raise await self._explained(found, response) or fault
                 if fault or found.target or (wanted is not None and not wanted(found)):
