@@ -44,6 +44,7 @@ class Rates:
     create: tuple[int, float] = (5, 5.0)
     edit: tuple[int, float] = (5, 5.0)
     everything: tuple[int, float] = (50, 1.0)
+    history: tuple[int, float] = (50, 1.0)
 
 
 @dataclass(kw_only=True)
@@ -65,6 +66,14 @@ class State:
     application_flags: int = 0
     """What is switched on in the portal, as the application tells it."""
     calls: list[tuple[float, str, Json]] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+    """The path and query of each call."""
+    interfere: Callable[[str, str], web.Response | None] = lambda *_: None
+    """Asked with the route and the path of each call; what it returns is answered instead."""
+    edit: Callable[[str, Any], Any] = lambda _, told: told
+    """Given the route and the answer of each call that went well; what it returns is sent."""
+    clock_ahead: float = 0.0
+    """Seconds by which the server's clock, as its replies tell it, is ahead of ours."""
     refused: list[tuple[str, int]] = field(default_factory=list)
     typing: list[tuple[float, int]] = field(default_factory=list)
     """When the bot was shown to be typing, and in which channel."""
@@ -118,13 +127,16 @@ class DiscordServer:
         self.guild(guild)
         return self.state.channels.setdefault(channel, made)
 
-    def thread(self, thread: int, *, parent: int, private: bool = False, members: tuple[int, ...] = ()) -> Channel:
+    def thread(
+        self, thread: int, *, parent: int, private: bool = False, members: tuple[int, ...] = (), name: str = ""
+    ) -> Channel:
         """Make a thread of a channel."""
         made = Channel(
             id=thread,
             type=PRIVATE_THREAD if private else PUBLIC_THREAD,
             guild=self.state.channels[parent].guild,
             parent=parent,
+            name=name,
             thread_members=set(members),
         )
         return self.state.channels.setdefault(thread, made)

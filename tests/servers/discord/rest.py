@@ -5,15 +5,18 @@ import json
 import re
 import time
 from collections.abc import Awaitable, Callable
+from email.utils import formatdate
 from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
+from tests.servers.discord import listing
 from tests.servers.discord.interactions import Interactions
 from tests.servers.discord.rules import Refused, check_commands, check_message, invalid, pings, previews
 from tests.servers.discord.world import (
     APPLICATION,
     BOT,
+    BOT_ROLE,
     SUPPRESS_EMBEDS,
     Channel,
     Json,
@@ -31,7 +34,11 @@ if TYPE_CHECKING:
     from tests.servers.discord import State
 
 Tell = Callable[[str, Json], Awaitable[None]]
-_BUCKETS = {"POST /channels/{}/messages": "create", "PATCH /channels/{}/messages/{}": "edit"}
+_BUCKETS = {
+    "POST /channels/{}/messages": "create",
+    "PATCH /channels/{}/messages/{}": "edit",
+    "GET /channels/{}/messages": "history",
+}
 _FREE = ("POST /interactions", "POST /webhooks", "PATCH /webhooks", "GET /webhooks", "DELETE /webhooks")
 
 
@@ -56,7 +63,10 @@ class Rest:
         name = f"{request.method} /" + "/".join("{}" if _is_id(part) else part for part in _named(parts))
         body: Json = await request.json() if request.can_read_body else {}
         self._state.calls.append((time.monotonic(), name, body if isinstance(body, dict) else {"": body}))
+        self._state.asked.append(request.path_qs)
         self._state.watch("before", name)
+        if (instead := self._state.interfere(name, request.path)) is not None:
+            return instead
         fault = self._state.faults.take(name)
         if fault is not None and fault.delay:
             await asyncio.sleep(fault.delay)
@@ -68,13 +78,15 @@ class Rest:
             if not free and request.headers.get("Authorization") != f"Bot {self._state.token}":
                 raise Refused(401, 0, "401: Unauthorized")
             headers = {} if free else self._pace(name, parts)
-            result = await self._call(name, parts, body, request)
+            result = self._state.edit(name, await self._call(name, parts, body, request))
         except _Slow as slow:
             return self._too_many(name, slow)
         except Refused as refused:
             self._state.refused.append((name, refused.code))
             return _json(refused.body(), status=refused.status, headers=headers)
         self._state.watch("after", name)
+        if self._state.clock_ahead:
+            headers["Date"] = formatdate(time.time() + self._state.clock_ahead, usegmt=True)
         if fault is not None and fault.done:
             return self._faulty(name, fault, request)
         return web.Response(status=204, headers=headers) if result is None else _json(result, headers=headers)
@@ -129,8 +141,10 @@ class Rest:
                 return self._state.bot
             case "GET /users/@me/guilds":
                 return [_partial(guild) for guild in self._state.guilds][: int(request.query.get("limit", 200))]
-            case "GET /oauth2/applications/@me":
+            case "GET /oauth2/applications/@me" | "GET /applications/@me":
                 return self._application()
+            case "GET /guilds/{}" | "GET /guilds/{}/channels" | "GET /guilds/{}/threads/active":
+                return listing.of_guild(self._state, int(parts[1]), name.rpartition("}")[2].strip("/"))
             case "GET /gateway/bot":
                 limits = {"total": 1000, "remaining": 1000, "reset_after": 0, "max_concurrency": 1}
                 return {"url": self.gateway_url, "shards": self._state.shards, "session_start_limit": limits}
@@ -160,6 +174,8 @@ class Rest:
             raise Refused(404, 10003, "Unknown Channel")
         if channel.closed:
             raise Refused(403, channel.closed, "Missing Access" if channel.closed == 50001 else "Missing Permissions")
+        if name.endswith(("/archived/public", "/archived/private")):
+            return listing.archived(self._state, channel, name.removeprefix("GET /channels/{}/"), request.query)
         match name:
             case "GET /channels/{}":
                 return channel.as_json(self._state.bot)
@@ -229,6 +245,8 @@ class Rest:
             self._state.previewed.append(message["id"])
 
     def _history(self, channel: Channel, request: web.Request) -> list[Json]:
+        if not listing.may_read_history(self._state, channel):
+            return []  # documented: "no messages will be returned"
         found = sorted(channel.messages)
         limit = int(request.query.get("limit", 50))
         if not 1 <= limit <= 100:
@@ -249,6 +267,8 @@ class Rest:
         known = self._state.guilds.get(guild)
         if known is None:
             raise Refused(403, 50001, "Missing Access")
+        if person == BOT:
+            return member_json() | {"user": self._state.bot, "roles": [str(BOT_ROLE)]}
         if person not in known.members:
             raise Refused(404, 10007, "Unknown Member")
         return member_json(known.members[person]) | {"user": user_json(person)}
@@ -270,6 +290,7 @@ class Rest:
             "name": "Citebot",
             "description": "",
             "icon": None,
+            "bot": self._state.bot,
             "bot_public": True,
             "bot_require_code_grant": False,
             "owner": user_json(1),

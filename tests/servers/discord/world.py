@@ -14,10 +14,12 @@ BOT = 100
 BOT_ROLE = 101
 VIEW = 1 << 10
 SEND = 1 << 11
+HISTORY = 1 << 16
+MANAGE_THREADS = 1 << 34
 _EPOCH = 1_420_070_400_000
 _ordinals = itertools.count(1)
 
-TEXT, DIRECT, PUBLIC_THREAD, PRIVATE_THREAD = 0, 1, 11, 12
+TEXT, DIRECT, CATEGORY, ANNOUNCEMENT, PUBLIC_THREAD, PRIVATE_THREAD, FORUM = 0, 1, 4, 5, 11, 12, 15
 SUPPRESS_EMBEDS = 1 << 2
 EPHEMERAL = 1 << 6
 
@@ -48,34 +50,62 @@ class Channel:
     closed: int = 0
     """The error that the bot gets here instead of an answer (50001, 50013); 0: none."""
     messages: dict[int, Json] = field(default_factory=dict)
+    name: str = ""
+    category: int = 0
+    nsfw: bool = False
+    overwrites: list[Json] = field(default_factory=list)
+    """Further ones, after what ``hidden_from_all`` comes to."""
+    tags: dict[int, str] = field(default_factory=dict)
+    """Those that a forum offers."""
+    applied_tags: list[int] = field(default_factory=list)
+    archived_at: str = ""
+    """When a thread was archived; empty: it is active."""
+    newest: int = 0
+    """The last message that was ever said: it is told also when it is deleted."""
+
+    @property
+    def last_message(self) -> str | None:
+        self.newest = max(self.newest, *self.messages, 0)
+        return str(self.newest) if self.newest else None
 
     def as_json(self, bot: Json) -> Json:
         if self.type == DIRECT:
             return {"id": str(self.id), "type": DIRECT, "last_message_id": None, "recipients": [user_json(self.person)]}
-        shared = {"id": str(self.id), "type": self.type, "guild_id": str(self.guild), "name": f"channel-{self.id}"}
+        name = self.name or f"channel-{self.id}"
+        shared = {"id": str(self.id), "type": self.type, "guild_id": str(self.guild), "name": name}
         if self.parent:
             return shared | {
                 "parent_id": str(self.parent),
                 "owner_id": "1",
-                "message_count": len(self.messages),
-                "last_message_id": str(max(self.messages)) if self.messages else None,
+                # Documented: "not including the initial message or deleted messages".
+                "message_count": sum(one != self.id for one in self.messages),
+                "last_message_id": self.last_message,
+                "applied_tags": [str(tag) for tag in self.applied_tags],
                 "member_count": 1,
                 "rate_limit_per_user": 0,
                 "thread_metadata": {
-                    "archived": False,
+                    "archived": bool(self.archived_at),
                     "auto_archive_duration": 60,
-                    "archive_timestamp": moment(),
+                    "archive_timestamp": self.archived_at or moment(),
                     "locked": False,
                     **({"invitable": True} if self.type == PRIVATE_THREAD else {}),
                 },
             }
-        return shared | {"position": 0, "permission_overwrites": self._overwrites(), "topic": None, "nsfw": False}
+        return shared | {
+            "position": 0,
+            "permission_overwrites": self._overwrites(),
+            "topic": None,
+            "nsfw": self.nsfw,
+            "parent_id": str(self.category) if self.category else None,
+            "last_message_id": self.last_message,
+            "available_tags": [{"id": str(tag), "name": name, "moderated": False} for tag, name in self.tags.items()],
+        }
 
     def _overwrites(self) -> list[Json]:
         if not self.hidden_from_all:
-            return []
+            return self.overwrites
         people = [{"id": str(one), "type": 1, "allow": str(VIEW | SEND), "deny": "0"} for one in {BOT, *self.allowed}]
-        return [{"id": str(self.guild), "type": 0, "allow": "0", "deny": str(VIEW)}, *people]
+        return [{"id": str(self.guild), "type": 0, "allow": "0", "deny": str(VIEW)}, *people, *self.overwrites]
 
 
 @dataclass(kw_only=True)
@@ -85,6 +115,13 @@ class Guild:
     id: int
     features: list[str] = field(default_factory=list)
     members: dict[int, int] = field(default_factory=dict)
+    name: str = ""
+    everyone: int = VIEW | SEND | HISTORY
+    """What @everyone may do."""
+    own: int = VIEW | SEND | HISTORY
+    """What the bot's role adds to that."""
+    roles: dict[int, str] = field(default_factory=dict)
+    """Further roles, which allow nothing of their own."""
 
 
 def user_json(user: int, *, bot: bool = False) -> Json:
@@ -108,7 +145,7 @@ def guild_json(guild: Guild, channels: list[Channel], bot: Json) -> Json:
     everyone = {
         "id": str(guild.id),
         "name": "@everyone",
-        "permissions": str(VIEW | SEND),
+        "permissions": str(guild.everyone),
         "position": 0,
         "color": 0,
         "colors": {"primary_color": 0, "secondary_color": None, "tertiary_color": None},
@@ -117,17 +154,24 @@ def guild_json(guild: Guild, channels: list[Channel], bot: Json) -> Json:
         "mentionable": False,
         "flags": 0,
     }
-    own = everyone | {"id": str(BOT_ROLE), "name": "citebot", "managed": True, "tags": {"bot_id": str(BOT)}}
+    own = everyone | {
+        "id": str(BOT_ROLE),
+        "name": "citebot",
+        "managed": True,
+        "tags": {"bot_id": str(BOT)},
+        "permissions": str(guild.own),
+    }
+    others = [everyone | {"id": str(one), "name": name, "permissions": "0"} for one, name in guild.roles.items()]
     return {
         "id": str(guild.id),
-        "name": f"Server {guild.id}",
+        "name": guild.name or f"Server {guild.id}",
         "owner_id": "1",
-        "roles": [everyone, own],
+        "roles": [everyone, own, *others],
         "emojis": [],
         "stickers": [],
         "features": guild.features,
         "channels": [one.as_json(bot) for one in channels if not one.parent],
-        "threads": [one.as_json(bot) for one in channels if one.parent],
+        "threads": [one.as_json(bot) for one in channels if one.parent and not one.archived_at],
         "members": [member_json() | {"user": bot, "roles": [str(BOT_ROLE)]}],
         "voice_states": [],
         "presences": [],
