@@ -21,6 +21,7 @@ ENTRY_POINTS = "citebot.connectors"
 
 BUILT_IN: Mapping[str, str] = MappingProxyType(
     {
+        "discord": "connectors.discord:DISCORD",
         "files": "connectors.files:FILES",
         "github": "connectors.github:GITHUB",
         "slack": "connectors.slack:SLACK",

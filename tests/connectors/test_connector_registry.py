@@ -24,7 +24,7 @@ def test_types_are_found_by_name(tmp_path):
 def test_an_unknown_type_is_refused_with_the_nearest():
     with pytest.raises(ConfigError, match='"fils" is no type of source; did you mean "files"'):
         source_type("fils")
-    with pytest.raises(ConfigError, match="there are files"):
+    with pytest.raises(ConfigError, match=r"there are .*files"):
         source_type("quantum")
 
 
