@@ -1,6 +1,6 @@
 """Reads what has changed of the threads and channels of a server, given what is known of them."""
 
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Set
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
@@ -15,6 +15,7 @@ from connectors.discord.state import ChannelState, State
 from connectors.discord.writing import brief
 from ragcore.errors import SourceGone
 
+_DAY_LENGTH = len("2026-11-22")
 _BATCH = 20
 """Threads that are read between two checkpoints."""
 
@@ -31,6 +32,14 @@ class Reading:
     listed: set[str] = field(init=False, default_factory=set)
     seen: set[int] = field(init=False, default_factory=set)
     """All threads that were told."""
+    _indexed: dict[int, set[date]] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Find the days of each channel that are indexed."""
+        for identity in self.known:
+            channel, _, day = self.documents.origin.native_id(identity).partition("/")
+            if channel.isdigit() and len(day) == _DAY_LENGTH:
+                self._indexed.setdefault(int(channel), set()).add(date.fromisoformat(day))
 
     async def threads(self, server: Server, threads: Mapping[int, Channel]) -> AsyncGenerator[Change, None]:
         """Yield the threads that have changed, those with the newest messages first."""
@@ -89,6 +98,10 @@ class Reading:
                 for change in self._unreadable(place, error):
                     yield change
         self.listed |= {self.documents.day_id(place.channel.id, day) for day in walk.days}
+
+    def indexed_days(self, place: Place) -> Set[date]:
+        """Return the days of a channel that are indexed: an event may have led to one that no run has seen."""
+        return self._indexed.get(place.channel.id, set())
 
     def look_back(self, server: Server) -> date:
         """Return the first of the days that every run reads again."""
@@ -177,7 +190,8 @@ class _Walk:
 
     def __post_init__(self) -> None:
         first = self.reading._first_day(self.server)
-        self.days = {day for day in self.held.days if day >= first} if self.held else set()
+        held = {*self.held.days, *self.reading.indexed_days(self.place)} if self.held else set()
+        self.days = {day for day in held if day >= first}
 
     @property
     def lacking(self) -> list[date]:

@@ -165,6 +165,19 @@ async def test_an_event_leads_to_what_a_run_does_not_read_again(server):
     assert run.requests == requests - 1, "a day that an event emptied is looked up once"
 
 
+async def test_a_day_that_only_an_event_led_to_stays(server):
+    robot = await server.say(GENERAL, "", age=WEEK)
+    await server.say(GENERAL, "Lunch?")
+    run = Run(server)
+    assert await run() == [f"{GENERAL}/{today()}"]
+    await server.edit(robot, "The pump is grey.")
+    native = f"{GENERAL}/{moment_of(int(robot['id'])).date()}"
+    documents, _, _, _ = await collect(discord_source(server).fetch([f"s:{native}"]))
+    run.known |= {identity: document.version for identity, document in documents.items()}
+    assert await run() == []
+    assert native in run.held
+
+
 async def test_a_deleted_message_of_an_old_thread_is_seen_by_its_count(server):
     thread = post(server, "Valve stuck", "How?", age=2 * WEEK)
     wrong = await server.say(thread, "Hit it.", age=WEEK)
@@ -193,6 +206,20 @@ async def test_archived_threads_are_read_page_by_page_also_when_archived_togethe
     del server.state.channels[posts[5].id]
     await run()
     assert str(posts[5].id) not in run.held
+
+
+@pytest.mark.parametrize("is_archived", [True, False])
+async def test_a_thread_that_moves_while_threads_are_listed_is_found(server, is_archived):
+    thread = post(server, "Valve", "How?")
+    archive(thread) if is_archived else None
+
+    def interfere(route, _):
+        if route.endswith("/archived/public"):
+            thread.archived_at = "" if is_archived else today()
+
+    server.state.interfere = interfere
+    run = Run(server)
+    assert await run() == [str(thread.id)]
 
 
 async def test_private_threads_that_the_bot_is_in_are_taken(server):
