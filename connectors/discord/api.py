@@ -8,7 +8,7 @@ requests that end in 401, 403 or 429 within ten minutes close the API to an addr
 import json
 from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from importlib.metadata import version
 from typing import Any, Self, TypeVar
 from urllib.parse import urlencode
@@ -100,13 +100,17 @@ class Api:
         path = f"guilds/{server}/threads/active"
         return (await self._get(path, "GET /guilds/{}/threads/active", server, payloads.read_threads)).threads
 
-    async def archived_threads(self, channel: int, kind: str) -> AsyncGenerator[tuple[payloads.Channel, ...], None]:
+    async def archived_threads(
+        self, channel: int, kind: str, since: datetime
+    ) -> AsyncGenerator[tuple[payloads.Channel, ...], None]:
         """Yield the archived threads of a channel, those that were archived last first.
 
         Args:
             channel: The channel.
             kind: ``public``; ``private``, which wants the permission to manage threads; ``joined``, private ones that
                 the bot is a member of.
+            since: Those that were archived earlier needn't come: nobody has written in them since then, either. The
+                joined ones come in another order, and all.
         """
         path = f"channels/{channel}/{_ARCHIVES[kind]}"
         before, seen = "", set[int]()
@@ -121,17 +125,26 @@ class Api:
                 yield new
             if not page.has_more or not page.threads:
                 return
-            before = _next_border(page.threads[-1], is_by_id=kind == "joined", is_new=bool(new))
+            last, is_by_id = page.threads[-1], kind == "joined"
+            archived = payloads.read_moment(last.archived_at)
+            if not is_by_id and archived is not None and archived < since:
+                return
+            borders = [str(last.id)] if is_by_id else _next_borders(last)
+            further = [one for one in borders if one not in {"", before} and (new or one == borders[-1])]
+            if not further:  # it turns no page
+                return
+            before = further[0]
 
     async def messages(self, channel: int, after: int) -> AsyncGenerator[tuple[payloads.Said, ...], None]:
         """Yield what was said in a channel or thread after an id, oldest first, page by page."""
         while True:
             path = f"channels/{channel}/messages?limit={PAGE}&after={after}"
             page = await self._get(path, "GET /channels/{}/messages", channel, payloads.read_messages)
-            if page:
+            is_new = bool(page) and page[-1].id > after
+            if is_new:
                 yield page
                 after = page[-1].id
-            if len(page) < PAGE:
+            if len(page) < PAGE or not is_new:
                 return
 
     async def _get(self, path: str, kind: str, about: int, read: Callable[[Any], T]) -> T:
@@ -159,17 +172,10 @@ _ARCHIVES: Mapping[str, str] = {
 }
 
 
-def _next_border(last: payloads.Channel, *, is_by_id: bool, is_new: bool) -> str:
-    """Return before what the next page begins: a tick later than it must, as several may have been archived at once."""
-    if is_by_id:
-        return str(last.id)
-    if not is_new:
-        return last.archived_at
-    try:
-        found = datetime.fromisoformat(last.archived_at)
-    except ValueError:
-        return last.archived_at
-    return ((found if found.tzinfo else found.replace(tzinfo=UTC)) + _TICK).isoformat()
+def _next_borders(last: payloads.Channel) -> list[str]:
+    """Return before what the next page may begin: a tick later than it must, as several may be archived together."""
+    found = payloads.read_moment(last.archived_at)
+    return [] if found is None else [(found + _TICK).isoformat(), last.archived_at]
 
 
 def _json(reply: Reply) -> Any:

@@ -21,6 +21,7 @@ from connectors.base import Change, Checkpoint, Failure, Origin, SourceDocument,
 from connectors.discord.api import INTERVAL, Api, NoAccess
 from connectors.discord.documents import Documents
 from connectors.discord.listing import threads_of
+from connectors.discord.moments import moment_of
 from connectors.discord.options import DiscordOptions
 from connectors.discord.payloads import SPOKEN_IN, THREADS, Channel
 from connectors.discord.reading import Reading
@@ -90,7 +91,8 @@ class DiscordConnector:
             for change in self._closed(server, reading.known):
                 yield change
             threads: dict[int, Channel] = {}
-            async with aclosing(threads_of(reading.api, server, threads, self.origin)) as listing:
+            since = moment_of(reading.first_message(server))
+            async with aclosing(threads_of(reading.api, server, threads, self.origin, since)) as listing:
                 async for told in listing:
                     yield told or Checkpoint(cursor=reading.state.cursor())
             async with aclosing(reading.threads(server, threads)) as changes:

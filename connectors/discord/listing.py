@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from datetime import datetime
 
 from connectors.base import Failure, Origin
 from connectors.discord.api import Api, NoAccess
@@ -11,7 +12,7 @@ from ragcore.errors import SourceGone
 
 
 async def threads_of(
-    api: Api, server: Server, found: dict[int, Channel], origin: Origin
+    api: Api, server: Server, found: dict[int, Channel], origin: Origin, since: datetime
 ) -> AsyncGenerator[Failure | None, None]:
     """Find all threads of a server that the bot may see, active and archived.
 
@@ -23,6 +24,7 @@ async def threads_of(
         server: The server.
         found: Gets the threads by id, as they were told last.
         origin: The source.
+        since: Threads that were archived earlier may be left out.
 
     Yields:
         A failure for each channel whose archive can't be listed, and None now and then, as a sign of life.
@@ -31,7 +33,7 @@ async def threads_of(
     for place in server.places.values():
         for kind in _kinds(place):
             try:
-                async with aclosing(api.archived_threads(place.channel.id, kind)) as pages:
+                async with aclosing(api.archived_threads(place.channel.id, kind, since)) as pages:
                     async for page in pages:
                         found |= {one.id: one for one in page}
                         yield None

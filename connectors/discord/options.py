@@ -36,9 +36,10 @@ class DiscordOptions(Options):
     seen before a `citebot sync --full`: an edit or deletion of an older message while nobody listened, and, in a reply
     on another day, the quoted line of a message that was edited or deleted since.
 
-    An unchanged run makes six requests for a server, and for each of its channels one for each hundred archived
-    threads (in a text channel also one for the private ones), one for each hundred messages of the look-back, where
-    something was said in it, and one for each hundred messages of a thread in which somebody wrote within it.
+    An unchanged run makes six requests for a server, and for each of its channels one for each hundred threads that
+    were archived within the history (in a text channel also one for the private ones), one for each hundred messages
+    of the look-back, where something was said in it, and one for each hundred messages of a thread in which somebody
+    wrote within it.
     """
 
     token: SecretStr = Field(description="the bot's token: `${DISCORD_TOKEN}`")

@@ -125,6 +125,14 @@ def read_guild(value: Any) -> Guild:
     return Guild(id=int(value["id"]), name=_text(value["name"]), roles=roles)
 
 
+def read_moment(value: Any) -> datetime | None:
+    """Read a time; None when there is none."""
+    if not value:
+        return None
+    found = datetime.fromisoformat(value)
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
 def read_roles_of(value: Any) -> frozenset[int]:
     """Read the roles of a member."""
     return frozenset(map(int, value["roles"]))
@@ -154,7 +162,7 @@ def read_channel(value: Any) -> Channel:
         last_message=int(value.get("last_message_id") or 0),
         message_count=int(value.get("message_count") or 0),
         is_archived=bool(thread.get("archived")),
-        archived_at=_text(thread.get("archive_timestamp")),
+        archived_at=str(thread.get("archive_timestamp") or "") if read_moment(thread.get("archive_timestamp")) else "",
         tags=tuple(map(int, value.get("applied_tags") or ())),
         tag_names={int(tag["id"]): _text(tag["name"]) for tag in value.get("available_tags") or ()},
     )
@@ -181,7 +189,7 @@ def read_message(value: Any) -> Said:
         answered=None if answered is None else read_message(answered),
         is_orphan="referenced_message" in value and answered is None,
         forwarded=tuple(_snapshot(one, value) for one in value.get("message_snapshots") or ()),
-        edited_at=_moment(value.get("edited_timestamp")),
+        edited_at=read_moment(value.get("edited_timestamp")),
         **_told(value),
     )
 
@@ -262,10 +270,3 @@ def _listed(value: Any) -> list[Any]:
     if not isinstance(value, list):
         raise TypeError("a list was due")
     return value
-
-
-def _moment(value: Any) -> datetime | None:
-    if not value:
-        return None
-    found = datetime.fromisoformat(value)
-    return found if found.tzinfo else found.replace(tzinfo=UTC)

@@ -17,7 +17,7 @@ LONGEST = 60.0
 """Seconds that are waited here; a longer wait is the run's to decide."""
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
     """What a limit may hold for: the kind of request, and the channel or server that it is about."""
 

@@ -76,7 +76,7 @@ class Reading:
     async def day(self, server: Server, channel: int, day: date) -> SourceDocument | Failure | None:
         """Read one day of a channel as it is now; None when it holds nothing, or isn't taken. Raises SourceGone."""
         place = server.places.get(channel)
-        if place is None or place.channel.type not in SPOKEN_IN or day < self._first_day(server):
+        if place is None or place.channel.type not in SPOKEN_IN or day < self.first_day(server):
             return None
         try:
             return await self.documents.fetch_day(self.api, server, place, day)
@@ -108,7 +108,7 @@ class Reading:
         options = self.documents.options
         return (self.now.astimezone(server.names.zone) - timedelta(days=options.look_back_days)).date()
 
-    def _first_day(self, server: Server) -> date:
+    def first_day(self, server: Server) -> date:
         """Return the first day that is taken."""
         days = self.documents.options.history_days
         today = self.now.astimezone(server.names.zone).date()
@@ -116,7 +116,7 @@ class Reading:
 
     def first_message(self, server: Server) -> int:
         """Return the lowest id of what is taken."""
-        return day_begins(self._first_day(server), server.names.zone)
+        return day_begins(self.first_day(server), server.names.zone)
 
     def _takes(self, server: Server, thread: Channel) -> bool:
         return server.takes(thread, self.documents.options) and _newest(thread) >= self.first_message(server)
@@ -189,7 +189,7 @@ class _Walk:
     """The days on which something was said, as far as they are known by now."""
 
     def __post_init__(self) -> None:
-        first = self.reading._first_day(self.server)
+        first = self.reading.first_day(self.server)
         held = {*self.held.days, *self.reading.indexed_days(self.place)} if self.held else set()
         self.days = {day for day in held if day >= first}
 
@@ -242,7 +242,7 @@ class _Walk:
 
     def _begin(self) -> date:
         """Return the day from which on the channel is read."""
-        first = self.reading._first_day(self.server)
+        first = self.reading.first_day(self.server)
         if self.held is None:
             return first
         return max(first, min(self.reading.look_back(self.server), day_of(self.held.newest, self.server.names.zone)))

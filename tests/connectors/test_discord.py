@@ -5,6 +5,7 @@ import pytest
 from connectors.discord.moments import moment_of
 from connectors.discord.wording import link
 from ragcore.errors import SourceAuthError, SourceBadReply, SourceGone
+from ragcore.links import deep_link
 from tests.connectors.discords import (
     DAY,
     GENERAL,
@@ -19,6 +20,9 @@ from tests.connectors.discords import (
     today,
 )
 from tests.connectors.helpers import collect
+from tests.connectors.helpers import run as run_sync
+from tests.fakes.embedding import HashEmbedder
+from tests.fakes.libraries import opened
 from tests.servers.discord.world import BOT, CATEGORY, PRIVATE_THREAD, snowflake, user_json
 
 WEEK = 7 * DAY
@@ -97,6 +101,19 @@ async def test_each_line_is_linked_by_the_message_that_says_it(server):
     ):
         assert said_at(document, words) == link(GUILD, GENERAL, int(message["id"])), words
     assert document.title == f"#general, {today()}"
+
+
+async def test_a_passage_of_the_index_is_linked_by_its_message(server, tmp_path):
+    messages = [await server.say(GENERAL, f"Valve {number} is {'open ' * 40}.") for number in range(30)]
+    await server.say(GENERAL, "Shut valve 0, then.", reply_to=messages[0])
+    async with opened(tmp_path / "data", HashEmbedder()) as library:
+        assert (await run_sync(library, discord_source(server))).is_success
+        chunks = await library.registry.chunks_of(await library.registry.document_ids("s"))
+        assert len(chunks) > 3
+        for number, message in enumerate(messages):
+            words = f"Valve {number} is open"
+            links = {deep_link(chunk, words) for chunk in chunks if words in chunk.text}
+            assert links == {link(GUILD, GENERAL, int(message["id"]))}, "also where a reply repeats it"
 
 
 async def test_a_reply_says_whom_it_answers_also_when_that_is_gone_or_a_bot(server):
@@ -206,6 +223,33 @@ async def test_archived_threads_are_read_page_by_page_also_when_archived_togethe
     del server.state.channels[posts[5].id]
     await run()
     assert str(posts[5].id) not in run.held
+
+
+async def test_the_archive_is_walked_no_further_than_the_history(server, monkeypatch):
+    monkeypatch.setattr("connectors.discord.api.PAGE", 2)
+    for number in range(10):
+        archive(post(server, "Post", "Hello", age=number * WEEK), age=number * WEEK)
+    run = Run(server, history_days=10)
+    assert len(await run()) == 2
+    assert server.count("GET /channels/{}/threads/archived/public") == 1 + 2  # of the channel, and of the forum
+    assert len(await Run(server)()) == 10
+
+
+async def test_a_server_that_turns_no_page_holds_nobody_up(server, monkeypatch):
+    monkeypatch.setattr("connectors.discord.api.PAGE", 2)
+    threads = [post(server, "Post", "Hello", age=WEEK) for _ in range(2)]
+    for thread in threads:
+        archive(thread, age=WEEK)
+        await server.say(thread, "Left.")
+    told = {"threads": [thread.as_json(server.state.bot) for thread in threads], "members": [], "has_more": True}
+
+    def edit(route, answer):
+        if route.endswith("/archived/public"):
+            return told
+        return answer[:2] if route.endswith("/messages") else answer
+
+    server.state.edit = edit
+    assert len(await Run(server)()) == 2
 
 
 @pytest.mark.parametrize("is_archived", [True, False])
