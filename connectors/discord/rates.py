@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 
 from ragcore.errors import SourceRateLimited
 
+MARGIN = 0.05
+"""Seconds that are waited beyond what is told, which is rounded, and told by another clock."""
 LONGEST = 60.0
 """Seconds that are waited here; a longer wait is the run's to decide."""
 
@@ -52,7 +54,8 @@ class Rates:
         if bucket:
             self._buckets[route.kind] = bucket
         if headers.get("X-RateLimit-Remaining") == "0":
-            self._full[self._key(route)] = self.clock() + seconds(headers.get("X-RateLimit-Reset-After", ""))
+            wait = seconds(headers.get("X-RateLimit-Reset-After", ""))
+            self._full[self._key(route)] = self.clock() + (wait + MARGIN if wait else 0.0)
 
     def _key(self, route: Route) -> tuple[str, int]:
         return self._buckets.get(route.kind, route.kind), route.about
