@@ -22,6 +22,7 @@ ENTRY_POINTS = "citebot.connectors"
 BUILT_IN: Mapping[str, str] = MappingProxyType(
     {
         "discord": "connectors.discord:DISCORD",
+        "feed": "connectors.feed:FEED",
         "files": "connectors.files:FILES",
         "github": "connectors.github:GITHUB",
         "slack": "connectors.slack:SLACK",

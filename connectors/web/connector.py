@@ -5,7 +5,6 @@ its links, so that a page which hasn't changed is asked for once, and not read, 
 """
 
 import asyncio
-import hashlib
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
@@ -15,7 +14,7 @@ from typing import TypeVar
 from yarl import URL
 
 from connectors.base import Change, Checkpoint, Failure, Origin, SourceDocument, Tombstone
-from connectors.http import AddressRule, HttpClient, HttpOptions, parse_network
+from connectors.http import AddressRule, HttpClient, HttpOptions, fingerprint_of, parse_network
 from connectors.web.addresses import Scope, normalised
 from connectors.web.crawl import Crawl
 from connectors.web.options import WebOptions
@@ -161,5 +160,4 @@ class _Log:
 
 def credential(options: WebOptions) -> str:
     """Return a fingerprint of the credential."""
-    told = sorted((name, value.get_secret_value()) for name, value in options.headers.items())
-    return hashlib.sha256(repr(told).encode("utf-8", "replace")).hexdigest()
+    return fingerprint_of(options.headers)
