@@ -70,8 +70,3 @@ def feed_name(url: str) -> str:
 def length_of(text: str, media_type: str) -> int:
     """Return how many characters of a text a reader sees, roughly."""
     return len((_TAG.sub("", text) if media_type == "text/html" else text).strip())
-
-
-def clean(text: str) -> str:
-    """Return a text without what no store takes: halves of characters, and NUL."""
-    return text.replace("\0", "").encode("utf-8", "replace").decode()

@@ -6,9 +6,10 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from connectors.feed.dates import moment_of
-from connectors.feed.entries import Entry, FeedPage, clean, length_of
+from connectors.feed.entries import Entry, FeedPage, length_of
 from connectors.feed.markup import absolute, link_of
 from connectors.http import shown
+from connectors.rows import clean
 from ragcore.errors import SourceBadReply
 
 

@@ -16,9 +16,10 @@ from zoneinfo import ZoneInfo
 from lxml import etree
 
 from connectors.feed.dates import moment_of
-from connectors.feed.entries import Entry, FeedPage, clean, length_of
+from connectors.feed.entries import Entry, FeedPage, length_of
 from connectors.feed.markup import absolute, link_of, plain
 from connectors.http import shown
+from connectors.rows import clean
 from ragcore.errors import SourceBadReply
 
 _ROOT = re.compile(r"<(?:[\w.-]+:)?([A-Za-z]\w*)")

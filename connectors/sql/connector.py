@@ -16,16 +16,18 @@ from zoneinfo import ZoneInfo
 
 from connectors.base import Change, Checkpoint, Estimate, Failure, Origin, SourceDocument, Tombstone
 from connectors.cursors import OVERLAP, reached, since
+from connectors.rows import Reading, Row, moment, native_id
 from connectors.sql.link import IDS, Link, reading
 from connectors.sql.options import SqlOptions
 from connectors.sql.query import BEGINNING, Query, can_be_looked_up
-from connectors.sql.rows import Reading, Row, check_columns, column_names, moment, native_id
+from connectors.sql.rows import check_columns, column_names
 from connectors.sql.spool import Spool
 
 _PAGE = 400  # ids in one statement; some databases take no more than 1,000
 _PAGES = 10  # from more on the whole query is read instead
 _SIGN = 10_000  # ids between two signs of life
 _NAMELESS = "(a row without an id)"
+_NO_TEXT = ("its text is NULL", "give it a text, or leave it out: WHERE text IS NOT NULL")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -56,7 +58,7 @@ class SqlConnector:
         """Work out the query, the zone, and what makes documents of rows."""
         self._query = Query(self.options.query)
         self._zone = ZoneInfo(self.options.timezone)
-        self._reading = Reading(origin=self.origin, options=self.options, zone=self._zone)
+        self._reading = Reading(origin=self.origin, options=self.options, zone=self._zone, no_text=_NO_TEXT)
 
     async def changes(self, cursor: str | None, known: Mapping[str, str]) -> AsyncIterator[Change]:
         """Yield every row whose version isn't the known one."""

@@ -4,7 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from connectors.sql import SqlConnector, rows
+from connectors.rows import plain
+from connectors.sql import SqlConnector
 from ragcore.errors import SourceBadReply, SourceGone
 from tests.connectors.databases import WHOLE, Place, all_of, one_row, postgres_place, sqlite_place, two_kinds
 from tests.connectors.helpers import collect, known_of, listed
@@ -82,7 +83,7 @@ async def test_a_column_counts_by_its_name_in_any_case(place):
 
 
 def test_a_set_has_the_same_text_in_each_process():
-    assert rows._plain({"b", "a", "c"}) == rows._plain(frozenset(("c", "b", "a"))) == '["a", "b", "c"]'
+    assert plain({"b", "a", "c"}) == plain(frozenset(("c", "b", "a"))) == '["a", "b", "c"]'
 
 
 async def test_times_without_a_zone_are_of_the_zone_of_the_settings(postgres):
