@@ -200,19 +200,20 @@ class HttpClient:
         body: Any = None,
         headers: Mapping[str, str] | None = None,
         limit: int,
+        redirects: int = _MOST_REDIRECTS,
         passing: Set[int] = frozenset(),
     ) -> JsonReply:
         """Ask for JSON, sending ``body`` as JSON where there is one; SourceBadReply when something else comes.
 
-        A reply without content (304, 204, or one of ``passing``) has the value None. Redirects are followed for GET
-        alone.
+        A reply without content (304, 204, a redirect that isn't followed, a status of ``passing``) has the value None.
+        Redirects are followed for GET alone; with ``redirects`` of 0 none is.
         """
         asked = {"Accept": "application/json", **(headers or {})}
         if method == "GET":
-            reply = await self.get(url, limit=limit, headers=asked, passing=passing)
+            reply = await self.get(url, limit=limit, headers=asked, redirects=redirects, passing=passing)
         else:
             reply = await self._send(method, url, limit=limit, headers=asked, body=body, passing=passing)
-        if reply.status in {204, 304} or reply.status in passing:
+        if reply.status in {204, 304} or reply.target or reply.status in passing:
             return JsonReply(reply=reply, value=None)
         try:
             return JsonReply(reply=reply, value=json.loads(reply.content))
