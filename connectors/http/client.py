@@ -9,6 +9,7 @@ A request is sent once (again only if a connection that was kept open turned out
 again is the sync's to decide.
 """
 
+import asyncio
 import json
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field, replace
@@ -25,6 +26,7 @@ from connectors.http.pace import Pace
 from ragcore.errors import SourceBadReply, SourceError
 
 _PIECE = 65_536
+_LARGE = 500_000  # bytes of JSON, which take some 5 ms to read
 _MOST_REDIRECTS = 10
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 _USER_AGENT = "Citebot"
@@ -216,7 +218,7 @@ class HttpClient:
         if reply.status in {204, 304} or reply.target or reply.status in passing:
             return JsonReply(reply=reply, value=None)
         try:
-            return JsonReply(reply=reply, value=json.loads(reply.content))
+            return JsonReply(reply=reply, value=await _loaded(reply.content))
         except (ValueError, RecursionError):
             what = "a web page" if reply.content.lstrip()[:1] == b"<" else "something else"
             raise SourceBadReply(
@@ -281,6 +283,11 @@ class HttpClient:
         if str(address.origin()) not in self._trusted:
             return {}
         return {name: value.get_secret_value() for name, value in self.options.headers.items()}
+
+
+async def _loaded(content: bytes) -> Any:
+    """Return the value that JSON stands for; what is large is read in a thread, where it delays nobody."""
+    return await asyncio.to_thread(json.loads, content) if len(content) > _LARGE else json.loads(content)
 
 
 async def _read(response: aiohttp.ClientResponse, limit: int, url: str, *, is_cut: bool) -> bytes:

@@ -4,9 +4,10 @@ Without ``{cursor}`` a run reads the whole listing, and takes what has changed b
 With it only what is newer is read; what is gone is then told by a listing of its own.
 """
 
+import asyncio
 import hashlib
 import json
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence, Set
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -57,6 +58,15 @@ class _Scan:
     last: Any = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Due:
+    """An item whose detail is to be read, and what the listing tells of it; ``version`` is "" when nobody knows."""
+
+    native: str
+    item: Any = field(default_factory=dict)
+    version: str = ""
+
+
 @dataclass(slots=True)
 class RestConnector:
     """Reads one API."""
@@ -77,10 +87,8 @@ class RestConnector:
         before, scan = self._kept(cursor), _Scan()
         async with self._api() as api, aclosing(api.pages(self._asked(before))) as pages:
             async for page in pages:
-                for native, several in self._by_id(page, scan).items():
-                    change = await self._change(api, native, several, known)
-                    if change is not None:
-                        yield change
+                for told in await asyncio.to_thread(self._told, page, scan, known):
+                    yield await self._detailed(api, told) if isinstance(told, _Due) else told
                 yield Checkpoint(cursor=cursor)
         for failure in self._nameless(scan):
             yield failure
@@ -99,15 +107,14 @@ class RestConnector:
         async with self._api() as api:
             if self.options.detail:
                 for native in wanted:
-                    yield await self._detailed(api, native, {}, "")
+                    yield await self._detailed(api, _Due(native=native))
                 return
             async with aclosing(api.pages(self._asked(None))) as pages:
                 async for page in pages:
-                    for native, several in self._by_id(page, _Scan()).items():
-                        change = await self._change(api, native, several, None) if native in wanted else None
-                        if change is not None:
-                            wanted.pop(native)
-                            yield change
+                    for told in await asyncio.to_thread(self._told, page, _Scan(), {}, wanted=wanted.keys()):
+                        if not isinstance(told, _Due):
+                            wanted.pop(self.origin.native_id(told.id))
+                            yield told
                     if not wanted:
                         return
         for native in wanted:
@@ -123,14 +130,26 @@ class RestConnector:
             scan = _Scan()
             async with self._api() as api, aclosing(api.pages(self._asked(None))) as pages:
                 async for page in pages:
-                    self._by_id(page, scan)
+                    await asyncio.to_thread(self._by_id, page, scan)
         for native in scan.ids:
             yield self.origin.document_id(native)
         for failure in self._nameless(scan):
             yield failure
 
+    def _told(
+        self, page: Page, scan: _Scan, known: Mapping[str, str], *, wanted: Set[str] | None = None
+    ) -> list[Found | _Due]:
+        """Return what has changed on a page; of ``wanted``, where they are given, all. Blocking."""
+        by_id = self._by_id(page, scan).items()
+        told = (
+            self._change(native, several, known, is_wanted=wanted is not None)
+            for native, several in by_id
+            if wanted is None or native in wanted
+        )
+        return [change for change in told if change is not None]
+
     def _by_id(self, page: Page, scan: _Scan) -> dict[str, list[Any]]:
-        """Return the items of a page by id, and note what they tell; SourceBadReply if none has an id."""
+        """Return the items of a page by id, and note what they tell; SourceBadReply if none has an id. Blocking."""
         taken: dict[str, list[Any]] = {}
         fault: ItemFault | None = None
         for item in page.items:
@@ -169,15 +188,11 @@ class RestConnector:
         if time is not None and time <= datetime.now(UTC) and (scan.newest is None or time > scan.newest):
             scan.newest = time
 
-    async def _change(
-        self, api: Api, native: str, several: Sequence[Any], known: Mapping[str, str] | None
-    ) -> Found | None:
-        """Return what has changed about the items of one id on one page, None when nothing has.
-
-        With ``known`` of None it is told in any case.
-        """
+    def _change(
+        self, native: str, several: Sequence[Any], known: Mapping[str, str], *, is_wanted: bool
+    ) -> "Found | _Due | None":
+        """Return what has changed about the items of one id on one page, None when nothing has."""
         item, version, identity = several[0], "", self.origin.document_id(native)
-        is_wanted, known = known is None, known or {}
         try:
             if all(map(self._items.is_gone, several)):
                 return Tombstone(id=identity) if is_wanted or identity in known else None
@@ -191,14 +206,14 @@ class RestConnector:
             return None if known.get(identity) == version else failure
         if known.get(identity) == version:
             return None
-        return self._items.change(row, version) if row is not None else await self._detailed(api, native, item, version)
+        return _Due(native=native, item=item, version=version) if row is None else self._items.change(row, version)
 
     def _version(self, native: str, item: Any) -> str:
         return self._items.version(item, None if self.options.detail else self._items.row(native, item))
 
-    async def _detailed(self, api: Api, native: str, item: Any, version: str) -> Found:
-        """Return an item as its own address tells it; ``version`` is that of the listing, "" when it isn't known."""
-        identity = self.origin.document_id(native)
+    async def _detailed(self, api: Api, due: _Due) -> Found:
+        """Return an item as its own address tells it."""
+        native, version, identity = due.native, due.version, self.origin.document_id(due.native)
         try:
             detail = await self._detail(api, native)
         except SourceGone:
@@ -209,7 +224,7 @@ class RestConnector:
             return self._refused(identity, error, version)
         self._failing = 0
         try:
-            whole = laid_over(item, found(self.options.detail_item, detail))
+            whole = laid_over(due.item, found(self.options.detail_item, detail))
             if is_true(whole) and self._items.is_gone(whole):
                 return Tombstone(id=identity)
             version = version or self._items.version(whole, None)

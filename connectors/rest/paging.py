@@ -1,5 +1,6 @@
 """The pages of a listing, one after the other, by whichever way the API has to ask for the next one."""
 
+import asyncio
 import hashlib
 import json
 import re
@@ -115,7 +116,7 @@ class _Walk:
         self._reply = reply.reply
         self._number += 1
         items = self._items(reply.value)
-        self._check_news(items)
+        await asyncio.to_thread(self._check_news, items)
         self._offset += len(items)
         return Page(value=reply.value, items=items)
 

@@ -1,5 +1,9 @@
 """The source type ``rest``: each way of paging, and pages that lead astray."""
 
+import asyncio
+import json
+import time
+
 import pytest
 from aiohttp import web
 from hypothesis import given, settings
@@ -239,3 +243,17 @@ async def test_faults_come_with_their_kind(api, status, error):
 async def test_a_host_that_takes_no_connection(api):
     with pytest.raises(SourceUnreachable):
         await read(api, url="http://127.0.0.1:9/posts")
+
+
+async def test_a_page_of_thousands_of_items_keeps_nobody_waiting(api):
+    api.posts = [post(n, "Text") for n in range(3_000)]
+    answer = json.dumps({"data": api.posts}).encode()
+    api.answer_instead = lambda request, page: web.Response(body=answer, content_type="application/json")
+    longest = 0.0
+    busy = asyncio.create_task(read(api))
+    while not busy.done():
+        began = time.thread_time()
+        await asyncio.sleep(0)
+        longest = max(longest, time.thread_time() - began)
+    assert len(busy.result()) == 3_000
+    assert longest < 0.1, "seconds that the loop's own thread worked without a pause"
