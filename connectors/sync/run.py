@@ -122,6 +122,8 @@ class _Run:
     _listing: AsyncIterator[str | base.Failure] | None = field(init=False)
     _states: SourceStates = field(init=False)
     _state: SourceState = field(init=False)
+    _is_told: bool = False
+    """Whether it is known how the source stood: what isn't must not be written over, its cursor above all."""
     _tally: Tally = field(init=False)
     _stored_failures: dict[str, Failure] = field(default_factory=dict)
     _reached: float = 0.0
@@ -140,6 +142,7 @@ class _Run:
         pipeline = pipeline_of(self.job.options, tokenizer=offline_tokenizer().name)
         basis = digest(self.job.type, self.job.knowledge_base, pipeline)
         self._state = await self._states.get(source)
+        self._is_told = True
         self._tally.before = frozenset(await registry.document_ids(source))
         self._stored_failures = await self.library.failures.of_source(source)
         is_afresh = self.full or self._state.basis != basis
@@ -341,7 +344,7 @@ class _Run:
 
     async def _save(self, **changes: object) -> None:
         self._state = replace(self._state, **changes)  # type: ignore[arg-type]
-        if not self.dry_run:
+        if self._is_told and not self.dry_run:
             await self._states.put(self._state)
 
 

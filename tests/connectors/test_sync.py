@@ -6,7 +6,7 @@ import pytest
 
 from connectors.sync import SyncJob, SyncProgress, forget_source, orphans, sync
 from ragcore.chunking import ChunkOptions
-from ragcore.errors import ModelUnreachable, SourceAuthError, SourceError
+from ragcore.errors import ModelUnreachable, SourceAuthError, SourceError, StoreError
 from ragcore.ingest import IngestOptions
 from ragcore.stores.sources import SourceStates
 from tests.connectors.helpers import files, later, live, memory_of, put, run, settle, thirty
@@ -49,6 +49,24 @@ async def test_an_unchanged_source_is_not_read_parsed_or_embedded(tmp_path):
         memory.put("d7", "another text")
         assert counts(await run(library, memory.connector())) == (0, 1, 0, 49, 0)
         assert (len(embedder.texts), memory.reads) == (embedded + 1, reads + 1)
+
+
+async def test_a_run_that_cannot_see_how_the_source_stood_leaves_that_as_it_was(library, monkeypatch):
+    memory = memory_of(a="one", b="two")
+    await run(library, memory.connector())
+    states = SourceStates(library.database)
+    before = await states.get("s")
+    assert before.cursor
+    with monkeypatch.context() as patch:
+
+        async def away(self, name):
+            raise StoreError("the database is away")
+
+        patch.setattr(SourceStates, "get", away)
+        report = await run(library, memory.connector())
+    assert "the database is away" in report.error
+    assert await states.get("s") == before
+    assert counts(await run(library, memory.connector())) == (0, 0, 0, 2, 0)
 
 
 async def test_a_full_run_reads_everything_and_embeds_nothing(tmp_path):
