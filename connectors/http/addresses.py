@@ -46,7 +46,7 @@ class AddressRule:
         family, kind, protocol, _, place = found
         address = ipaddress.ip_address(str(place[0]).partition("%")[0])
         if not self.allows(address):
-            raise AddressRefused(address)
+            raise AddressRefused(_embedded(address) or address)  # by the form that a network would allow
         return socket.socket(family=family, type=kind, proto=protocol)
 
 

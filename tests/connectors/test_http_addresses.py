@@ -123,3 +123,11 @@ async def test_of_several_addresses_only_public_ones_are_tried(site, monkeypatch
     assert (await get(f"http://mixed.example:{site.port}/", rule)).content == b"secret"
     with pytest.raises(SourceUnreachable, match="which is no public address"):
         await get(f"http://all.example:{site.port}/", rule)
+
+
+@pytest.mark.parametrize("host", ["[::ffff:127.0.0.1]", "[64:ff9b::7f00:1]"])
+async def test_what_to_allow_is_told_in_a_form_that_allows_it(host):
+    async with HttpClient(HttpOptions()) as http:
+        with pytest.raises(SourceUnreachable) as caught:
+            await http.get(f"http://{host}/", limit=10)
+    assert caught.value.mend.endswith('`networks = ["127.0.0.1"]`')
