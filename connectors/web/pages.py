@@ -67,8 +67,9 @@ def facts_of(reply: Reply, media: Media, *, agent: str) -> PageFacts:
     Args:
         reply: The reply, with its content.
         media: Its format.
-        agent: Our name, for wishes that are addressed to it.
+        agent: Our name, for wishes that are addressed to it; of ``Citebot/2.0 (+https://...)`` the first word counts.
     """
+    agent = next(iter(agent.replace("/", " ").split()), "")
     wishes = _header_wishes(reply.headers_named("X-Robots-Tag"), agent)
     told = _CANONICAL_HEADER.search(", ".join(reply.headers_named("Link")))
     canonical = normalised(told.group(1), reply.url) if told else ""

@@ -183,6 +183,17 @@ async def test_wishes_of_a_page_are_kept(site, head, headers, found):
     assert await taken(site) == found
 
 
+@pytest.mark.parametrize("name", ["Citebot/2.0 (+https://example.org/bot)", "citebot 2.0"])
+async def test_wishes_are_addressed_to_the_first_word_of_a_longer_name(site, name):
+    site.page("/robots.txt", "User-agent: citebot\nDisallow: /c", media_type="text/plain")
+    site.page("/", linked("/a", "/b", "/c"))
+    site.page("/a", linked(head='<meta name="citebot" content="noindex">'))
+    site.page("/b", linked(), headers={"X-Robots-Tag": "citebot: noindex"})
+    site.page("/c", linked())
+    assert await taken(site, user_agent=name) == ["/"]
+    assert {request.headers["User-Agent"] for request in site.requests} == {name}
+
+
 async def test_a_link_that_is_not_to_be_followed_is_not(site):
     site.page("/", '<a rel="external nofollow" href="/a">a</a><link rel="next" href="/b"><area href="/c">')
     for path in "abc":
