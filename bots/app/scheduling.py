@@ -8,6 +8,7 @@ taken up when its lease has ended.
 import asyncio
 import contextlib
 import logging
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -19,7 +20,7 @@ from bots.requests import Event, Sync
 from bots.service import Backend
 from bots.settings import Settings
 from bots.words.sentences import word
-from connectors.schedule import next_run
+from connectors.schedule import SKEW, next_run
 from ragcore.errors import BusyError, CitebotError
 from ragcore.reports import Fault, SyncReport
 from ragcore.stores.database import Database
@@ -32,6 +33,8 @@ REST = timedelta(minutes=1)
 PAUSE = timedelta(minutes=5)
 """How often a source that pauses is looked at: a run by hand may have shown that its credential is right."""
 SWEEPING = timedelta(hours=1)
+_CLOCK = 60.0
+"""Seconds between two looks at whether the clock was set back."""
 
 Sweep = Callable[[], Awaitable[object]]
 Tell = Callable[[str], Awaitable[None]]
@@ -70,6 +73,7 @@ class Schedule:
         self._running: set[asyncio.Task[None]] = set()
         self._at: set[str] = set()
         self._waker = AsyncIOScheduler(timezone=UTC)
+        self._watching: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Begin; a run that a crash broke off is due at once, where no other process can be at it."""
@@ -87,14 +91,26 @@ class Schedule:
             self._every(self._lease / 3, self._look_for_broken, max_instances=1)
         self._every(SWEEPING.total_seconds(), self._sweep, next_run_time=now)
         self._waker.start()
+        self._watching = asyncio.create_task(self._watch_clock())
 
     async def stop(self) -> None:
         """Wake nothing any more, and break off what runs."""
         self._waker.remove_all_jobs()
-        for task in self._running:
+        ending = [*self._running, *([self._watching] if self._watching else [])]
+        for task in ending:
             task.cancel()
-        await asyncio.gather(*self._running, return_exceptions=True)
+        await asyncio.gather(*ending, return_exceptions=True)
         self._waker.shutdown(wait=False)
+
+    async def _watch_clock(self) -> None:
+        """Look anew at what is due when the clock is set back: what was set by the wrong one would wait for it."""
+        while True:
+            ahead = time.time() - time.monotonic()
+            await asyncio.sleep(_CLOCK)
+            if time.time() - time.monotonic() < ahead - SKEW.total_seconds():
+                log.warning("the clock was set back; looking anew at what is due")
+                for job in self._waker.get_jobs():
+                    job.modify(next_run_time=datetime.now(UTC))
 
     def _every(self, seconds: float, work: Callable[[], Awaitable[None]], **more: Any) -> None:
         """Call something again and again; when the loop stood still at its time, as soon as it goes on."""

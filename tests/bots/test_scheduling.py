@@ -5,11 +5,13 @@ import contextlib
 import logging
 import pathlib
 import time
+import types
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bots.app.scheduling import scheduling
+from bots.app import scheduling as scheduling_module
+from bots.app.scheduling import Schedule, scheduling
 from bots.requests import Sync
 from bots.settings import Settings
 from ragcore.stores.database import Database
@@ -39,6 +41,31 @@ async def test_a_run_begun_meanwhile_is_not_begun_again(tmp_path: pathlib.Path) 
     assert not await states.begin("docs", after=None, at=NOW + timedelta(hours=1))
     assert not await states.begin("docs", after=NOW - timedelta(hours=1), at=NOW + timedelta(hours=1))
     assert await states.begin("docs", after=NOW, at=NOW + timedelta(hours=1))
+    await database.close()
+
+
+async def test_a_source_does_not_wait_for_what_a_clock_told_that_was_ahead(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = await Database.open(tmp_path / "citebot.sqlite")
+    table = {"name": "docs", "type": "files", "path": "docs", "schedule": "15m"}
+    settings = Settings.model_validate({"data_dir": tmp_path, "sources": [table]})
+    day, states, backend = timedelta(days=1), SourceStates(database), Scripted()
+    await states.put(SourceState(name="docs", last_run_at=datetime.now(UTC)))
+    clock = [time.time() + day.total_seconds()]
+    monkeypatch.setattr(scheduling_module, "_CLOCK", 0.01)
+    shown = types.SimpleNamespace(time=lambda: clock[0], monotonic=time.monotonic)
+    monkeypatch.setattr(scheduling_module, "time", shown)
+    schedule = Schedule(settings, database, backend)
+    await schedule.start()
+    await states.put(SourceState(name="docs", last_run_at=datetime.now(UTC) + day))
+    schedule._wake_at("docs", datetime.now(UTC) + day)
+    await asyncio.sleep(0.1)
+    assert not backend.asked
+    clock[0] -= day.total_seconds()
+    await until(lambda: backend.asked)
+    assert backend.asked == [Sync(sources=("docs",), scheduled=True)]
+    await schedule.stop()
     await database.close()
 
 
