@@ -1,103 +1,38 @@
-"""What a sync costs on a folder of many documents: the first, one without changes, one with ten, one with ten deleted.
+"""What a sync costs: of a folder, of a source over HTTP, and what it costs whoever asks meanwhile.
 
-    python -m benchmarks.sync [--documents 10000]
+    python -m benchmarks.sync [folder] [requests] [chat] [--documents 10000] [--beside 300] [--questions 40]
 
-The embedder is a stand-in that costs nothing, and counts: what is measured is everything else.
+Of a folder and of a source over HTTP: the first sync, one without changes, one with ten, one with ten deleted; there
+the embedder is a stand-in that costs nothing, and counts. In a chat everything is real: how long an answer takes while
+a source is synced, against an idle process, and how soon what is deleted is gone.
 """
 
 import argparse
 import asyncio
-import pathlib
-import tempfile
-import time
-from dataclasses import dataclass
 
-from connectors.base import Origin
-from connectors.files import FilesConnector, FilesOptions
-from connectors.sync import SyncJob, SyncReport, sync
-from ragcore.library import Library
-from ragcore.library.recovery import recover
-from tests.fakes.embedding import HashEmbedder
+from benchmarks import _sync_chat, _sync_folder, _sync_requests
 
-PARAGRAPH = "A sentence of a document that is long enough to be a paragraph of its own, number {number}.\n\n"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """One run, and what it came to."""
-
-    name: str
-    seconds: float
-    embedded: int
-    report: SyncReport
-
-
-async def measure(count: int) -> list[Row]:
-    rows: list[Row] = []
-    with tempfile.TemporaryDirectory() as folder:
-        root = pathlib.Path(folder) / "documents"
-        for number in range(count):
-            write(root, number, f"# Document {number}\n\n" + PARAGRAPH.format(number=number) * 3)
-        embedder = HashEmbedder(dimension=384)
-        library = await Library.open(pathlib.Path(folder) / "data", embedder=embedder)
-        await recover(library)
-
-        async def timed(name: str) -> None:
-            before, start = len(embedder.texts), time.perf_counter()
-            report = await run(library, root)
-            rows.append(
-                Row(
-                    name=name,
-                    seconds=time.perf_counter() - start,
-                    embedded=len(embedder.texts) - before,
-                    report=report,
-                )
-            )
-
-        await timed("first sync")
-        await timed("nothing changed")
-        for number in range(10):
-            write(root, number, f"# Document {number}\n\nChanged.")
-        await timed("10 changed")
-        for number in range(10):
-            path(root, number).unlink()
-        await timed("10 deleted")
-        await library.close()
-    return rows
-
-
-async def run(library: Library, root: pathlib.Path) -> SyncReport:
-    connector = FilesConnector(Origin(source="bench", folder=root), FilesOptions(path=str(root)))
-    job = SyncJob(source="bench", type="files", knowledge_base="bench", connector=connector)
-    report = [event async for event in sync(library, job)][-1]
-    assert isinstance(report, SyncReport)
-    assert report.is_success, report
-    return report
-
-
-def path(root: pathlib.Path, number: int) -> pathlib.Path:
-    return root / f"{number % 100:02}" / f"{number}.md"
-
-
-def write(root: pathlib.Path, number: int, text: str) -> None:
-    path(root, number).parent.mkdir(parents=True, exist_ok=True)
-    path(root, number).write_text(text, encoding="utf-8")
+PARTS = ("folder", "requests", "chat")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--documents", type=int, default=10_000)
-    count = parser.parse_args().documents
-    rows = asyncio.run(measure(count))
-    print(f"| {count:,} documents | seconds | of the first | added | changed | deleted | texts embedded |")
-    print("|---|---|---|---|---|---|---|")
-    for row in rows:
-        told = row.report
-        share = row.seconds / rows[0].seconds
-        print(
-            f"| {row.name} | {row.seconds:.2f} | {share:.4f} | {told.added} | {told.changed} | {told.deleted} "
-            f"| {row.embedded} |"
-        )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; default: all")
+    parser.add_argument("--documents", type=int, default=10_000, help="of the folder, and of the source over HTTP")
+    parser.add_argument("--beside", type=int, default=300, help="documents that are embedded beside the chat")
+    parser.add_argument("--questions", type=int, default=40, help="asked of an idle process, and beside the sync")
+    asked = parser.parse_args()
+    parts = asked.parts or PARTS
+    if unknown := set(parts) - set(PARTS):
+        parser.error(f"there is no part {unknown.pop()!r}; there are {', '.join(PARTS)}")
+    if "folder" in parts:
+        _sync_folder.show(asked.documents, asyncio.run(_sync_folder.measure(asked.documents)))
+    if "requests" in parts:
+        print()
+        asyncio.run(_sync_requests.measure(asked.documents))
+    if "chat" in parts:
+        print()
+        _sync_chat.show(asyncio.run(_sync_chat.measure(asked.beside, asked.questions)))
 
 
 if __name__ == "__main__":

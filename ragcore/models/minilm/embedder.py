@@ -1,9 +1,13 @@
 """The embedder over the network: texts to windows, windows to batches, batches to unit vectors."""
 
 import asyncio
+import os
+import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import ParamSpec, TypeVar
 
 import numpy as np
@@ -21,11 +25,52 @@ BATCH_PIECES = 1024
 # What a question or a few sentences need; larger batches have a thread of their own.
 QUICK_PIECES = 512
 QUICK_CHARACTERS = 4_000
+# More than the sentences of all that an answer quotes from: nobody waits for it, short as its texts may be.
+BULK_CHARACTERS = 20_000
 # How many texts are cut into windows and sorted at a time: bounds the memory that a large call holds.
 SLICE = 256
+# More threads than that gain little: they wait for the same memory.
+MOST_THREADS = min(2, os.cpu_count() or 1)
+# Long enough from one question to the embedding of its answer's sentences, short enough that a sync loses little.
+ROOM_SECONDS = 2.0
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+
+class Lane:
+    """Threads for large batches: all of them, or one less for a while after ``make_room``; at least one."""
+
+    def __init__(self, threads: int) -> None:
+        """Prepare so many threads; none is started yet."""
+        self._threads = threads
+        self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="minilm-bulk")
+        self._changed = threading.Condition()
+        self._under_way = 0
+        self._room_until = 0.0
+
+    def make_room(self) -> None:
+        """Leave a core to somebody who waits; what is under way is not broken off."""
+        self._room_until = time.monotonic() + ROOM_SECONDS
+
+    def submit(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> "Future[T]":
+        """Do work in its turn."""
+        return self._pool.submit(self._in_turn, partial(work, *args, **kwargs))
+
+    def _in_turn(self, work: Callable[[], T]) -> T:
+        with self._changed:
+            while self._under_way >= self._most():
+                self._changed.wait(timeout=ROOM_SECONDS / 10)
+            self._under_way += 1
+        try:
+            return work()
+        finally:
+            with self._changed:
+                self._under_way -= 1
+                self._changed.notify()
+
+    def _most(self) -> int:
+        return max(1, self._threads - 1) if time.monotonic() < self._room_until else self._threads
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,15 +85,15 @@ class MiniLMEmbedder:
     """all-MiniLM-L6-v2 with mean pooling: 384 dimensions, English, 256 word pieces at a time.
 
     A longer text is read in windows that overlap by 32 word pieces; their vectors are averaged, weighted by tokens.
-    The weights are loaded at the first call. Work runs in two threads, one for small batches and one for large ones,
-    and each call has one batch under way: a question asked during a long ingest is embedded at once, and calls of the
-    same size take turns.
+    The weights are loaded at the first call. Small batches have a thread of their own, so that a question asked during
+    a long ingest is embedded at once; large ones have two, and one while somebody asks. Calls of the same size take
+    turns.
     """
 
     def __init__(self) -> None:
         """Prepare the threads; nothing is loaded yet."""
         self._quick = ThreadPoolExecutor(max_workers=1, thread_name_prefix="minilm-quick")
-        self._bulk = ThreadPoolExecutor(max_workers=1, thread_name_prefix="minilm-bulk")
+        self._bulk = Lane(MOST_THREADS)
 
     @property
     def name(self) -> str:
@@ -83,20 +128,34 @@ class MiniLMEmbedder:
         return vectors
 
     async def _embed_slice(self, network: Network, texts: Sequence[str]) -> NDArray[np.float32]:
-        small = sum(map(len, texts)) <= QUICK_CHARACTERS
+        characters = sum(map(len, texts))
+        small, bulk = characters <= QUICK_CHARACTERS, characters > BULK_CHARACTERS
         windows = await self._run(small, _cut, network, texts)
-        rows: list[NDArray[np.float32]] = []
-        for batch in _batches(windows):
-            pieces = [window.pieces for window in batch]
-            small = len(pieces) * (len(pieces[-1]) + 2) <= QUICK_PIECES
-            rows.append(await self._run(small, network.vectors, pieces))
+        batches = list(_batches(windows))
+        rows: dict[int, NDArray[np.float32]] = {}
+        left = iter(enumerate(batches))
+
+        async def take_batches() -> None:
+            for number, batch in left:
+                pieces = [window.pieces for window in batch]
+                small = not bulk and len(pieces) * (len(pieces[-1]) + 2) <= QUICK_PIECES
+                rows[number] = await self._run(small, network.vectors, pieces)
+
+        takers = [asyncio.create_task(take_batches()) for _ in range(min(MOST_THREADS, len(batches)))]
+        try:
+            await asyncio.gather(*takers)
+        finally:
+            for taker in takers:
+                taker.cancel()
         owners = [window.owner for window in windows]
         weights = [len(window.pieces) for window in windows]
-        return pool(np.concatenate(rows), owners, weights, len(texts))
+        return pool(np.concatenate([rows[number] for number in range(len(batches))]), owners, weights, len(texts))
 
     async def _run(self, small: bool, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        lane = self._quick if small else self._bulk
-        return await asyncio.wrap_future(lane.submit(work, *args, **kwargs))
+        if small:
+            self._bulk.make_room()
+            return await asyncio.wrap_future(self._quick.submit(work, *args, **kwargs))
+        return await asyncio.wrap_future(self._bulk.submit(work, *args, **kwargs))
 
 
 def _cut(network: Network, texts: Sequence[str]) -> list[Window]:

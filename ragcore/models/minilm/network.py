@@ -2,7 +2,6 @@
 
 import hashlib
 import importlib.util
-import os
 import pathlib
 import threading
 from collections.abc import Sequence
@@ -97,13 +96,12 @@ def _open() -> Network:
     tokenizer.no_padding()
     tokenizer.encode_special_tokens = True
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = min(2, os.cpu_count() or 1)
+    # Each batch has one thread, and several are under way: see the embedder, which so can leave a core to questions.
+    options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
     # What goes beyond the basic (fused nodes, other layouts) takes 0.3 s at each start and runs no faster.
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
-    # Threads that spin between two batches would take the other core from the chat.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     session = onnxruntime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
     return Network(tokenizer, session, (runtime.Fail, runtime.RuntimeException))
 

@@ -110,6 +110,50 @@ async def test_a_question_is_answered_in_the_middle_of_an_ingest(minilm: MiniLME
         await ingest
 
 
+def most_together(lane: embedder.Lane, calls: int) -> int:
+    """Return how many of so many calls were under way at the same time."""
+    together = most = 0
+    counting = threading.Lock()
+
+    def work() -> None:
+        nonlocal together, most
+        with counting:
+            together += 1
+            most = max(most, together)
+        time.sleep(0.02)
+        with counting:
+            together -= 1
+
+    for done in [lane.submit(work) for _ in range(calls)]:
+        done.result(30)
+    return most
+
+
+def test_large_batches_leave_a_thread_to_whoever_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedder, "ROOM_SECONDS", 30.0)
+    lane = embedder.Lane(3)
+    assert most_together(lane, 12) == 3
+    lane.make_room()
+    assert most_together(lane, 12) == 2
+    monkeypatch.setattr(embedder, "ROOM_SECONDS", 0.0)
+    lane.make_room()
+    assert most_together(lane, 12) == 3
+
+
+def test_one_thread_alone_goes_on() -> None:
+    lane = embedder.Lane(1)
+    lane.make_room()
+    assert most_together(lane, 3) == 1
+
+
+def test_a_batch_that_fails_leaves_its_place() -> None:
+    lane = embedder.Lane(2)
+    for _ in range(4):
+        with pytest.raises(ZeroDivisionError):
+            lane.submit(lambda: 1 / 0).result(30)
+    assert most_together(lane, 6) == 2
+
+
 async def test_a_cancelled_ingest_stops_working(minilm: MiniLMEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
     model = network.load_network()
     runs: list[int] = []

@@ -1,13 +1,9 @@
-"""What a sync asks of a source over HTTP: the first, one without changes, one with ten changes, one with ten deletions.
-
-    python -m benchmarks.sync_requests [--documents 10000]
+"""What a sync asks of a source over HTTP.
 
 The source is a server on this machine that tells changes since a time and lists ids, a hundred a page, read by the
-connector of ``connectors/README.md``. The embedder is a stand-in that costs nothing, and counts.
+connector of ``connectors/README.md``.
 """
 
-import argparse
-import asyncio
 import pathlib
 import re
 import sys
@@ -42,7 +38,7 @@ async def measure(count: int) -> None:
     source, server, embedder = kind(), notes.NotesServer(), HashEmbedder(dimension=384)
     for number in range(count):
         server.put(f"n{number}", f"Note {number} tells how valve {number} was serviced, and by whom.")
-    print(f"| {count:,} documents | requests | seconds | of the first | added | changed | deleted | texts embedded |")
+    print(f"| {count:,} notes | requests | seconds | of the first | added | changed | deleted | texts embedded |")
     print("|---|---|---|---|---|---|---|---|")
     first = 0.0
     with tempfile.TemporaryDirectory() as folder:
@@ -70,13 +66,3 @@ async def measure(count: int) -> None:
                     f"| {report.changed} | {report.deleted} | {len(embedder.texts) - embedded} |"
                 )
         await library.close()
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--documents", type=int, default=10_000)
-    asyncio.run(measure(parser.parse_args().documents))
-
-
-if __name__ == "__main__":
-    main()

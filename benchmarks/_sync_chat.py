@@ -1,12 +1,9 @@
-"""How long an answer takes while a source is being synced, against an idle process; and how soon what is deleted is gone.
-
-    python -m benchmarks.sync_chat [--documents 300] [--questions 40]
+"""How long an answer takes while a source is being synced, and how soon what is deleted at the source is gone.
 
 Everything is real: the folder, the embedder that Citebot brings, the indexes. There is no language model: an answer is
 quoted from what is found, so nothing hides the time that the sync takes from it.
 """
 
-import argparse
 import asyncio
 import pathlib
 import tempfile
@@ -105,12 +102,7 @@ def quantile(values: list[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else float("nan")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--documents", type=int, default=300)
-    parser.add_argument("--questions", type=int, default=40)
-    asked = parser.parse_args()
-    found = asyncio.run(measure(asked.documents, asked.questions))
+def show(found: Figures) -> None:
     print("| answers | n | p50 ms | p95 ms | p95 of idle |")
     print("|---|---|---|---|---|")
     for name, values in (("idle", found.idle), ("while a source is synced", found.busy)):
@@ -118,7 +110,3 @@ def main() -> None:
         ratio = p95 / quantile(found.idle, 0.95)
         print(f"| {name} | {len(values)} | {p50 * 1000:.0f} | {p95 * 1000:.0f} | {ratio:.2f} |")
     print(f"\nFrom the sync that sees a deletion to nothing found of it: {found.gone:.2f} s.")
-
-
-if __name__ == "__main__":
-    main()
