@@ -96,9 +96,10 @@ class GithubConnector:
                 async for step in reader.changes(memory.threads, known):
                     yield step
             else:
-                async for step in reader.changes(memory.discussions, known):
+                async for step in reader.changes(memory.discussions, known, memory.discussion_numbers):
                     yield step
                 memory.discussions = reader.reached(memory.discussions)
+                memory.discussion_numbers = list(reader.numbers)
             listed += _all(reader)
 
     def _readers(self, scope: Scope) -> list[Files | Threads | DiscussionReader]:

@@ -8,7 +8,6 @@ from connectors.base import SourceDocument
 from connectors.github.replies import COMMENTS, REVIEWS, Comment, Issue, Review, User
 from connectors.github.scope import Scope
 from connectors.github.text import NOBODY, Part, thread
-from ragcore.errors import SourceGone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,13 +21,10 @@ class Conversation:
     newest: datetime | None
 
     @classmethod
-    async def read(cls, scope: Scope, issue: Issue, *, is_pull: bool) -> "Conversation | None":
-        """Read the comments; None when the thread is gone by now."""
-        try:
-            comments = await _comments(scope, issue, is_pull=is_pull)
-            reviews = await _reviews(scope, issue) if is_pull else []
-        except SourceGone:
-            return None  # the repository itself has just answered
+    async def read(cls, scope: Scope, issue: Issue, *, is_pull: bool) -> "Conversation":
+        """Read the comments; SourceGone when there are none to be had."""
+        comments = await _comments(scope, issue, is_pull=is_pull)
+        reviews = await _reviews(scope, issue) if is_pull else []
         times = [comment.updated_at for comment in comments] + [at for review in reviews if (at := review.submitted_at)]
         parts = [*map(_comment, comments), *(part for review in reviews if (part := _review(review)))]
         parts.sort(key=lambda part: part.at)

@@ -63,16 +63,15 @@ class DiscussionReader:
         return [self._identity(number) for number in self.numbers]
 
     async def changes(
-        self, cursor: str | None, known: Mapping[str, str]
+        self, cursor: str | None, known: Mapping[str, str], before: Sequence[int] = ()
     ) -> AsyncGenerator[SourceDocument | Failure | Estimate | None, None]:
         """Yield every discussion that is new or has changed; None after each batch. Fills ``numbers``.
 
-        The list is read from its newest end until what the cursor has seen. When GitHub counts as many as are known
-        then, none is gone; else the list is read to its end.
+        The list is read from its newest end until what the cursor has seen. When GitHub counts as many as there were
+        (``before``) and as are new then, none is gone; else the list is read to its end. What is known would not do
+        for that: a discussion that failed isn't among it, and one that is gone would stand for it.
         """
-        start, begin = since(cursor), self.scope.identity(PLACE)
-        held = [identity.removeprefix(begin) for identity in known if identity.startswith(begin)]
-        numbers = {int(number): None for number in held if number.isascii() and number.isdigit()}
+        start, numbers = since(cursor), dict.fromkeys(before)
         found = dict[int, None]()
         async for page in self._pages():
             listed = [one for one in page.nodes if one]

@@ -27,10 +27,14 @@ class FilesMemory:
 
 @dataclass(slots=True, kw_only=True)
 class Page:
-    """A page of the list of issues: what it is known by, and the numbers on it, those of pull requests negative."""
+    """A page of the list of issues: what it is known by, and the numbers on it, those of pull requests negative.
+
+    ``is_followed``: another page stood behind it when it was read.
+    """
 
     etag: str
     numbers: list[int]
+    is_followed: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
@@ -52,6 +56,8 @@ class RepositoryMemory:
     threads: ThreadsMemory = field(default_factory=ThreadsMemory)
     discussions: str | None = None
     """The newest time that the list of discussions told."""
+    discussion_numbers: list[int] = field(default_factory=list)
+    """All that there were then."""
 
 
 @dataclass(slots=True, kw_only=True)

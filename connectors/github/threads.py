@@ -19,7 +19,7 @@ from connectors.github.replies import COMMENTS, ISSUE, ISSUES, Comment, Issue
 from connectors.github.scope import Scope
 from connectors.github.stamps import Stamp, told
 from connectors.github.state import Page, ThreadsMemory
-from ragcore.errors import SourceError
+from ragcore.errors import SourceError, SourceGone
 
 ISSUES_PLACE, PULLS_PLACE = "issues/", "pull/"
 _ONE_SECOND = timedelta(seconds=1)
@@ -39,6 +39,8 @@ class Threads:
     _newest: datetime | None = None
     _read: dict[str, Stamp] = field(default_factory=dict)
     """What this run has read, by id."""
+    _failed: set[str] = field(default_factory=set)
+    """What this run could not read, by id: one thread of many comments is one document that fails, and not many."""
 
     @property
     def ids(self) -> list[str]:
@@ -73,6 +75,7 @@ class Threads:
                 issue = await self._asked(place)
                 change = None if issue is None else await self._document(issue)
             except SourceError as error:
+                self._failed.add(identity)
                 change = self.scope.mishaps.failure(identity, error)
             yield change or Tombstone(id=identity)
 
@@ -133,10 +136,11 @@ class Threads:
             yield None
 
     async def _commented(self, comments: Sequence[Comment], known: Mapping[str, str]) -> AsyncGenerator[Step, None]:
-        """Yield the threads of comments that aren't known so."""
+        """Yield the threads of comments that aren't known so, each at most once where it fails."""
         for comment in comments:
             place = place_of(comment.number, is_pull="/pull/" in comment.html_url)
-            is_known = self._known(self.scope.identity(place), known).has(comment.updated_at)
+            identity = self.scope.identity(place)
+            is_known = identity in self._failed or self._known(identity, known).has(comment.updated_at)
             if comment.number and self._is_wanted(place) and not is_known:
                 async for change in self.fetch([place]):
                     if not isinstance(change, Tombstone):
@@ -167,10 +171,13 @@ class Threads:
             held = earlier[number] if number < len(earlier) else Page(etag="", numbers=[])
             number += 1
             got = await self.scope.api.get(ISSUES, f"{begin}&page={number}", etag=held.etag)
-            page = held if got.value is None else Page(etag=got.etag, numbers=self._numbers(got.value))
+            page = held
+            if got.value is not None:
+                page = Page(etag=got.etag, numbers=self._numbers(got.value), is_followed=bool(got.next))
             yield page, got.value
-            # That a page has changed doesn't show when another begins behind it.
-            if not got.next and len(page.numbers) < PER_PAGE:
+            # That a page has changed doesn't show when another begins behind it, and one that others follow may hold
+            # fewer than it could: what spammers wrote is left out of it.
+            if not (got.next or page.is_followed) and len(page.numbers) < PER_PAGE:
                 return
 
     async def _confirm(self, known: Mapping[str, str]) -> None:
@@ -197,16 +204,21 @@ class Threads:
         try:
             return await self._document(issue)
         except SourceError as error:
-            stamp = self._stamp(issue)
-            self._read[self.scope.identity(self._place(issue))] = stamp
-            return self.scope.mishaps.failure(self.scope.identity(self._place(issue)), error, stamp.version)
+            stamp, identity = self._stamp(issue), self.scope.identity(self._place(issue))
+            self._read[identity] = stamp
+            self._failed.add(identity)
+            return self.scope.mishaps.failure(identity, error, stamp.version)
 
     async def _document(self, issue: Issue) -> SourceDocument | None:
         """Return a thread as a document, None when it vanished since it was told of."""
         scope, is_pull = self.scope, self._is_pull(issue)
-        conversation = await Conversation.read(scope, issue, is_pull=is_pull)
-        if conversation is None:
-            return None
+        try:
+            conversation = await Conversation.read(scope, issue, is_pull=is_pull)
+        except SourceGone:
+            # Its comments may be missing for another reason than that it is gone, and then it must not be passed over.
+            if await self._asked(self._place(issue)) is None:
+                return None
+            raise
         scope.mishaps.passed()
         stamp = self._stamp(issue).with_newest(conversation.newest)
         # A long comment takes a third of a second to look through.

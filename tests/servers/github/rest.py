@@ -240,7 +240,8 @@ class Rest:
     def _page(self, items: list[dict[str, Any]]) -> web.Response:
         query = self.request.query
         size, page = min(100, int(query.get("per_page", "30"))), int(query.get("page", "1"))
-        response = _json(items[(page - 1) * size : page * size])
+        shown = items[(page - 1) * size : page * size]
+        response = _json([item for item in shown if item.get("number") not in self.server.hidden])
         if len(items) > page * size:
             following = self.request.rel_url.update_query(page=str(page + 1))
             last = self.request.rel_url.update_query(page=str(-(-len(items) // size)))

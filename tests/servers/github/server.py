@@ -36,6 +36,8 @@ class GithubServer:
 
     ``lacking`` maps a part of a path to the permission that the token lacks for it. ``fault`` may answer a request
     in GitHub's place: it is called with its path, and how often that kind of list was asked since it was set.
+    ``hidden`` are numbers that lists leave a gap for, as for what spammers wrote: their pages aren't full.
+    ``links_unchanged`` tells whether an answer that nothing has changed names the next page.
     """
 
     prefix: str = ""
@@ -52,6 +54,8 @@ class GithubServer:
     twice: set[int] = field(default_factory=set)
     vanishing: set[int] = field(default_factory=set)
     garbled: set[int] = field(default_factory=set)
+    hidden: set[int] = field(default_factory=set)
+    links_unchanged: bool = True
     graphql_errors: list[dict[str, Any]] = field(default_factory=list)
     is_html: bool = False
     fault: Callable[[str], web.Response | None] | None = None
@@ -143,7 +147,8 @@ class GithubServer:
             return refused.response
         etag = f'W/"{hashlib.sha256(answer.body + answer.headers.get("Link", "").encode()).hexdigest()}"'
         if request.headers.get("If-None-Match") == etag:
-            headers = {"ETag": etag} | ({"Link": answer.headers["Link"]} if "Link" in answer.headers else {})
+            is_linked = "Link" in answer.headers and self.links_unchanged
+            headers = {"ETag": etag} | ({"Link": answer.headers["Link"]} if is_linked else {})
             return web.Response(status=304, headers=headers)
         answer.headers["ETag"] = etag
         return answer
