@@ -35,7 +35,7 @@ class Feed:
     documents: int = 0
     stored: int = 0
     _gone: dict[str, None] = field(default_factory=dict)
-    """Tombstones since the last Checkpoint that no later document of the same id has taken back."""
+    """Tombstones since the last Checkpoint that no later word of the same id has taken back."""
 
     async def changed(self, cursor: str | None, known: Mapping[str, str]) -> Stream:
         """Yield the documents that are new or changed, and the marks between them."""
@@ -66,6 +66,7 @@ class Feed:
                         yield change
                     case Failure():
                         self.touched.add(change.id)
+                        self._gone.pop(change.id, None)
                         self.failed[change.id] = change
                         yield Mark(failed=(_kept(self.source, change),))
                     case Tombstone():

@@ -12,12 +12,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from connectors.base import Checkpoint, Failure, Origin, Tombstone
 from connectors.sync import SyncJob, sync
 from ragcore.library import Library
 from ragcore.stores.database import Database
 from ragcore.stores.sources import SourceStates
 from tests.connectors.helpers import at_once, live, memory_of, run
-from tests.connectors.memory import Memory
+from tests.connectors.memory import Memory, MemoryConnector
 from tests.fakes.libraries import opened
 from tests.soak import scaled
 
@@ -193,3 +194,23 @@ def test_the_cursor_never_stands_beyond_what_is_live_or_recorded(
             assert await live(library) >= memory.texts.keys() - memory.broken
 
     asyncio.run(drive())
+
+
+async def test_what_was_told_as_gone_and_then_as_failed_is_kept_as_failed(tmp_path: pathlib.Path) -> None:
+    """The later word counts: it came back, and can't be read as yet."""
+
+    class Back(MemoryConnector):
+        async def changes(self, cursor: str | None, known: Any) -> AsyncIterator[Any]:
+            yield Tombstone(id="s:a")
+            yield Failure(id="s:a", reason="it is broken", mend="mend it")
+            yield Checkpoint(cursor="9")
+
+    memory = memory_of(a="Valve a is open.", b="Valve b is open.")
+    memory.lists = False
+    async with opened(tmp_path) as library:
+        await events(library, memory, 100)
+        report = await run(library, Back(memory, Origin(source="s", folder=tmp_path), 100))
+        assert (report.deleted, [failed.id for failed in report.failed]) == (0, ["s:a"])
+        assert await live(library) == {"a", "b"}
+        _, failed, cursor = await standing(library)
+        assert (failed, cursor) == ({"s:a": 1}, "9")
