@@ -25,8 +25,10 @@ AGAIN_SECONDS = 15.0
 MOST_EVENTS = 1_000
 MOST_DOCUMENTS = 500
 """What may wait, of a platform and of a source; about as much as a run has to look at anyhow."""
-_OTHER_FORM = (LookupError, TypeError, ValueError, AttributeError)
-"""What reading JSON of another form than expected ends in."""
+
+_OTHER_FORM = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError)
+"""What reading JSON of another form than expected ends in, also in a type of another package's: one event must not end
+all that follow."""
 
 Refresh = Callable[[str, Sequence[str]], Awaitable[SyncReport | None]]
 Find = Callable[[Mapping[str, Any]], Sequence[str]]

@@ -44,7 +44,7 @@ async def leased(
         name: The source's.
         lease: Seconds that a run is taken for alive without a sign of life; 0: nobody else could run it.
         after: As for ``SourceStates.begin``.
-        counts: Whether the timetable counts from it.
+        counts: Whether the timetable counts from it; if not, a run that was broken off before is still to be taken up.
         waits: Called once where another process holds the lease: then it is waited until that one shows that it is
             alive, or its lease has run out or ended. None: it isn't waited.
 
@@ -57,6 +57,7 @@ async def leased(
         at = datetime.now(UTC) if counts else None
         return await states.begin(name, after=after, at=at, lease=lease, owner=owner)
 
+    was_broken = not counts and name in await states.broken_off()
     if not await _begun(states, name, lease, begin, waits):
         raise BusyError(f"another process is syncing {name} now; `citebot sources` tells when it has")
     task, taken_over = asyncio.current_task(), asyncio.Event()
@@ -79,7 +80,7 @@ async def leased(
         if renewing is not None:
             renewing.cancel()
             await asyncio.gather(renewing, return_exceptions=True)
-        await states.end(name, broken=broken, owner=owner)
+        await states.end(name, broken=broken or was_broken, owner=owner)
 
 
 async def _begun(

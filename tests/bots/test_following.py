@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import pathlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
@@ -155,6 +155,26 @@ async def test_what_is_too_much_or_not_to_be_read_is_left(
     assert asked[1] == ["docs:later"]
     assert "more happens than can be followed" in caplog.text
     assert "an event can't be read" in caplog.text
+
+
+async def test_a_type_that_breaks_on_one_event_still_follows_the_next(tmp_path: pathlib.Path, made: Made) -> None:
+    class Broken:
+        def __iter__(self) -> Iterator[str]:
+            raise RuntimeError("nobody foresaw this")
+
+    asked: list[list[str]] = []
+
+    async def refresh(name: str, ids: list[str]) -> None:
+        asked.append(list(ids))
+
+    following = Following(made_settings(tmp_path, "docs"), ["made"], refresh, join=JOIN)  # type: ignore[arg-type]
+    take = following.of("made")
+    assert take is not None
+    async with following.going_on():
+        take({"documents": Broken()})
+        tell(following, "a")
+        await until(lambda: asked)
+    assert asked == [["docs:a"]]
 
 
 async def test_what_cannot_be_read_is_left_to_the_next_run(tmp_path: pathlib.Path, made: Made) -> None:

@@ -82,6 +82,24 @@ async def test_whoever_lost_its_lease_stops(postgres_url: str) -> None:
         await database.close()
 
 
+async def test_what_is_done_out_of_turn_leaves_a_broken_run_to_be_taken_up(postgres_url: str) -> None:
+    database = await Database.open(postgres_url)
+    states = SourceStates(database)
+    with pytest.raises(asyncio.CancelledError):
+        async with leased(states, "docs", 60.0):
+            raise asyncio.CancelledError
+    assert await states.broken_off() == {"docs"}
+    async with leased(states, "docs", 60.0, counts=False):
+        pass
+    assert await states.broken_off() == {"docs"}
+    async with leased(states, "docs", 60.0):
+        pass
+    async with leased(states, "docs", 60.0, counts=False):
+        pass
+    assert await states.broken_off() == set()
+    await database.close()
+
+
 async def test_a_source_that_another_process_took_over_breaks_off_no_other(
     tmp_path: pathlib.Path, postgres_url: str, made: Made
 ) -> None:
