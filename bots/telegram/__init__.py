@@ -270,10 +270,14 @@ class TelegramPlatform:
             raise
 
     async def _post(self, incoming: Incoming, part: TelegramMessage, *, first: bool) -> Sent:
-        """Send a message as a reply to the question, unless that stands right above in a private chat."""
+        """Send a message as a reply to the question, unless that stands right above in a private chat.
+
+        It rings nobody's telephone but that of a person who asked in private, and that once.
+        """
         chat, topic, asked = incoming.conversation.channel, incoming.extra.get("topic", ""), incoming.message
         replies = first and (not incoming.private or self._calls.newest.is_after(f"{chat}/{topic}", int(asked)))
-        return await self._calls.post(chat, part, topic=topic, reply_to=asked if replies else "")
+        silent = not (first and incoming.private)
+        return await self._calls.post(chat, part, topic=topic, reply_to=asked if replies else "", silent=silent)
 
     async def find(self, incoming: Incoming, key: str) -> Sent | None:
         """Return None: a bot can't read what it sent."""
