@@ -34,3 +34,13 @@ async def test_the_first_direct_answer_alone_carries_questions_to_go_on_with(tmp
         assert [label for label in labels(first) if label in PROMPTS] == PROMPTS
         assert not set(labels(second)) & set(PROMPTS)
         assert not set(labels(elsewhere)) & set(PROMPTS)
+
+
+async def test_help_carries_them_too_but_for_itself(tmp_path: pathlib.Path) -> None:
+    async with peopled(Rates()) as server, running(server, tmp_path) as process:
+        for place in (CHANNEL, server.direct(42)):
+            interaction = server.interactions.of(await server.command(place, "help"))
+            await until(lambda: any("Ask me about" in one["content"] for one in interaction.messages.values()))  # noqa: B023
+            await process.idle()
+            (answer,) = interaction.messages.values()
+            assert [label for label in labels(answer) if label in PROMPTS] == [word("sources_prompt")]
