@@ -35,6 +35,8 @@ SENDS = 10
 WAITS = 30
 """How often the platform may ask to wait with one final part."""
 SHORTEST_BACKOFF, LONGEST_BACKOFF = 0.5, 20.0
+LOOK_SECONDS, LOOKS = 2.0, 150
+"""How often, and how many times, it is looked what became of a turn that another process has taken over."""
 
 
 class Standing(Generic[R]):
@@ -132,14 +134,22 @@ class Standing(Generic[R]):
                 raise
 
     async def _is_anothers(self, sent: Sent) -> bool:
-        """Return whether who has the claim by now answers in a message of ours, or may still find it by its key."""
-        claim = await until_kept(lambda: self._claims.by_reference(self._claim.reference), StoreError)
-        if claim is None or claim.outcome is Outcome.WITHDRAWN:
-            return False
-        known = (claim.begun, *(part.sent for part in claim.sends))
-        if any(one is not None and one.id == sent.id for one in known):
-            return True
-        return self._finds_sent and claim.state is State.RUNNING
+        """Return whether who has the claim by now answers in a message of ours.
+
+        As long as its turn goes on it may still find the message by its key; or it looked before that was there, and
+        never will: then the message goes when the turn has ended, for it would stand beside the answer.
+        """
+        for _ in range(LOOKS):
+            claim = await until_kept(lambda: self._claims.by_reference(self._claim.reference), StoreError)
+            if claim is None or claim.outcome is Outcome.WITHDRAWN:
+                return False
+            known = (claim.begun, *(part.sent for part in claim.sends))
+            if any(one is not None and one.id == sent.id for one in known):
+                return True
+            if not (self._finds_sent and claim.state is State.RUNNING):
+                return False
+            await asyncio.sleep(LOOK_SECONDS)
+        return True
 
     def end_stream(self, begun: Sent) -> None:
         """Note that what was begun takes no more text, but can be changed."""

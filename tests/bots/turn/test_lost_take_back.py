@@ -12,7 +12,7 @@ import pytest
 from bots.turn.claims import LEASE_SECONDS
 from bots.turn.claims.claim import Outcome
 from ragcore.errors import StoreError
-from tests.bots.turn.flows import Flow, flowing, virtual_now
+from tests.bots.turn.flows import Flow, Model, answering, final, flowing, virtual_now
 from tests.fakes.platform import Server, asked
 from tests.fakes.virtual import run
 
@@ -49,6 +49,42 @@ async def taking_back(where: pathlib.Path, server: Server) -> AsyncIterator[Flow
         await asyncio.sleep(1.0)
         assert one.turns.running()
         yield one
+
+
+@pytest.mark.parametrize("pause", [3.0, 12.0], ids=["has ended", "goes on"])
+@pytest.mark.parametrize("finds_sent", [True, False])
+def test_words_that_arrive_when_another_one_has_looked_for_them_do_not_stay_beside_its_answer(
+    tmp_path: pathlib.Path, finds_sent: bool, pause: float
+) -> None:
+    server, where = Server(), tmp_path / "claims.sqlite"
+
+    def slow_way(step: str) -> None:
+        server.latency = 15.0 if step == "before begin" else 0.0
+
+    async def talk() -> None:
+        slow = Model(lambda request: answering(request, pause=pause))
+        async with (
+            flowing(where, server=server, alone=False, finds_sent=finds_sent, mark=slow_way) as one,
+            flowing(where, server=server, alone=False, finds_sent=finds_sent, model=slow) as other,
+        ):
+            await one.turns.receive(asked("How many days?"))
+            while not server.latency:  # noqa: ASYNC110 (virtual time)
+                await asyncio.sleep(0.1)
+            await asyncio.sleep(1.0)
+            server.latency = 0.0
+            one.claims.heartbeat = away  # type: ignore[method-assign, assignment]
+            (claim,) = await one.claims.by_message(asked("").conversation, "q1")
+            await one.claims.release(claim)  # its lease has run out
+            await other.turns.connected()
+            began = [moment for moment, name, _ in server.calls if name == "begin"]
+            await asyncio.sleep(16.0)
+            assert [name for moment, name, _ in server.calls if name == "begin" and moment not in began]
+            assert bool(other.turns.running()) == (pause > 10), "when the words have arrived"
+            await other.idle()
+            await one.idle()
+            assert one.texts("q1") == [final("How many days?")]
+
+    run(talk())
 
 
 async def away(*_: object) -> frozenset[str]:

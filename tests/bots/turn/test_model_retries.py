@@ -55,4 +55,4 @@ async def test_a_reason_stands_in_time_however_often_it_is_tried(tmp_path: pathl
         assert took < 2 * PATIENCE, name  # it is within it where nothing else keeps the machine busy
         assert outcome is Outcome.FAILED, name
         assert tries > 1 or name == "silent", name
-        assert reason.startswith(tuple(map(phrase, ("model_down", "model_busy"))) + (word("too_slow"),)), (name, reason)
+        assert reason.startswith((phrase("model_down"), phrase("model_busy"), word("too_slow"))), (name, reason)
