@@ -16,7 +16,7 @@ from tests.fakes.platform import FakePlatform, Server, asked
 from tests.fakes.waiting import until
 
 PATIENCE = 4.0
-TROUBLE = {
+TROUBLE: dict[str, Failure | Reply] = {
     "busy": Failure(status=429, headers={"Retry-After": "1"}),
     "away": Failure(status=503),
     "silent": Reply(text="Five days [ID:0].", first_delay=60.0),
@@ -24,7 +24,7 @@ TROUBLE = {
 }
 
 
-async def told(folder: pathlib.Path, trouble: Failure | Reply) -> tuple[str, float, int, Outcome | None]:
+async def told(folder: pathlib.Path, trouble: Failure | Reply) -> tuple[str, float, int, str]:
     """Ask a real client of a model in trouble; return what is told, after how long, and how often it was tried."""
     (folder / "docs").mkdir(parents=True)
     (folder / "docs" / "leave.md").write_text("# Leave\n\nFive unused days of leave may be carried over.\n")
@@ -53,6 +53,6 @@ async def test_a_reason_stands_in_time_however_often_it_is_tried(tmp_path: pathl
     found = await asyncio.gather(*(told(tmp_path / name, trouble) for name, trouble in TROUBLE.items()))
     for (reason, took, tries, outcome), name in zip(found, TROUBLE, strict=True):
         assert took < 2 * PATIENCE, name  # it is within it where nothing else keeps the machine busy
-        assert outcome is Outcome.FAILED, name
+        assert outcome == Outcome.FAILED, name
         assert tries > 1 or name == "silent", name
         assert reason.startswith((phrase("model_down"), phrase("model_busy"), word("too_slow"))), (name, reason)

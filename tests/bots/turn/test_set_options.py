@@ -48,8 +48,8 @@ def test_how_often_is_answered(tmp_path: pathlib.Path, name: str, same: str) -> 
     async def talk() -> None:
         async with flowing(options=options_of(tmp_path, f"[turns]\n{name} = 2\n")) as flow:
             for number in range(3):
-                facts = {"asker": f"U{number}", "channel": f"C{number}"} | {same: "X1"}
-                await flow.turns.receive(asked("Why?", message=f"q{number}", **facts))
+                asker, channel = ("U1", f"C{number}") if same == "asker" else (f"U{number}", "C1")
+                await flow.turns.receive(asked("Why?", message=f"q{number}", asker=asker, channel=channel))
                 await asyncio.sleep(5.0)
             await flow.idle()
             assert [flow.texts(f"q{number}") for number in (0, 1)] == [[final("Why?")]] * 2
