@@ -25,7 +25,7 @@ async def end(*tasks: "asyncio.Task[None] | None") -> None:
         note_end(task)
 
 
-async def ended_soon(*tasks: "asyncio.Task[None]") -> None:
+async def ended_soon(*tasks: "asyncio.Task[Any]") -> None:
     """Wait a little for the end of tasks; who waits longer for a call that hangs is cancelled, and leaves the call."""
     if tasks:
         _, stuck = await asyncio.wait(tasks, timeout=_SOON)

@@ -8,6 +8,7 @@ from bots.rendering.clean import clean_line
 from bots.rendering.tree import Block, Document, ItemList, ListItem, Paragraph, Styled, Text
 from bots.requests import Sync
 from bots.service import Backend
+from bots.turn.ending import ended_soon
 from bots.words.sentences import word
 from ragcore.errors import CitebotError, ConfigError
 from ragcore.reports import SyncReport
@@ -55,9 +56,10 @@ class Syncs:
 
     async def close(self) -> None:
         """Break off what runs; the timetable goes on with it."""
-        for task in self._running:
+        running = tuple(self._running)
+        for task in running:
             task.cancel()
-        await asyncio.gather(*self._running, return_exceptions=True)
+        await ended_soon(*running)  # whatever its source or the database does: a stop has its time
 
     async def _reports(self, names: tuple[str, ...]) -> list[SyncReport]:
         return [event async for event in self._backend.run(Sync(sources=names)) if isinstance(event, SyncReport)]

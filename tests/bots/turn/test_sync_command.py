@@ -145,3 +145,26 @@ SOURCES = ("wiki", "notes", "Staff handbook", "Staff", "a, b")
 def test_names_are_found_in_what_is_typed(typed: str, names: tuple[str, ...]) -> None:
     assert named(typed, SOURCES) == names
     assert named(f"  {typed} ", SOURCES) == names
+
+
+@pytest.mark.parametrize("sticks", [False, True])
+def test_a_process_that_ends_does_not_wait_for_a_run_that_does_not(sticks: bool) -> None:
+    class Stuck(Sources):
+        async def run(self, request: Request) -> AsyncIterator[Event]:
+            try:
+                async for event in super().run(request):
+                    yield event
+            finally:
+                if isinstance(request, Sync) and sticks:
+                    await asyncio.sleep(3_600)  # its database hangs
+
+    async def talk() -> None:
+        loop = asyncio.get_running_loop()
+        async with flowing(model=Stuck(seconds=10 * WAIT)) as flow:
+            await flow.turns.receive(replace(asked("sync"), asker=ADMIN))
+            await flow.idle()
+            began = loop.time()
+            await flow.turns.close(0.0)
+            assert loop.time() - began < 3.0
+
+    run(talk())
