@@ -1,4 +1,4 @@
-"""All tries of a model share the patience of whoever asks: a plain reason stands in time, however often it is tried."""
+"""All tries of a model share the patience of whoever asks: however often it is tried, a quote or a reason stands in time."""
 
 import asyncio
 import pathlib
@@ -49,10 +49,13 @@ async def told(folder: pathlib.Path, trouble: Failure | Reply) -> tuple[str, flo
                 return reason.text, took, len(server.requests), outcome
 
 
-async def test_a_reason_stands_in_time_however_often_it_is_tried(tmp_path: pathlib.Path) -> None:
+async def test_a_quote_or_a_reason_stands_in_time_however_often_it_is_tried(tmp_path: pathlib.Path) -> None:
     found = await asyncio.gather(*(told(tmp_path / name, trouble) for name, trouble in TROUBLE.items()))
     for (reason, took, tries, outcome), name in zip(found, TROUBLE, strict=True):
         assert took < 2 * PATIENCE, name  # it is within it where nothing else keeps the machine busy
-        assert outcome == Outcome.FAILED, name
         assert tries > 1 or name == "silent", name
-        assert reason.startswith((phrase("model_down"), phrase("model_busy"), word("too_slow"))), (name, reason)
+        if outcome == Outcome.ANSWERED:  # the tries were over in time: the documents are quoted instead
+            assert "Five unused days" in reason, (name, reason)
+        else:
+            assert outcome == Outcome.FAILED, name
+            assert reason.startswith((phrase("model_down"), phrase("model_busy"), word("too_slow"))), (name, reason)
