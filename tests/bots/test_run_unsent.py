@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import pathlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -46,6 +46,9 @@ class Answering:
 
     def run(self, request: Request) -> AsyncIterator[Event]:
         return self.model.run(request)
+
+    async def refresh(self, source: str, ids: Sequence[str]) -> None:
+        raise AssertionError("no source follows what happens")
 
 
 class Mute(FakePlatform):

@@ -162,10 +162,9 @@ async def test_a_cancelled_ingest_stops_working(minilm: MiniLMEmbedder, monkeypa
     ingest = asyncio.create_task(minilm.embed(["a long paragraph about many things " * 40] * 40))
     await asyncio.sleep(0.3)
     ingest.cancel()
-    await asyncio.sleep(0.5)
-    seen = len(runs)
-    await asyncio.sleep(0.5)
-    assert len(runs) == seen < 10
+    begun = len(runs)
+    await asyncio.sleep(1.5)
+    assert len(runs) <= begun + embedder.MOST_THREADS < 10, "each thread may be about to begin one"
 
 
 async def test_two_large_calls_take_turns(minilm: MiniLMEmbedder) -> None:

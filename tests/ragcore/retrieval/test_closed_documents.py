@@ -218,7 +218,7 @@ async def test_a_change_of_readers_alone_reaches_both_indexes_and_embeds_nothing
         assert {health.state for health in await check(library)} == {IndexState.WELL}
 
 
-async def failing(_: object) -> int:
+async def failing(*_: object) -> int:
     raise StoreError("the database failed")
 
 
