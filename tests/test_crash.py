@@ -149,6 +149,7 @@ def test_killed_while_readers_change(tmp_path: pathlib.Path, forked: Workers, re
     assert entries.count(new) == 20
 
 
+@pytest.mark.soak
 def test_killed_at_any_time(tmp_path: pathlib.Path, forked: Workers, scene: Scene) -> None:
     drawn = random.Random(os.urandom(8))
     for trial in range(scaled(2)):

@@ -73,6 +73,7 @@ async def test_a_question_is_answered_once_with_its_sources(folder: pathlib.Path
     assert QUESTION not in citebot.log()
 
 
+@pytest.mark.soak
 async def test_all_three_platforms_answer_side_by_side(folder: pathlib.Path, telegram: TelegramServer) -> None:
     async with slack_server() as slack, discord_server() as discord:
         async with running(folder, **telegram.environment, **slack.environment, **discord.environment) as citebot:
@@ -101,6 +102,7 @@ async def test_all_three_platforms_answer_side_by_side(folder: pathlib.Path, tel
     assert set(platforms.values()) == {"ok"}
 
 
+@pytest.mark.soak
 async def test_one_that_is_refused_is_told_to_an_admin_elsewhere(
     folder: pathlib.Path, telegram: TelegramServer
 ) -> None:
@@ -227,6 +229,7 @@ async def test_a_refused_token_is_told_and_the_rest_runs_on(folder: pathlib.Path
     assert "654321:WRONG" not in citebot.log()
 
 
+@pytest.mark.soak
 async def test_doctor_tells_what_groups_hide(folder: pathlib.Path, telegram: TelegramServer) -> None:
     listening = '[[channels]]\nid = "telegram:-1001"\nrespond = "all"\n'
     (folder / "citebot.toml").write_text(SETTINGS + listening, encoding="utf-8")

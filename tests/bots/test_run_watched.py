@@ -92,6 +92,7 @@ async def scene() -> AsyncIterator[Scene]:
         yield Scene(slack=slack, discord=discord, telegram=telegram, model=model, hook=hook, port=free_port())
 
 
+@pytest.mark.soak
 async def test_what_happens_is_told_in_metrics_and_log(folder: pathlib.Path, scene: Scene) -> None:
     async with running(folder, **scene.env()) as citebot:
         await until(lambda: citebot.log().count(": connected") == 3 or citebot.process.returncode is not None, 60.0)

@@ -185,6 +185,7 @@ def test_each_bad_file_is_one_line_of_the_report_and_the_rest_goes_on(folder: pa
     assert "It is read, too." in texts["zuletzt.md"]
 
 
+@pytest.mark.soak
 def test_an_empty_file_is_told_and_no_failure(folder: pathlib.Path) -> None:
     (folder / "docs" / "__init__.py").write_bytes(b"")
     (folder / "docs" / "leave.md").write_text("# Leave\n\nFive days.\n")
@@ -198,6 +199,7 @@ def test_an_empty_file_is_told_and_no_failure(folder: pathlib.Path) -> None:
     assert set(failed) == {"id", "reason", "mend"}
 
 
+@pytest.mark.soak
 def test_a_dry_run_tells_which_files_cannot_be_read(folder: pathlib.Path) -> None:
     docs = folder / "docs"
     (docs / "empty.md").write_bytes(b"")

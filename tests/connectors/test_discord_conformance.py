@@ -183,6 +183,8 @@ async def server():
 
 
 class TestPosts(Conformance):
+    at_length_in_soak = True
+
     @pytest.fixture
     def world(self, server):
         return PostsWorld(server)

@@ -164,6 +164,8 @@ async def site():
 
 
 class TestListed(Conformance):
+    at_length_in_soak = True
+
     @pytest.fixture
     def world(self, site):
         return ListedWorld(site)

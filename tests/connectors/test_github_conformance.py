@@ -188,6 +188,8 @@ class TestFiles(Conformance):
 
 
 class TestIssues(Conformance):
+    at_length_in_soak = True
+
     @pytest.fixture
     async def world(self, monkeypatch):
         monkeypatch.setattr("connectors.github.threads.PER_PAGE", 5)

@@ -129,6 +129,8 @@ class DetailedWorld(NotesWorld):
 
 
 class TestListed(Conformance):
+    at_length_in_soak = True
+
     @pytest.fixture
     async def world(self):
         async with Api(style="token").serving() as api:

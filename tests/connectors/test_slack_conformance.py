@@ -137,6 +137,8 @@ async def server():
 
 
 class TestThreads(Conformance):
+    at_length_in_soak = True
+
     @pytest.fixture
     def world(self, server):
         return Threads(server)

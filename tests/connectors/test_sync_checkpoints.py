@@ -119,7 +119,7 @@ async def test_a_checkpoint_is_one_commit(tmp_path: pathlib.Path, monkeypatch: p
 
 
 @pytest.mark.parametrize("when", WHEN)
-@pytest.mark.parametrize("size", [2, 256])
+@pytest.mark.parametrize("size", [2, pytest.param(256, marks=pytest.mark.soak)])
 async def test_a_run_that_dies_at_any_step_of_a_checkpoint(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, when: str, size: int
 ) -> None:

@@ -102,6 +102,7 @@ def test_what_fits_nowhere_is_still_shown() -> None:
 
 @pytest.mark.parametrize("markup", [DiscordMarkdown, TelegramHtml])
 @pytest.mark.parametrize("kind", ["paragraphs", "one paragraph", "one word", "one fence", "one table", "one list"])
+@pytest.mark.soak
 def test_the_cost_grows_with_the_length_and_no_faster(kind: str, markup: type[Markup]) -> None:
     def cost(size: int) -> float:
         document = _long(kind, size)

@@ -27,7 +27,9 @@ def work() -> Iterator[Work]:
 MANNERS: list[tuple[Streaming, int]] = [("edit", 100), ("stream", 2_000), ("draft", 100), ("none", 100)]
 
 
-@pytest.mark.parametrize("finds_sent", [True, False], ids=["tells", "cannot tell"])
+@pytest.mark.parametrize(
+    "finds_sent", [pytest.param(True, id="tells"), pytest.param(False, id="cannot tell", marks=pytest.mark.soak)]
+)
 @pytest.mark.parametrize(("streaming", "longest"), MANNERS)
 def test_killed_at_any_step(
     tmp_path: pathlib.Path, work: Work, streaming: Streaming, longest: int, finds_sent: bool
