@@ -11,7 +11,7 @@ from ragcore.citations.sentences import split_sentences
 
 _Inlines = tuple[Inline, ...]
 _LONG = 200
-"""A code span or a link's label beyond this may be cut, in characters."""
+"""A code span or a link's label beyond this may be cut, in characters; in a small part, beyond half of the part."""
 _WORD_END = re.compile(r"\s")
 
 
@@ -27,8 +27,9 @@ class Cutter:
         self._text = _start_of(self._children, most + 80)
         self._limit = most
         self._most = min(most, len(self._text))
+        self._long = min(_LONG, most // 2)
         # Where what is never cut begins and ends, in order.
-        self._solid = list(_solid(self._children, 0, len(self._text)))
+        self._solid = list(_solid(self._children, 0, len(self._text), self._long))
 
     def cut(self, fits: Callable[[_Inlines], bool], *, anywhere: bool = False) -> tuple[_Inlines, _Inlines]:
         """Return the longest good start that fits, possibly empty, and the rest.
@@ -40,7 +41,7 @@ class Cutter:
         low, high = 0, self._most + 1
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (middle, high) if fits(_head(self._children, middle)) else (low, middle)
+            low, high = (middle, high) if fits(_head(self._children, middle, self._long)) else (low, middle)
         place, step = self._good(low), 1
         # Less text may take more: without its end most of its letters may run from right to left, which adds marks.
         while place > 0 and not fits(self._at(place)[0]):
@@ -57,8 +58,8 @@ class Cutter:
     def _at(self, place: int) -> tuple[_Inlines, _Inlines]:
         if place <= 0:
             return (), self._children
-        head = _trimmed_end(_head(self._children, place))
-        return (head, _trimmed(_tail(self._children, place))) if head else ((), self._children)
+        head = _trimmed_end(_head(self._children, place, self._long))
+        return (head, _trimmed(_tail(self._children, place, self._long))) if head else ((), self._children)
 
     def _good(self, place: int) -> int:
         """Return the best place to cut at or before this one."""
@@ -122,30 +123,30 @@ def _start_of(children: Sequence[Inline], most: int) -> str:
     return text
 
 
-def _can_cut(child: Inline) -> bool:
+def _can_cut(child: Inline, long: int) -> bool:
     match child:
         case Text() | Styled():
             return True
         case Code() | Link():
-            return _length(child) > _LONG
+            return _length(child) > long
         case _:
             return False
 
 
-def _solid(children: Sequence[Inline], at: int, end: int) -> Iterator[tuple[int, int]]:
+def _solid(children: Sequence[Inline], at: int, end: int, long: int) -> Iterator[tuple[int, int]]:
     """Yield the start and end of what is never cut, in order, as far as it begins before ``end``."""
     for child in children:
         if at >= end:
             return
         length = _length(child)
-        if not _can_cut(child):
+        if not _can_cut(child, long):
             yield at, at + length
         elif isinstance(child, Styled | Link):
-            yield from _solid(child.children, at, end)
+            yield from _solid(child.children, at, end, long)
         at += length
 
 
-def _head(children: Sequence[Inline], place: int) -> _Inlines:
+def _head(children: Sequence[Inline], place: int, long: int) -> _Inlines:
     """Return what stands whole before the place."""
     found: list[Inline] = []
     for child in children:
@@ -154,16 +155,16 @@ def _head(children: Sequence[Inline], place: int) -> _Inlines:
         length = _length(child)
         if length <= place:
             found.append(child)
-        elif isinstance(child, Text | Code) and _can_cut(child):
+        elif isinstance(child, Text | Code) and _can_cut(child, long):
             found.append(replace(child, text=child.text[:place]))
-        elif isinstance(child, Styled | Link) and _can_cut(child):
-            inside = _head(child.children, place)
+        elif isinstance(child, Styled | Link) and _can_cut(child, long):
+            inside = _head(child.children, place, long)
             found += [replace(child, children=inside)] if inside else []
         place -= length
     return tuple(found)
 
 
-def _tail(children: Sequence[Inline], place: int) -> _Inlines:
+def _tail(children: Sequence[Inline], place: int, long: int) -> _Inlines:
     """Return what ``_head`` leaves."""
     for index, child in enumerate(children):
         length = _length(child)
@@ -171,10 +172,10 @@ def _tail(children: Sequence[Inline], place: int) -> _Inlines:
             return tuple(children[index:])
         if length > place:
             first: Inline = child
-            if isinstance(child, Text | Code) and _can_cut(child):
+            if isinstance(child, Text | Code) and _can_cut(child, long):
                 first = replace(child, text=child.text[place:])
-            elif isinstance(child, Styled | Link) and _can_cut(child):
-                first = replace(child, children=_tail(child.children, place))
+            elif isinstance(child, Styled | Link) and _can_cut(child, long):
+                first = replace(child, children=_tail(child.children, place, long))
             return (first, *children[index + 1 :])
         place -= length
     return ()

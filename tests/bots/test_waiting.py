@@ -26,16 +26,25 @@ from tests.servers.telegram import telegram_server, words_of
 
 OPTIONS = TurnOptions(readers_of={"handbook": ("*", "slack:T0001")}, merge_within=0.0, patience=1.6)
 REASON = word("waits")
+FIRST_MAY_END = asyncio.Event()
+
+
+@pytest.fixture(autouse=True)
+def _held(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"{__name__}.FIRST_MAY_END", asyncio.Event())
 
 
 async def at_length(request: Ask) -> AsyncIterator[Event]:
-    """Answer the first question over four seconds, the others in one."""
+    """Answer each question within a second, but for the end of the first one's answer."""
     text = words_for(request.question)
-    seconds = 4.0 if "First" in request.question else 1.0
     await asyncio.sleep(0.2)
-    for piece in text.split(" "):
+    *pieces, last = text.split(" ")
+    for piece in pieces:
         yield Delta(text=f"{piece} ")
-        await asyncio.sleep(seconds / len(text.split(" ")))
+        await asyncio.sleep(1.0 / len(pieces))
+    if "First" in request.question:
+        await FIRST_MAY_END.wait()
+    yield Delta(text=last)
     yield answer_to(request.question, text)
 
 
@@ -125,6 +134,7 @@ async def test_whoever_waits_is_told_so_and_answered_in_that_message(tmp_path: p
         await until(lambda: place.bot.turns.running() == 2)
         await until(place.signed)
         await until(lambda: any(REASON in text for text in place.said()))
+        FIRST_MAY_END.set()
         await place.bot.idle()
         first, second = sorted(place.said(), key=lambda text: "First" not in text)
         assert first.count("has five days.") == 3
