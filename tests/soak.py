@@ -17,8 +17,13 @@ def scaled(count: int) -> int:
 def chosen(count: int, wanted: int, turn: float = 0.0) -> list[int]:
     """Return which of the numbers from 1 to count this run takes: all at soak length, else so many, evenly spread.
 
+    A run that is shorter than usual takes fewer, and two at least.
+
     ``turn``, from 0 to below 1, moves them on, so that cases beside each other take different ones.
     """
-    if wanted >= count or FACTOR > 1:
+    if FACTOR > 1:
+        return list(range(1, count + 1))
+    wanted = max(2, scaled(wanted))
+    if wanted >= count:
         return list(range(1, count + 1))
     return [1 + int((n + turn) * count / wanted) for n in range(wanted)]

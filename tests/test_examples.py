@@ -17,6 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 EXAMPLES = ROOT / "examples"
 
 
+@pytest.mark.soak
 def test_the_answers_on_file_are_todays(tmp_path: pathlib.Path) -> None:
     spec = importlib.util.spec_from_file_location("answer_all", EXAMPLES / "answer_all.py")
     assert spec is not None

@@ -46,6 +46,7 @@ async def connected(process: Running, server: TelegramServer) -> None:
     assert process.process.returncode is None, process.log()
 
 
+@pytest.mark.soak
 async def test_a_question_is_answered_once_with_its_sources(folder: pathlib.Path, telegram: TelegramServer) -> None:
     port = free_port()
     async with running(folder, **telegram.environment, CITEBOT_MONITORING__PORT=str(port)) as citebot:

@@ -136,8 +136,10 @@ class Discord(Bot):
 
 @pytest.mark.parametrize(
     ("more", "links"),
-    [("", set()), ('base_url = "https://wiki.example/{path}"\n', {PAGE})],
-    ids=["as it is", "with base_url"],
+    [
+        pytest.param("", set(), id="as it is", marks=pytest.mark.soak),
+        pytest.param('base_url = "https://wiki.example/{path}"\n', {PAGE}, id="with base_url"),
+    ],
 )
 async def test_the_demo_answers_with_its_passages_on_all_three(
     tmp_path: pathlib.Path, more: str, links: set[str]

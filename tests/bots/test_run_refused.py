@@ -44,7 +44,11 @@ async def refusing(platform: str) -> AsyncIterator[dict[str, str]]:
 
 @pytest.mark.parametrize(
     ("platform", "mend"),
-    [("slack", "SLACK_APP_TOKEN"), ("discord", "Message Content Intent"), ("telegram", "TELEGRAM_BOT_TOKEN")],
+    [
+        pytest.param("slack", "SLACK_APP_TOKEN", marks=pytest.mark.soak),
+        ("discord", "Message Content Intent"),
+        pytest.param("telegram", "TELEGRAM_BOT_TOKEN", marks=pytest.mark.soak),
+    ],
 )
 async def test_a_refusal_is_told_and_tried_again_with_that_sdk_alone(
     folder: pathlib.Path, platform: str, mend: str

@@ -187,6 +187,7 @@ async def pair(tmp_path: pathlib.Path, postgres_url: str, chroma_url: str) -> As
         yield made
 
 
+@pytest.mark.soak
 async def test_one_goes_on_for_the_other(pair: Pair) -> None:
     pair.write(0)
     async with contextlib.AsyncExitStack() as living:

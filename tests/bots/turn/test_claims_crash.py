@@ -21,7 +21,7 @@ def forked() -> Iterator[Workers]:
         yield running
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=[pytest.param("sqlite", marks=pytest.mark.soak), "postgresql"])
 def where(request: pytest.FixtureRequest, tmp_path: pathlib.Path) -> str:
     return str(place_of(request, tmp_path))
 
