@@ -192,6 +192,5 @@ async def test_the_index_is_kept_true(tmp_path: pathlib.Path, forked: Workers) -
 
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("number", [2, 3])
-async def test_the_index_is_kept_true_at_length(tmp_path: pathlib.Path, forked: Workers, number: int) -> None:
-    await checked(tmp_path, forked, 300, number)
+async def test_the_index_is_kept_true_at_length(tmp_path: pathlib.Path, forked: Workers) -> None:
+    await checked(tmp_path, forked, 300, number=2)
