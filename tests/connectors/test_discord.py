@@ -1,4 +1,7 @@
-"""Threads, posts and days of Discord: what becomes of them, and what a run costs."""
+"""Threads, posts and days of Discord: what becomes of them, and what a run costs.
+
+Over 400 lines: its cases share one server and its words, and read as one list of what is seen when.
+"""
 
 import pytest
 

@@ -1,4 +1,7 @@
-"""What is read out of each form of feed, and what of one that is broken or means harm."""
+"""What is read out of each form of feed, and what of one that is broken or means harm.
+
+Over 400 lines: the feeds themselves stand in it, beside what is to be read out of them.
+"""
 
 import codecs
 import json

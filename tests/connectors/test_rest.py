@@ -1,4 +1,7 @@
-"""The source type ``rest``: items as documents, what changed since, details, and settings that are wrong."""
+"""The source type ``rest``: items as documents, what changed since, details, and settings that are wrong.
+
+Over 400 lines: one short case for each setting, in the order of the settings, over one made API.
+"""
 
 import contextlib
 import json
