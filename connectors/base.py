@@ -164,8 +164,9 @@ class SourceType:
     """What a module offers under a type's name: its settings, and how to make a connector from them.
 
     ``credential`` returns a fingerprint of what the source may refuse: a source that pauses because its credential was
-    refused goes on once that changes. A type whose credential stands outside its settings (in a file that they name, in
-    the environment) reads it there.
+    refused goes on once that changes. All settings count unless a type says otherwise, for a credential may stand in
+    an address as well, and what was refused may be taken out of the source. A type whose credential stands outside its
+    settings (in a file that they name, in the environment) reads it there.
 
     ``touched``, of a type that has the name of a chat platform, returns from its settings and a raw event of that
     platform the native ids of the documents that the event concerns: they are fetched some seconds later. It reads the

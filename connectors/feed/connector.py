@@ -19,7 +19,7 @@ from connectors.feed.linked import LinkedPages, PageRefused
 from connectors.feed.memory import Memory, PageRecord
 from connectors.feed.options import LISTED, FeedOptions
 from connectors.feed.reader import Answer, Reader
-from connectors.http import AddressRule, HttpClient, HttpOptions, fingerprint_of, parse_network
+from connectors.http import AddressRule, HttpClient, HttpOptions, parse_network
 from connectors.web.robots import Robots
 from ragcore.errors import SourceAuthError, SourceError, SourceRateLimited
 
@@ -279,8 +279,3 @@ class FeedConnector:
     def _basis(self) -> str:
         told = (self.options.read, self.options.identify_by, self.options.timezone)
         return hashlib.sha256(repr(told).encode()).hexdigest()[:16]
-
-
-def credential(options: FeedOptions) -> str:
-    """Return a fingerprint of the credential, which may stand in an address."""
-    return fingerprint_of(options.headers, *options.urls)

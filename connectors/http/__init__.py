@@ -2,7 +2,6 @@
 
 from connectors.http.addresses import AddressRule, parse_network
 from connectors.http.client import HttpClient, HttpOptions, JsonReply, Reply
-from connectors.http.credential import fingerprint_of
 from connectors.http.faults import fault_of, moment, retry_after, shown
 from connectors.http.validators import Validators
 
@@ -14,7 +13,6 @@ __all__ = [
     "Reply",
     "Validators",
     "fault_of",
-    "fingerprint_of",
     "moment",
     "parse_network",
     "retry_after",

@@ -17,7 +17,7 @@ from yarl import URL
 
 from connectors.base import Change, Checkpoint, Failure, Origin, SourceDocument, Tombstone
 from connectors.cursors import reached, since
-from connectors.http import HttpClient, HttpOptions, fault_of, fingerprint_of, shown
+from connectors.http import HttpClient, HttpOptions, fault_of, shown
 from connectors.rest.expressions import ExpressionError, found, is_true
 from connectors.rest.items import ItemFault, Items, laid_over
 from connectors.rest.options import RestOptions
@@ -307,8 +307,3 @@ class RestConnector:
         )
         async with HttpClient(settings) as client:
             yield Api(client=client, options=self.options)
-
-
-def credential(options: RestOptions) -> str:
-    """Return a fingerprint of the credential, which may stand in any part of a request."""
-    return fingerprint_of(options.headers, options.url, repr(options.params), repr(options.body), options.detail)

@@ -4,7 +4,6 @@ A channel is read from its newest message back, a few days at each run and the w
 older than what was read is believed to be as it was, until the next whole reading, an event, or ``--full``.
 """
 
-import hashlib
 import math
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
@@ -288,8 +287,3 @@ def _whole_days(pending: Mapping[str, Json], *, is_last: bool) -> list[tuple[flo
         days.setdefault(day_of(ts), []).append(pending[ts])
     whole = list(days.values())[0 if is_last else 1 :]
     return [(day_start(float(messages[0]["ts"])), messages) for messages in reversed(whole)]
-
-
-def credential(options: SlackOptions) -> str:
-    """Return a fingerprint of the token."""
-    return hashlib.sha256(options.token.get_secret_value().encode("utf-8", "replace")).hexdigest()

@@ -14,7 +14,7 @@ from typing import TypeVar
 from yarl import URL
 
 from connectors.base import Change, Checkpoint, Failure, Origin, SourceDocument, Tombstone
-from connectors.http import AddressRule, HttpClient, HttpOptions, fingerprint_of, parse_network
+from connectors.http import AddressRule, HttpClient, HttpOptions, parse_network
 from connectors.web.addresses import Scope, normalised
 from connectors.web.crawl import Crawl
 from connectors.web.options import WebOptions
@@ -156,8 +156,3 @@ class _Log:
             self._news = crawl.news
             self.cursor = await asyncio.to_thread(lambda: crawl.remembered(is_finished=is_finished).to_cursor())
         return self.said(Checkpoint(cursor=self.cursor))
-
-
-def credential(options: WebOptions) -> str:
-    """Return a fingerprint of the credential."""
-    return fingerprint_of(options.headers)
