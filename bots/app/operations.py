@@ -3,8 +3,7 @@
 import asyncio
 import contextlib
 import logging
-import uuid
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from bots.app.remembering import recall_history, recall_one, remember
 from bots.app.side_by_side import Room
 from bots.app.standing import source_states, with_ages
 from bots.app.syncing import Doubts, refresh_documents, run_sources
+from bots.app.unforeseen import in_words
 from bots.app.warming import warm
 from bots.requests import (
     Ask,
@@ -56,20 +56,6 @@ PATIENCE = 5.0
 """Seconds that a start waits for the mending of damaged indexes."""
 
 log = logging.getLogger(__name__)
-
-
-@contextlib.contextmanager
-def _in_words(what: str) -> Iterator[None]:
-    """Raise CitebotError also for what nobody foresaw: the log has that."""
-    try:
-        yield
-    except CitebotError:
-        raise
-    except Exception as error:
-        reference = uuid.uuid4().hex[:8]
-        log.exception("request %s failed: %s", reference, what)
-        told = f"something unexpected went wrong ({type(error).__name__}, reference {reference}); see the log"
-        raise CitebotError(told) from error
 
 
 class Operations:
@@ -121,7 +107,7 @@ class Operations:
 
     async def refresh(self, source: str, ids: Sequence[str]) -> SyncReport | None:
         """Sync some documents of a source out of turn; see ``bots.app.syncing.refresh_documents``."""
-        with _in_words("refresh"):
+        with in_words("refresh"):
             return await refresh_documents(self._settings, self._parts.library, self._room, source, ids)
 
     async def _mend(self) -> None:
@@ -134,7 +120,7 @@ class Operations:
 
     async def run(self, request: Request) -> AsyncIterator[Event]:
         """Yield the events of a request; raise CitebotError, also for what nobody foresaw: the log has that."""
-        with _in_words(type(request).__name__):
+        with in_words(type(request).__name__):
             async with contextlib.aclosing(self._events(request)) as events:
                 async for event in events:
                     yield event

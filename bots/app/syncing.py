@@ -12,6 +12,7 @@ from bots.app.leasing import lease_seconds, leased
 from bots.app.options import ingest_options
 from bots.app.renewing import current
 from bots.app.side_by_side import Room, Tell, side_by_side
+from bots.app.unforeseen import in_words
 from bots.counting import counted
 from bots.requests import Doubt, Event, Sync
 from bots.settings import Settings, SourceSettings
@@ -121,11 +122,15 @@ class _Run:
     room: Room
 
     async def work(self, tell: Tell) -> None:
-        """Run it when there is room and nobody else runs it; what goes wrong stands in its report."""
+        """Run it when there is room and nobody else runs it; what goes wrong stands in its report.
+
+        Also what nobody foresaw in a connector that is being made: raised here, it would end the runs beside this one.
+        """
         name = self.source.name
         try:
-            async with self.room.of(name), self._lease(tell):
-                await self._run(tell)
+            with in_words(f"sync {name}"):
+                async with self.room.of(name), self._lease(tell):
+                    await self._run(tell)
         except CitebotError as error:
             await tell(SyncReport(source=name, error=str(error), dry_run=self.request.dry_run))
 

@@ -5,12 +5,12 @@ told by each file's version, which is whatever its place has (size and times, an
 """
 
 import hashlib
+import os
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 from urllib.parse import quote
 
 from connectors.base import Change, Checkpoint, Estimate, Failure, Origin, SourceDocument, Tombstone
@@ -161,7 +161,8 @@ class FilesConnector:
             address = Address.of(path, self.options.storage_options, folder=self.origin.folder)
             self._salt = _short_hash(self.options.base_url or address.shown())
             return RemotePlace(address=address, salt=self._salt)
-        root = self.origin.folder / Path(local_path(path)).expanduser()
+        # It leaves "~nobody" as it is, which is then told as a folder that isn't there; Path.expanduser raises.
+        root = self.origin.folder / os.path.expanduser(local_path(path))
         self._salt = _short_hash(self.options.base_url or str(root))
         return LocalPlace(root=root, salt=self._salt)
 

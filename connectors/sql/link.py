@@ -5,6 +5,7 @@ one. Each step has a limit, and one that is cancelled, or takes longer, is broke
 """
 
 import asyncio
+import os
 import sqlite3
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -124,7 +125,7 @@ def _url(options: SqlOptions, folder: Path) -> URL:
         return url.set(drivername=_DRIVERS.get(url.drivername, url.drivername))
     if not url.database or url.database == ":memory:" or url.database.startswith("file:"):
         raise ConfigError("url: name a file: sqlite:///relative/path.db or sqlite:////absolute/path.db")
-    return URL.create("sqlite+pysqlite", database=str(folder / Path(url.database).expanduser()))
+    return URL.create("sqlite+pysqlite", database=str(folder / os.path.expanduser(url.database)))
 
 
 def _is_async(url: URL) -> bool:

@@ -9,10 +9,11 @@ import pytest
 from bots.app import open_operations
 from bots.app.side_by_side import Room, side_by_side
 from bots.requests import Ask, Sync
+from connectors.base import Origin, SourceType
 from ragcore.reports import SyncReport
 from ragcore.types import Answer
 from tests.bots.handbook import told
-from tests.bots.made_source import Made, made_settings, made_type
+from tests.bots.made_source import Made, MadeConnector, MadeOptions, made_settings, made_type
 from tests.fakes.waiting import until
 
 
@@ -62,6 +63,26 @@ async def test_a_source_that_hangs_stalls_no_other_and_no_answer(tmp_path: pathl
         assert not made.running
         made.hangs = set()
         assert not reports(await told(operations, Sync(sources=("bad",))))["bad"].error
+
+
+async def test_a_connector_that_cannot_even_be_made_ends_no_other_run(
+    tmp_path: pathlib.Path, made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made.source("good", a="Valve a is open.")
+
+    def create(origin: Origin, options: MadeOptions) -> MadeConnector:
+        if origin.source == "bad":
+            raise RuntimeError("not foreseen")
+        return made.create(origin, options)
+
+    kind = SourceType(options=MadeOptions, create=create)
+    monkeypatch.setattr("connectors.registry._load", lambda name: kind)
+    settings = made_settings(tmp_path, "bad", "good")
+    async with open_operations(settings, mending=False, warming=False) as operations:
+        found = reports(await told(operations, Sync()))
+    assert found["good"].added == 1
+    assert "RuntimeError" in found["bad"].error
+    assert "not foreseen" not in found["bad"].error, "the log has that"
 
 
 async def test_a_second_run_of_a_source_waits_for_the_first(tmp_path: pathlib.Path, made: Made) -> None:

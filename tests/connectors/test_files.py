@@ -56,6 +56,12 @@ async def test_a_single_file_is_a_source_too(tmp_path):
     assert await names(path) == ["a.md"]
 
 
+async def test_the_home_of_nobody_is_a_folder_that_is_missing(tmp_path):
+    connector = FilesConnector(Origin(source="s", folder=tmp_path), FilesOptions(path="~nobody-of-this-name/docs"))
+    with pytest.raises(SourceGone, match="~nobody-of-this-name/docs is not there; mend `path`"):
+        await collect(connector.changes(None, {}))
+
+
 async def test_a_missing_folder_is_an_error_and_never_empty(tmp_path):
     for connector in (files(tmp_path / "none"), files(tmp_path / "none/deeper")):
         with pytest.raises(SourceGone, match="is not there; mend `path`"):

@@ -1,5 +1,6 @@
 """URLs of places: what kind of place they name, and how they may be shown."""
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -41,7 +42,7 @@ class Address:
         *outer, inner = url.split("::")
         outer = [part if "://" in part else f"{part}://" for part in outer]
         if outer and ("://" not in inner or scheme_of(inner) in _LOCAL):
-            url = "::".join([*outer, str(folder / Path(local_path(inner)).expanduser())])
+            url = "::".join([*outer, str(folder / os.path.expanduser(local_path(inner)))])
         return cls(url=url, options=options)
 
     @property
