@@ -119,7 +119,6 @@ class _Run:
     retry_after: float = 0.0
     _now: datetime = field(default_factory=lambda: datetime.now(UTC))
     _feed: Feed = field(init=False)
-    _listing: AsyncIterator[str | base.Failure] | None = field(init=False)
     _states: SourceStates = field(init=False)
     _state: SourceState = field(init=False)
     _is_told: bool = False
@@ -129,9 +128,6 @@ class _Run:
     _reached: float = 0.0
 
     def __post_init__(self) -> None:
-        connector = Patient(self.job.connector, sleep=self.sleep)
-        self._listing = connector.list_ids()
-        self._feed = Feed(self.job.source, connector, is_listed=self._listing is not None)
         self._states = SourceStates(self.library.database)
         self._state = SourceState(name=self.job.source)
         self._tally = Tally(source=self.job.source)
@@ -143,6 +139,9 @@ class _Run:
         basis = digest(self.job.type, self.job.knowledge_base, pipeline)
         self._state = await self._states.get(source)
         self._is_told = True
+        connector = Patient(self.job.connector, sleep=self.sleep)
+        listing = connector.list_ids()
+        self._feed = Feed(source, connector, is_listed=listing is not None)
         self._tally.before = frozenset(await registry.document_ids(source))
         self._stored_failures = await self.library.failures.of_source(source)
         is_afresh = self.full or self._state.basis != basis
@@ -164,7 +163,7 @@ class _Run:
         if left:
             async for progress in self._stored(self._feed.fetched(left), pipeline):
                 yield progress
-        listed = None if self._listing is None else await self._listed(self._listing)
+        listed = None if listing is None else await self._listed(listing)
         if lacking := await self._lacking(listed or set()):
             async for progress in self._stored(self._feed.fetched(lacking), pipeline):
                 yield progress

@@ -1,15 +1,18 @@
 import asyncio
 import contextlib
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
+from connectors.base import Origin
 from connectors.sync import SyncJob, SyncProgress, forget_source, orphans, sync
 from ragcore.chunking import ChunkOptions
 from ragcore.errors import ModelUnreachable, SourceAuthError, SourceError, StoreError
 from ragcore.ingest import IngestOptions
 from ragcore.stores.sources import SourceStates
 from tests.connectors.helpers import files, later, live, memory_of, put, run, settle, thirty
+from tests.connectors.memory import MemoryConnector
 from tests.fakes.embedding import HashEmbedder
 from tests.fakes.libraries import opened
 
@@ -216,6 +219,16 @@ async def test_an_unexpected_fault_is_told_without_its_text(library, caplog):
     report = await run(library, memory.connector())
     assert report.error == "unexpected ZeroDivisionError; see the log, and please report it"
     assert report.added == 5
+
+
+async def test_a_listing_that_raises_before_it_begins_is_told_in_the_report_too(library):
+    class Hasty(MemoryConnector):
+        def list_ids(self):
+            raise ZeroDivisionError
+
+    report = await run(library, Hasty(thirty(), Origin(source="s", folder=Path()), 3))
+    assert report.error.startswith("unexpected ZeroDivisionError")
+    assert (await SourceStates(library.database).get("s")).faults == 1
 
 
 async def test_an_embedder_out_of_reach_ends_the_run_and_blames_no_document(tmp_path):
