@@ -88,7 +88,7 @@ class DiscordConnector:
         for failure in self._unmatched(servers):
             yield failure
         for server in servers:
-            for change in self._closed(server, reading.known):
+            for change in self._closed(server, reading):
                 yield change
             threads: dict[int, Channel] = {}
             since = moment_of(reading.first_message(server))
@@ -145,15 +145,14 @@ class DiscordConnector:
                     mend="correct it in `channels`, or take it out",
                 )
 
-    def _closed(self, server: Server, known: Mapping[str, str]) -> Iterator[Change]:
+    def _closed(self, server: Server, reading: Reading) -> Iterator[Change]:
         """Yield that the documents of channels are gone which the bot may not read any more, and name the channels."""
+        named = {entry.removeprefix("#").casefold() for entry in self.options.channels}
         for channel in server.closed.values():
-            ids = [identity for identity, version in known.items() if version.startswith(f"{channel.id}.")]
+            ids = reading.indexed_in(channel)
             for identity in ids:
                 yield Tombstone(id=identity)
-            if ids or {str(channel.id), channel.name.casefold()} & {
-                entry.removeprefix("#").casefold() for entry in self.options.channels
-            }:
+            if ids or {str(channel.id), channel.name.casefold()} & named:
                 yield Failure(
                     id=self.origin.document_id(str(channel.id)),
                     reason=f"the bot may not read #{channel.name} and its history, so nothing of it is kept",

@@ -1,6 +1,6 @@
 """Reads what has changed of the threads and channels of a server, given what is known of them."""
 
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Set
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
@@ -33,10 +33,12 @@ class Reading:
     seen: set[int] = field(init=False, default_factory=set)
     """All threads that were told."""
     _indexed: dict[int, set[date]] = field(init=False, default_factory=dict)
+    _by_channel: dict[str, list[str]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Find the days of each channel that are indexed."""
-        for identity in self.known:
+        """Find the days and the documents of each channel that are indexed."""
+        for identity, version in self.known.items():
+            self._by_channel.setdefault(Version.of(version).parent, []).append(identity)
             channel, _, day = self.documents.origin.native_id(identity).partition("/")
             if channel.isdigit() and len(day) == _DAY_LENGTH:
                 self._indexed.setdefault(int(channel), set()).add(date.fromisoformat(day))
@@ -102,6 +104,10 @@ class Reading:
     def indexed_days(self, place: Place) -> Set[date]:
         """Return the days of a channel that are indexed: an event may have led to one that no run has seen."""
         return self._indexed.get(place.channel.id, set())
+
+    def indexed_in(self, channel: Channel) -> Sequence[str]:
+        """Return the ids of what is indexed of a channel, its threads among it."""
+        return self._by_channel.get(str(channel.id), ())
 
     def look_back(self, server: Server) -> date:
         """Return the first of the days that every run reads again."""

@@ -4,7 +4,6 @@ A channel is read from its newest message back, a few days at each run and the w
 older than what was read is believed to be as it was, until the next whole reading, an event, or ``--full``.
 """
 
-import math
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
@@ -12,7 +11,7 @@ from dataclasses import dataclass, field
 
 from connectors.base import Change, Checkpoint, Failure, Origin, SourceDocument, Tombstone
 from connectors.slack.api import Json, Refused
-from connectors.slack.ids import Native, day_id, day_of, day_start, parsed, thread_id
+from connectors.slack.ids import Ids, Native, day_id, day_of, day_start, parsed, thread_id
 from connectors.slack.messages import Writer, is_thread
 from connectors.slack.options import SlackOptions
 from connectors.slack.places import Place, chosen
@@ -23,6 +22,14 @@ from ragcore.errors import SourceRateLimited
 _DAY = 86_400.0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Held:
+    """The documents that are indexed: their versions by id, and their native ids."""
+
+    versions: Mapping[str, str]
+    ids: Ids
+
+
 @dataclass(slots=True)
 class SlackConnector:
     """Reads the channels of one workspace."""
@@ -30,8 +37,8 @@ class SlackConnector:
     origin: Origin
     options: SlackOptions
     _session: Session = field(init=False)
-    _alive: set[str] = field(init=False, default_factory=set)
-    """The native ids of the documents that were found, or are believed."""
+    _alive: Ids = field(init=False, default_factory=Ids)
+    """The documents that were found, or are believed."""
     _done: set[str] = field(init=False, default_factory=set)
     """The channels that this run has read."""
     _tops: dict[tuple[str, bool], str] = field(init=False, default_factory=dict)
@@ -49,6 +56,7 @@ class SlackConnector:
         state = State.from_cursor(cursor, self.options)
         self._session.names.known |= {**state.names, **self._session.names.known}
         self._is_finished = False
+        held = _Held(versions=known, ids=Ids.of(map(self.origin.native_id, known)))
         before = self._session.answers.calls
         async with self._session.opened():
             try:
@@ -57,7 +65,7 @@ class SlackConnector:
                     yield failure
                 for place in places:
                     if place.id not in self._done:
-                        async with aclosing(self._channel(place, state, known)) as changes:
+                        async with aclosing(self._channel(place, state, held)) as changes:
                             async for change in changes:
                                 yield change
                         self._done.add(place.id)
@@ -116,7 +124,7 @@ class SlackConnector:
             return await self._session.thread(place, named.ts)
         return await self._session.day(place, named.start)
 
-    async def _channel(self, place: Place, state: State, known: Mapping[str, str]) -> AsyncGenerator[Change, None]:
+    async def _channel(self, place: Place, state: State, held: _Held) -> AsyncGenerator[Change, None]:
         """Yield what is new or changed in a channel."""
         memory = state.channels.setdefault(place.id, Memory())
         if (memory.name, memory.readers) != (place.name, sorted(place.readers)):
@@ -124,9 +132,8 @@ class SlackConnector:
             memory.name, memory.readers = place.name, sorted(place.readers)
             memory.whole = memory.began = 0.0
             if closed:  # who may read it no longer must not wait until all is read again
-                for identity in known:
-                    if identity.startswith(self.origin.document_id(f"{place.id}/")):
-                        yield Tombstone(id=identity)
+                for native in held.ids.within(place.id):
+                    yield Tombstone(id=self.origin.document_id(native))
                 yield self._reached(state)
         goes_on = memory.began > 0 and (place.id, True) not in self._tops
         is_whole = memory.began > 0 or time.time() - memory.whole >= self.options.recheck_hours * 3_600
@@ -137,20 +144,20 @@ class SlackConnector:
                     self._is_fresh = True
                 if not memory.began:
                     memory.began, memory.top, memory.reached = time.time(), "", ""
-                async with aclosing(self._read(place, state, memory, known, is_whole=True)) as changes:
+                async with aclosing(self._read(place, state, memory, held, is_whole=True)) as changes:
                     async for change in changes:
                         yield change
             if goes_on:
                 yield self._reached(state)
             if goes_on or not is_whole:  # what came since the reading began that goes on here
-                async with aclosing(self._read(place, state, memory, known, is_whole=False)) as changes:
+                async with aclosing(self._read(place, state, memory, held, is_whole=False)) as changes:
                     async for change in changes:
                         yield change
         except Refused as error:
             yield self._closed(place, error)
 
     async def _read(
-        self, place: Place, state: State, memory: Memory, known: Mapping[str, str], *, is_whole: bool
+        self, place: Place, state: State, memory: Memory, held: _Held, *, is_whole: bool
     ) -> AsyncGenerator[Change, None]:
         """Read a channel back to the beginning of the kept history, or for some days, and remember that it was."""
         oldest = start = self.options.oldest()
@@ -159,7 +166,7 @@ class SlackConnector:
         if (place.id, is_whole) not in self._tops:
             self._tops[place.id, is_whole] = memory.reached if is_whole else ""
             # What was only believed there is now looked for.
-            self._alive -= {native for native in self._alive if _stands_in(native, place.id, start)}
+            self._alive.discard(*self._alive.within(place.id, start))
         top = self._tops[place.id, is_whole]
         newest, pending = "", dict[str, Json]()
         async for page, is_last in self._session.history(place, start, memory.reached if is_whole else ""):
@@ -168,7 +175,7 @@ class SlackConnector:
             if is_whole:
                 memory.top = memory.top or newest
             for day, messages in _whole_days(pending, is_last=is_last):
-                async for change in self._changed(place, memory, messages, known, again=is_whole and memory.whole > 0):
+                async for change in self._changed(place, memory, messages, held, again=is_whole and memory.whole > 0):
                     yield change
                 for message in messages:
                     del pending[str(message["ts"])]
@@ -177,7 +184,7 @@ class SlackConnector:
             if is_whole and not is_last:
                 yield self._reached(state)
         self._session.answers.forget("conversations.history")
-        self._believe(place, known, start=start, top=top, oldest=oldest)
+        self._believe(place, held, start=start, top=top, oldest=oldest)
         memory.empty = {ts: version for ts, version in memory.empty.items() if float(ts) >= oldest}
         if is_whole:
             memory.newest, memory.whole = memory.top or memory.newest, memory.began
@@ -186,7 +193,7 @@ class SlackConnector:
             memory.newest = newest or memory.newest
 
     async def _changed(
-        self, place: Place, memory: Memory, messages: Sequence[Json], known: Mapping[str, str], *, again: bool
+        self, place: Place, memory: Memory, messages: Sequence[Json], held: _Held, *, again: bool
     ) -> AsyncIterator[SourceDocument | Failure]:
         """Yield what is new or changed among the threads and in the rest of a day; ``again``: also what can't tell."""
         said = await self._session.writer(place)
@@ -197,7 +204,7 @@ class SlackConnector:
             is_due = again and float(first.get("latest_reply") or ts) >= recent
             if memory.empty.get(ts) == version and not is_due:
                 continue
-            if known.get(self.origin.document_id(native)) == version and not is_due:
+            if held.versions.get(self.origin.document_id(native)) == version and not is_due:
                 self._alive.add(native)
                 continue
             found = await self._thread(place, first, version)
@@ -211,7 +218,7 @@ class SlackConnector:
         day = said.day(messages)
         if day is not None:
             self._alive.add(self.origin.native_id(day.id))
-            if known.get(day.id) != day.version:
+            if held.versions.get(day.id) != day.version:
                 yield day
 
     async def _thread(self, place: Place, first: Json, version: str) -> SourceDocument | Failure | None:
@@ -222,12 +229,11 @@ class SlackConnector:
                 raise
             return self._unread(self.origin.document_id(thread_id(place.id, str(first["ts"]))), error, version)
 
-    def _believe(self, place: Place, known: Mapping[str, str], *, start: float, top: str, oldest: float) -> None:
+    def _believe(self, place: Place, held: _Held, *, start: float, top: str, oldest: float) -> None:
         """Take for there what was there before, and stands where nothing was read now."""
-        for identity in known:
-            native = self.origin.native_id(identity)
-            if _stands_in(native, place.id, oldest, start) or (top and _stands_in(native, place.id, float(top))):
-                self._alive.add(native)
+        above = held.ids.within(place.id, float(top)) if top else []
+        for native in (*held.ids.within(place.id, oldest, start), *above):
+            self._alive.add(native)
 
     async def _list(self, place: Place) -> None:
         """Find what documents a channel has; in a thread that is new to us, something is taken to be kept."""
@@ -269,12 +275,6 @@ class SlackConnector:
 
     def _unread(self, identity: str, error: Refused, version: str = "") -> Failure:
         return Failure(id=identity, reason=error.reason, mend=error.mend, version=version)
-
-
-def _stands_in(native: str, channel: str, start: float, end: float = math.inf) -> bool:
-    """Tell whether an id names a document of a channel that begins at or after one time and before another."""
-    named = parsed(native)
-    return named is not None and named.channel == channel and start <= named.start < end
 
 
 def _whole_days(pending: Mapping[str, Json], *, is_last: bool) -> list[tuple[float, list[Json]]]:

@@ -4,8 +4,10 @@
 in the channel on that day (UTC) outside of threads.
 """
 
+import math
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 
 _DAY = 86_400
@@ -44,6 +46,41 @@ def parsed(native: str) -> Native | None:
     except ValueError:
         return None
     return Native(channel=channel, start=datetime(start.year, start.month, start.day, tzinfo=UTC).timestamp())
+
+
+@dataclass(slots=True)
+class Ids:
+    """Native ids by channel: a run asks for those of one channel at a time, and there may be hundreds of channels."""
+
+    _starts: dict[str, dict[str, float]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, natives: Iterable[str]) -> "Ids":
+        """Return these ids, without those that name no document."""
+        ids = cls()
+        for native in natives:
+            ids.add(native)
+        return ids
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield every id."""
+        for starts in self._starts.values():
+            yield from starts
+
+    def add(self, native: str) -> None:
+        """Take an id in, unless it names no document."""
+        named = parsed(native)
+        if named is not None:
+            self._starts.setdefault(named.channel, {})[native] = named.start
+
+    def discard(self, *natives: str) -> None:
+        """Leave ids out from now on."""
+        for native in natives:
+            self._starts.get(native.partition("/")[0], {}).pop(native, None)
+
+    def within(self, channel: str, start: float = -math.inf, end: float = math.inf) -> list[str]:
+        """Return those of a channel whose documents begin at or after one time and before another."""
+        return [native for native, begins in self._starts.get(channel, {}).items() if start <= begins < end]
 
 
 def moment(ts: str) -> datetime:

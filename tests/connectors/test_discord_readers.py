@@ -122,6 +122,23 @@ async def test_a_channel_that_is_closed_to_the_bot_is_taken_back_at_once(server,
         assert (report.added, report.is_success) == (len(days) + 1, True)
 
 
+async def test_however_many_channels_are_closed_what_is_indexed_is_looked_through_once(server):
+    class Counted(dict):
+        looks = 0
+
+        def items(self):
+            self.looks += 1
+            return super().items()
+
+    for number in range(20):
+        server.channel(100 + number, guild=GUILD).overwrites = [denied(VIEW)]
+    known = Counted({f"s:105/{number}": "105.r.l.d" for number in range(3)})
+    _, failures, gone, _ = await collect(discord_source(server).changes(None, known))
+    assert gone == known.keys()
+    assert failures.keys() == {"s:105"}
+    assert known.looks == 1
+
+
 async def test_an_empty_answer_for_want_of_the_history_is_no_deletion_of_a_channel_that_may_be_read(server):
     await server.say(GENERAL, "A word")
     reading = Run(server, channels=("general",))

@@ -3,11 +3,15 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from connectors.slack import SlackOptions
+from connectors.slack.ids import _NATIVE as NATIVE
+from connectors.slack.ids import Ids, parsed
 from ragcore.errors import SourceAuthError, SourceRateLimited
-from tests.connectors.helpers import run
+from tests.connectors.helpers import collect, run
 from tests.connectors.slacks import C, Run, ago, options, slack, thread, workspace
 from tests.fakes.libraries import opened
 from tests.servers.faults import Fault
@@ -115,3 +119,44 @@ def test_how_far_back_is_kept():
 def test_a_token_stands_nowhere(server):
     assert SECRET not in repr(options(server))
     assert SECRET not in repr(slack(server))
+
+
+async def test_however_many_channels_there_are_what_is_indexed_is_looked_through_once(server, monkeypatch):
+    looks = 0
+
+    class Counted:
+        def fullmatch(self, text):
+            nonlocal looks
+            looks += 1
+            return NATIVE.fullmatch(text)
+
+    for number in range(2, 22):
+        server.channel(f"C{number}")
+    known = {f"s:C1/1700000{number:03}.000100": "v" for number in range(200)}
+    monkeypatch.setattr("connectors.slack.ids._NATIVE", Counted())
+    connector = slack(server, days=0)
+    await collect(connector.changes(None, known))
+    assert looks < 2 * len(known)
+    assert not {identity async for identity in connector.list_ids()} & known.keys(), "none of it is there any more"
+
+
+@given(
+    st.lists(
+        st.builds(
+            "{}/{}".format,
+            st.sampled_from(["C1", "C2", "D1"]),
+            st.sampled_from(["1700000000.000100", "1700000000.000200", "2023-11-14", "2023-11-15", "2023-13-01", ""]),
+        )
+    ),
+    st.sampled_from(["C1", "C2", "C3"]),
+    st.floats(1.69e9, 1.71e9),
+    st.floats(1.69e9, 1.71e9),
+)
+def test_ids_are_found_by_channel_and_time(natives, channel, start, end):
+    named = {native: parsed(native) for native in natives}
+    within = {native for native, one in named.items() if one and one.channel == channel and start <= one.start < end}
+    ids = Ids.of(natives)
+    assert set(ids) == {native for native, one in named.items() if one}
+    assert set(ids.within(channel, start, end)) == within
+    ids.discard(*within, "C9/none")
+    assert set(ids) == {native for native, one in named.items() if one} - within
