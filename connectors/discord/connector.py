@@ -47,7 +47,7 @@ class DiscordConnector:
     async def changes(self, cursor: str | None, known: Mapping[str, str]) -> AsyncGenerator[Change, None]:
         """Yield the threads and days that have changed."""
         self._listed = None
-        state = State.of(cursor, self.options.fingerprint())
+        state = State.of(cursor, self.options.basis())
         failures: list[Failure] = []
         async with Api(options=self.options, interval=self.interval) as api:
             bot = await who_asks(api)

@@ -1,12 +1,12 @@
 """The settings of a source of the type ``discord``."""
 
-import hashlib
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from pydantic import Field, SecretStr, field_validator
 
 from connectors.base import Options
+from connectors.cursors import basis_of
 
 _RENDERING = "1"
 """Raised when documents are written another way: then all is read again."""
@@ -102,14 +102,10 @@ class DiscordOptions(Options):
             raise ValueError('must be an address such as "https://discord.com/api/v10"')
         return url.rstrip("/")
 
-    def fingerprint(self) -> str:
+    def basis(self) -> str:
         """Return what changes when others would be taken, or be written another way: then a cursor is of no use."""
-        return _brief(self.manner(), self.history_days, self.private_threads)
+        return basis_of(self.manner(), self.history_days, self.private_threads)
 
     def manner(self) -> str:
         """Return what changes when a document would be written another way."""
-        return _brief(_RENDERING, self.bots, self.timezone)
-
-
-def _brief(*values: object) -> str:
-    return hashlib.sha256(repr(values).encode()).hexdigest()[:12]
+        return basis_of(_RENDERING, self.bots, self.timezone)

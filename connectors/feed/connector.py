@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 from yarl import URL
 
 from connectors.base import Change, Checkpoint, Failure, Origin, SourceDocument, Tombstone
+from connectors.cursors import basis_of
 from connectors.feed.entries import Entry, FeedPage, feed_name
 from connectors.feed.linked import LinkedPages, PageRefused
 from connectors.feed.memory import Memory, PageRecord
@@ -277,5 +278,4 @@ class FeedConnector:
             )
 
     def _basis(self) -> str:
-        told = (self.options.read, self.options.identify_by, self.options.timezone)
-        return hashlib.sha256(repr(told).encode()).hexdigest()[:16]
+        return basis_of(self.options.read, self.options.identify_by, self.options.timezone)

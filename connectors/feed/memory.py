@@ -1,18 +1,15 @@
 """What a source of feeds remembers between runs, and the cursor that it is written into."""
 
-import base64
-import binascii
 import json
-import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from connectors.cursors import packed, unpacked
 from connectors.http import Validators
 
 NONE = Validators()
 _FORM = 1
-_MOST_BYTES = 200_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,20 +42,19 @@ class Memory:
             for url, page in self.pages.items()
         }
         plain = {"form": _FORM, "basis": self.basis, "pages": pages, "left": self.left}
-        packed = zlib.compress(json.dumps(plain, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"))
-        return base64.b85encode(packed).decode("ascii")
+        return packed(json.dumps(plain, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"))
 
     @classmethod
     def from_cursor(cls, cursor: str | None, basis: str) -> "Memory":
         """Return what a cursor holds, nothing when it can't be read; of other settings all but the validators."""
         try:
-            plain = json.loads(zlib.decompressobj().decompress(base64.b85decode(cursor or ""), _MOST_BYTES))
+            plain = json.loads(unpacked(cursor or ""))
             if plain["form"] != _FORM:
                 return cls(basis=basis)
             is_same = plain["basis"] == basis
             pages = {url: _page(told, is_same) for url, told in plain["pages"].items()}
             return cls(basis=basis, pages=pages, left=dict(plain["left"]))
-        except (ValueError, KeyError, TypeError, AttributeError, zlib.error, binascii.Error):
+        except (ValueError, KeyError, TypeError, AttributeError):
             return cls(basis=basis)
 
 

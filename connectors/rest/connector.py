@@ -5,7 +5,6 @@ With it only what is newer is read; what is gone is then told by a listing of it
 """
 
 import asyncio
-import hashlib
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence, Set
 from contextlib import aclosing, asynccontextmanager
@@ -16,7 +15,7 @@ from typing import Any
 from yarl import URL
 
 from connectors.base import Change, Checkpoint, Failure, Origin, SourceDocument, Tombstone
-from connectors.cursors import reached, since
+from connectors.cursors import basis_of, reached, reached_under, since, under
 from connectors.http import HttpClient, HttpOptions, fault_of, shown
 from connectors.rest.expressions import ExpressionError, found, is_true
 from connectors.rest.items import ItemFault, Items, laid_over
@@ -278,12 +277,12 @@ class RestConnector:
             kept = json.dumps(token) if is_true(token) else before
         else:
             kept = reached(before, scan.newest)
-        return f"{self._basis()} {kept}" if kept else None
+        return under(self._basis(), kept)
 
     def _kept(self, cursor: str | None) -> str | None:
         """Return the time or token in a cursor, None when it is of other settings."""
-        basis, _, kept = (cursor or "").partition(" ")
-        if not kept or basis != self._basis():
+        kept = reached_under(self._basis(), cursor)
+        if kept is None:
             return None
         try:
             is_good = json.loads(kept) is not None if self.options.cursor else since(kept) is not None
@@ -292,8 +291,7 @@ class RestConnector:
         return kept if is_good else None
 
     def _basis(self) -> str:
-        told = sorted(self.options.model_dump(exclude=_NOT_THE_RUN).items())
-        return hashlib.sha256(repr(told).encode("utf-8", "replace")).hexdigest()[:16]
+        return basis_of(*sorted(self.options.model_dump(exclude=_NOT_THE_RUN).items()))
 
     @asynccontextmanager
     async def _api(self) -> AsyncIterator[Api]:

@@ -1,9 +1,9 @@
 """What a source of Slack remembers between runs, and the cursor it is written into."""
 
-import hashlib
 import json
 from dataclasses import asdict, dataclass, field
 
+from connectors.cursors import basis_of
 from connectors.slack.options import SlackOptions
 
 _FORM = 1
@@ -62,5 +62,4 @@ class State:
 
 def _basis(options: SlackOptions) -> str:
     """Return what changes when the whole history is due again."""
-    told = [options.days, str(options.since), options.bots, options.api_url]
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
+    return basis_of(options.days, options.since, options.bots, options.api_url)

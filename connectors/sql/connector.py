@@ -6,7 +6,6 @@ cursor is read, and of the rest the ids.
 """
 
 import asyncio
-import hashlib
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from connectors.base import Change, Checkpoint, Estimate, Failure, Origin, SourceDocument, Tombstone
-from connectors.cursors import OVERLAP, reached, since
+from connectors.cursors import OVERLAP, basis_of, reached, reached_under, since, under
 from connectors.rows import Reading, Row, moment, native_id
 from connectors.sql.link import IDS, Link, reading
 from connectors.sql.options import SqlOptions
@@ -63,7 +62,7 @@ class SqlConnector:
     async def changes(self, cursor: str | None, known: Mapping[str, str]) -> AsyncIterator[Change]:
         """Yield every row whose version isn't the known one."""
         self._listed = None
-        before = self._time_of(cursor)
+        before = reached_under(self._basis(), cursor)
         scan = _Scan(spool=Spool())
         try:
             async with aclosing(self._read(scan, before, known)) as progress:
@@ -78,7 +77,7 @@ class SqlConnector:
         for nameless in self._nameless(scan.nameless):
             yield nameless
         time = reached(before, scan.newest) if self._query.is_incremental else None
-        yield Checkpoint(cursor=f"{self._basis()} {time}" if time else None)
+        yield Checkpoint(cursor=under(self._basis(), time))
 
     async def list_ids(self) -> AsyncIterator[str | Failure]:
         """Yield the id of every row: those that the run has read, else of a query of its own."""
@@ -205,15 +204,9 @@ class SqlConnector:
         doubtful = timedelta() if self.options.timezone == "UTC" else timedelta(hours=1)
         return since(cursor, overlap=OVERLAP + doubtful)
 
-    def _time_of(self, cursor: str | None) -> str | None:
-        """Return the time in a cursor, None when it is of another query."""
-        basis, _, time = (cursor or "").partition(" ")
-        return time if basis == self._basis() else None
-
     def _basis(self) -> str:
         options = self.options
-        told = f"{options.query}\n{options.timezone}\n{options.url.get_secret_value()}"
-        return hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()[:16]
+        return basis_of(options.query, options.timezone, options.url.get_secret_value())
 
     def _doubled(self, native: str) -> Failure:
         return Failure(

@@ -43,7 +43,7 @@ class WebConnector:
         """Yield every page whose version isn't the known one, as the crawl comes to it."""
         async with self._site(known) as site:
             log = _Log(cursor=cursor)
-            crawl = self._crawl(site, Memory.from_cursor(cursor, self.options.fingerprint()))
+            crawl = self._crawl(site, await asyncio.to_thread(Memory.from_cursor, cursor, self.options.basis()))
             try:
                 async for _ in crawl.read_maps():
                     if log.is_silent():

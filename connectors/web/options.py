@@ -1,10 +1,9 @@
 """The settings of a source of the type ``web``."""
 
-import hashlib
-
 from pydantic import Field, SecretStr, field_validator, model_validator
 
 from connectors.base import Options
+from connectors.cursors import basis_of
 from connectors.http import parse_network
 from connectors.patterns import checked
 from connectors.web.addresses import normalised
@@ -106,9 +105,9 @@ class WebOptions(Options):
             raise ValueError("name `start_urls` or `sitemaps`")
         return self
 
-    def fingerprint(self) -> str:
+    def basis(self) -> str:
         """Return what changes when another crawl would be made: what one remembers is then of no use."""
-        told = (
+        return basis_of(
             self.start_urls,
             self.sitemaps,
             self.include,
@@ -117,4 +116,3 @@ class WebOptions(Options):
             self.ignore_query,
             self.robots,
         )
-        return hashlib.sha256(repr(told).encode("utf-8", "replace")).hexdigest()[:16]

@@ -1,13 +1,11 @@
 """What a crawl remembers between runs and over a crash, and the cursor it is written into."""
 
-import base64
-import binascii
 import json
 import time
-import zlib
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from connectors.cursors import packed, unpacked
 from connectors.http import Validators
 
 NONE = Validators()
@@ -15,14 +13,6 @@ _FORM = 1
 _RESUMED_FOR = 2 * 3_600.0
 """Seconds without progress after which a crawl that was cut off begins anew: what it saw first may have changed since,
 and a site that breaks at the same place each time must not grow older before it."""
-
-
-def now() -> float:
-    """Return the time in seconds since 1970."""
-    return time.time()
-
-
-_MOST_BYTES = 1_000_000_000
 
 
 class Kind(StrEnum):
@@ -61,7 +51,7 @@ class Memory:
     done: set[str] = field(default_factory=set)
 
     def to_cursor(self) -> str:
-        """Return it as text."""
+        """Return it as text. Of a large site it takes a while: for threads."""
         numbers: dict[str, int] = {}
 
         def number(url: str) -> int:
@@ -91,18 +81,19 @@ class Memory:
             "done": done,
             "urls": list(numbers),
         }
-        packed = zlib.compress(json.dumps(plain, ensure_ascii=False, separators=(",", ":")).encode(), 1)
-        return base64.b85encode(packed).decode("ascii")
+        return packed(json.dumps(plain, ensure_ascii=False, separators=(",", ":")).encode())
 
     @classmethod
     def from_cursor(cls, cursor: str | None, basis: str) -> "Memory":
-        """Return what a cursor holds; nothing when there is none, or it is of other settings or another form."""
+        """Return what a cursor holds; nothing when there is none, or it is of other settings or another form.
+
+        For threads, as ``to_cursor``.
+        """
         empty = cls(basis=basis)
         if not cursor:
             return empty
         try:
-            unpacker = zlib.decompressobj()
-            plain = json.loads(unpacker.decompress(base64.b85decode(cursor), _MOST_BYTES))
+            plain = json.loads(unpacked(cursor))
             if (plain["form"], plain["basis"]) != (_FORM, basis):
                 return empty
             urls = plain["urls"]
@@ -110,8 +101,13 @@ class Memory:
             is_fresh = 0 <= now() - plain["reached"] < _RESUMED_FOR
             done = {urls[index] for index in plain["done"]} if is_fresh else set()
             return cls(basis=basis, records=records, done=done)
-        except (ValueError, KeyError, IndexError, TypeError, zlib.error, binascii.Error):
+        except (ValueError, KeyError, IndexError, TypeError):
             return empty
+
+
+def now() -> float:
+    """Return the time in seconds since 1970."""
+    return time.time()
 
 
 def _record(row: list[object], urls: list[str]) -> Record:
