@@ -8,6 +8,9 @@ names at any depth; one that names a folder means all that is in it.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import AfterValidator
 
 HIDDEN = (".*",)
 """Hidden files and folders, among them those of version control and editors."""
@@ -115,3 +118,7 @@ def checked(patterns: tuple[str, ...]) -> tuple[str, ...]:
         except re.error as error:
             raise ValueError(f'"{pattern}" is no pattern: {error}') from error
     return patterns
+
+
+Patterns = Annotated[tuple[str, ...], AfterValidator(checked)]
+"""A setting of glob patterns."""

@@ -20,7 +20,7 @@ from connectors.feed.linked import LinkedPages, PageRefused
 from connectors.feed.memory import Memory, PageRecord
 from connectors.feed.options import LISTED, FeedOptions
 from connectors.feed.reader import Answer, Reader
-from connectors.http import AddressRule, HttpClient, HttpOptions, parse_network
+from connectors.http import AddressRule, HttpClient, HttpOptions
 from connectors.web.robots import Robots
 from ragcore.errors import SourceAuthError, SourceError, SourceRateLimited
 
@@ -264,7 +264,7 @@ class FeedConnector:
         settings = HttpOptions(
             headers=options.headers,
             trusted=tuple({str(URL(url).origin()) for url in options.urls}),
-            addresses=AddressRule(networks=tuple(map(parse_network, options.networks))),
+            addresses=AddressRule.of(options.networks),
             user_agent=options.user_agent,
             interval=1 / options.requests_per_second,
         )

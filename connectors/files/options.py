@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import Field, field_validator
 
 from connectors.base import Options
-from connectors.patterns import checked
+from connectors.patterns import Patterns
 
 
 class FilesOptions(Options):
@@ -37,11 +37,11 @@ class FilesOptions(Options):
         repr=False,
         description="for a URL: what its file system takes, such as credentials; see the recipes below",
     )
-    include: tuple[str, ...] = Field(
+    include: Patterns = Field(
         default=(),
         description='glob patterns of the files to take, such as `["**/*.md"]`; default: all but pictures and media',
     )
-    exclude: tuple[str, ...] = Field(default=(), description="glob patterns of files and folders to leave out")
+    exclude: Patterns = Field(default=(), description="glob patterns of files and folders to leave out")
     hidden: bool = Field(
         default=False, description="whether files and folders whose name begins with a dot are taken too"
     )
@@ -51,11 +51,6 @@ class FilesOptions(Options):
         "WebDAV its `https://` address, for other URLs none",
     )
     max_megabytes: float = Field(default=200, gt=0, description="larger files are reported instead of read")
-
-    @field_validator("include", "exclude")
-    @classmethod
-    def _are_patterns(cls, patterns: tuple[str, ...]) -> tuple[str, ...]:
-        return checked(patterns)
 
     @field_validator("base_url")
     @classmethod

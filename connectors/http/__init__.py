@@ -1,6 +1,6 @@
 """The one way in which sources are asked over HTTP."""
 
-from connectors.http.addresses import AddressRule, parse_network
+from connectors.http.addresses import AddressRule, NetworkNames, parse_network
 from connectors.http.client import HttpClient, HttpOptions, JsonReply, Reply
 from connectors.http.faults import fault_of, moment, retry_after, shown
 from connectors.http.validators import Validators
@@ -10,6 +10,7 @@ __all__ = [
     "HttpClient",
     "HttpOptions",
     "JsonReply",
+    "NetworkNames",
     "Reply",
     "Validators",
     "fault_of",

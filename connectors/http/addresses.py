@@ -7,10 +7,12 @@ address a second later (DNS rebinding), a redirect or a number in a link's place
 import ipaddress
 import re
 import socket
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 from aiohttp import AddrInfoType
+from pydantic import AfterValidator
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -33,6 +35,11 @@ class AddressRule:
     """Public addresses, and those of ``networks``."""
 
     networks: tuple[Network, ...] = ()
+
+    @classmethod
+    def of(cls, names: Iterable[str]) -> "AddressRule":
+        """Return the rule that allows the networks of a setting, too."""
+        return cls(networks=tuple(map(parse_network, names)))
 
     def allows(self, address: Address) -> bool:
         """Tell whether an address may be connected to."""
@@ -58,6 +65,16 @@ def refused_addresses(error: OSError) -> Sequence[str]:
 def parse_network(text: str) -> Network:
     """Return a network from ``10.0.0.0/8``, ``fd00::/8`` or a single address; ValueError when it is none."""
     return ipaddress.ip_network(text.strip(), strict=False)
+
+
+def _networks(names: tuple[str, ...]) -> tuple[str, ...]:
+    for name in names:
+        parse_network(name)
+    return names
+
+
+NetworkNames = Annotated[tuple[str, ...], AfterValidator(_networks)]
+"""A setting of networks, or single addresses."""
 
 
 def _is_public(address: Address) -> bool:

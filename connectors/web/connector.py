@@ -14,7 +14,7 @@ from typing import TypeVar
 from yarl import URL
 
 from connectors.base import Change, Checkpoint, Failure, Origin, SourceDocument, Tombstone
-from connectors.http import AddressRule, HttpClient, HttpOptions, parse_network
+from connectors.http import AddressRule, HttpClient, HttpOptions
 from connectors.web.addresses import Scope, normalised
 from connectors.web.crawl import Crawl
 from connectors.web.options import WebOptions
@@ -104,7 +104,7 @@ class WebConnector:
         settings = HttpOptions(
             headers=options.headers,
             trusted=tuple({str(URL(url).origin()) for url in named}),
-            addresses=AddressRule(networks=tuple(map(parse_network, options.networks))),
+            addresses=AddressRule.of(options.networks),
             user_agent=options.user_agent,
             interval=1 / options.requests_per_second,
             connections=options.connections,

@@ -4,8 +4,8 @@ from pydantic import Field, SecretStr, field_validator, model_validator
 
 from connectors.base import Options
 from connectors.cursors import basis_of
-from connectors.http import parse_network
-from connectors.patterns import checked
+from connectors.http import NetworkNames
+from connectors.patterns import Patterns
 from connectors.web.addresses import normalised
 
 _TRACKING = ("utm_*", "gclid", "fbclid", "msclkid", "mc_cid", "mc_eid", "sessionid", "sid", "phpsessid")
@@ -46,10 +46,10 @@ class WebOptions(Options):
         default=False,
         description="whether a page isn't even asked for while its sitemap tells the same date of change (`lastmod`)",
     )
-    include: tuple[str, ...] = Field(
+    include: Patterns = Field(
         default=(), description="patterns of the pages to take; default: below the start addresses"
     )
-    exclude: tuple[str, ...] = Field(default=(), description="patterns of the pages to leave out")
+    exclude: Patterns = Field(default=(), description="patterns of the pages to leave out")
     max_depth: int = Field(default=10, ge=0, le=1_000, description="how many links deep pages are taken")
     max_pages: int = Field(
         default=10_000,
@@ -60,14 +60,14 @@ class WebOptions(Options):
     max_megabytes: float = Field(
         default=50, gt=0, description="larger pages and documents are reported instead of read"
     )
-    ignore_query: tuple[str, ...] = Field(
+    ignore_query: Patterns = Field(
         default=_TRACKING,
         description="patterns of the parameters after `?` that make no other page; `*` means all",
     )
     robots: bool = Field(default=True, description="whether `robots.txt` is kept; false only for a site of your own")
     requests_per_second: float = Field(default=5, gt=0, le=1_000, description="how fast one host is asked")
     connections: int = Field(default=4, gt=0, le=64, description="how many requests may be under way at once")
-    networks: tuple[str, ...] = Field(
+    networks: NetworkNames = Field(
         default=(), description="networks or addresses that may be reached though they are not public: `10.0.0.0/8`"
     )
     headers: dict[str, SecretStr] = Field(
@@ -86,18 +86,6 @@ class WebOptions(Options):
             if not normalised(url):
                 raise ValueError(f'"{url}" is no address such as "https://example.org/docs/"')
         return urls
-
-    @field_validator("include", "exclude", "ignore_query")
-    @classmethod
-    def _are_patterns(cls, patterns: tuple[str, ...]) -> tuple[str, ...]:
-        return checked(patterns)
-
-    @field_validator("networks")
-    @classmethod
-    def _are_networks(cls, networks: tuple[str, ...]) -> tuple[str, ...]:
-        for network in networks:
-            parse_network(network)
-        return networks
 
     @model_validator(mode="after")
     def _begins_somewhere(self) -> "WebOptions":
