@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, tzinfo
 from decimal import Decimal
 from typing import Any, Protocol
 from urllib.parse import quote
@@ -55,8 +55,11 @@ def native_id(value: object) -> str:
     return "" if value is None else plain(value)
 
 
-def moment(value: object, zone: ZoneInfo) -> datetime | None:
-    """Return a time in UTC: of a time, a date, ISO 8601 or seconds since 1970; None for what is none."""
+def moment(value: object, zone: tzinfo) -> datetime | None:
+    """Return a time in UTC: of a time, a date, ISO 8601 or seconds since 1970; None for what is none.
+
+    ``zone`` is that of a time which tells none.
+    """
     try:
         if isinstance(value, str):
             value = datetime.fromisoformat(value.strip())
@@ -75,13 +78,15 @@ def moment(value: object, zone: ZoneInfo) -> datetime | None:
 class Reading:
     """Makes documents of rows, by the settings of one source.
 
-    ``no_text`` is what is said of a row without a text, and what its owner can do about it.
+    ``no_text`` is what is said of a row without a text, and what its owner can do about it. ``readers_setting`` is the
+    setting that tells how to find a row's readers, where there is one.
     """
 
     origin: Origin
     options: RowOptions
     zone: ZoneInfo
     no_text: tuple[str, str]
+    readers_setting: str = ""
 
     def version(self, row: Row) -> str:
         """Return what changes with anything that a document of this row tells."""
@@ -106,8 +111,10 @@ class Reading:
         try:
             readers = readers_of(row["readers"]) if "readers" in row else None
         except ValueError as error:
-            mend = 'write them as "email:ann@example.org", "slack:T0123/C0456" or "*"'
-            return Failure(id=identity, reason=str(error), mend=mend, version=version)
+            reason, mend = str(error), 'write them as "email:ann@example.org", "slack:T0123/C0456" or "*"'
+            if self.readers_setting:
+                reason, mend = f"`{self.readers_setting}`: {reason}", f"mend `{self.readers_setting}`: {mend}"
+            return Failure(id=identity, reason=reason, mend=mend, version=version)
         return SourceDocument(
             id=identity,
             source=self.origin.source,

@@ -2,6 +2,7 @@
 
 import hashlib
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -38,7 +39,9 @@ class Items:
         """Work out the zone, and what makes documents of rows."""
         self._zone = ZoneInfo(self.options.timezone)
         no_text = ("`text` gives nothing", "mend `text`, or leave such items out by `where`")
-        self._reading = Reading(origin=self.origin, options=self.options, zone=self._zone, no_text=no_text)
+        self._reading = Reading(
+            origin=self.origin, options=self.options, zone=self._zone, no_text=no_text, readers_setting="readers"
+        )
 
     def is_gone(self, item: Any) -> bool:
         """Tell whether an item says of itself that it was deleted, or isn't one that ``where`` takes."""
@@ -56,7 +59,7 @@ class Items:
             raise ItemFault("id", "gives an empty text")
         return native
 
-    def time(self, item: Any) -> Any:
+    def time(self, item: Any) -> datetime | None:
         """Return when an item changed, None when it doesn't tell; ItemFault when it tells what is no time."""
         value = self._given("updated_at", item) if self.options.updated_at else None
         time = time_of(value, self._zone)
@@ -90,15 +93,7 @@ class Items:
 
     def change(self, row: dict[str, Any], version: str) -> SourceDocument | Failure:
         """Return the document of a row, or why there is none."""
-        change = self._reading.change(row, version)
-        if isinstance(change, Failure) and "reader" in change.reason:
-            return Failure(
-                id=change.id,
-                reason=f"`readers`: {change.reason}",
-                mend=f"mend `readers`: {change.mend}",
-                version=version,
-            )
-        return change
+        return self._reading.change(row, version)
 
     def failure(self, native: str, fault: ItemFault, version: str) -> Failure:
         """Return the failure of an item that isn't what is due."""
