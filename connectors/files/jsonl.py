@@ -11,6 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 
+from connectors.rows import clean, moment
+
 ENDINGS = (".jsonl", ".ndjson")
 
 _ID_KEYS = ("id", "_id", "doc_id")  # ours, BEIR's, and a common third
@@ -103,11 +105,11 @@ def _document(number: int, line: bytes | None) -> LineDocument | BrokenLine:
     return LineDocument(
         id=identity,
         line=number,
-        text=_encodable(text),
+        text=clean(text),
         title=_text(value, "title"),
         url=_text(value, "url"),
         author=_text(value, "author"),
-        updated_at=moment(value.get("updated_at")),
+        updated_at=moment(value.get("updated_at"), UTC),
         hash=hashlib.sha256(line.strip()).hexdigest()[:24],
     )
 
@@ -129,7 +131,7 @@ def _id_of(value: Mapping[str, object]) -> str | None:
     for key in _ID_KEYS:
         found = value.get(key)
         if isinstance(found, str | int) and not isinstance(found, bool):
-            identity = _encodable(str(found)).strip()
+            identity = clean(str(found)).strip()
             if identity:
                 return identity
     return None
@@ -137,22 +139,4 @@ def _id_of(value: Mapping[str, object]) -> str | None:
 
 def _text(value: Mapping[str, object], key: str) -> str:
     found = value.get(key)
-    return _encodable(found) if isinstance(found, str) else ""
-
-
-def _encodable(text: str) -> str:
-    """Return a text without what JSON's escapes can write and no store takes: halves of characters, and NUL."""
-    return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")
-
-
-def moment(value: object) -> datetime | None:
-    """Return a time given as ISO 8601 (without a zone: UTC) or as seconds since 1970; None for anything else."""
-    try:
-        if isinstance(value, str):
-            found = datetime.fromisoformat(value.strip())
-            return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return datetime.fromtimestamp(value, UTC)
-    except (ValueError, OverflowError, OSError):
-        return None
-    return None
+    return clean(found) if isinstance(found, str) else ""

@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connectors.files.jsonl import BrokenLine, LineDocument, documents_from_jsonl, holds_documents, moment
+from connectors.files.jsonl import BrokenLine, LineDocument, documents_from_jsonl, holds_documents
+from connectors.rows import moment
 from tests.connectors.helpers import collect, files, listed, put, settle
 
 LINES = [
@@ -150,11 +151,11 @@ def test_what_no_store_takes_is_taken_out(tmp_path):
 
 
 def test_times_are_read():
-    assert moment("2026-01-02") == datetime(2026, 1, 2, tzinfo=UTC)
-    assert moment("2026-01-02T03:00:00+02:00") == datetime(2026, 1, 2, 1, tzinfo=UTC)
-    assert moment(0) == datetime(1970, 1, 1, tzinfo=UTC)
+    assert moment("2026-01-02", UTC) == datetime(2026, 1, 2, tzinfo=UTC)
+    assert moment("2026-01-02T03:00:00+02:00", UTC) == datetime(2026, 1, 2, 1, tzinfo=UTC)
+    assert moment(0, UTC) == datetime(1970, 1, 1, tzinfo=UTC)
     for nothing in (None, "yesterday", True, 1e30, float("nan"), [], ""):
-        assert moment(nothing) is None
+        assert moment(nothing, UTC) is None
 
 
 @given(st.binary(max_size=300))
