@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import urlsplit
 
@@ -58,7 +58,7 @@ class FeedPage:
     gone: tuple[str, ...] = ()
     next_url: str = ""
     fault: str = ""
-    breaks_off: bool = field(default=False)
+    breaks_off: bool = False
 
 
 def feed_name(url: str) -> str:

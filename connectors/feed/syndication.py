@@ -9,6 +9,7 @@ import re
 import xml.sax
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from io import BytesIO
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -146,7 +147,7 @@ class _Feed:
             return told or self.url
         return link or link_of(_string(self.told, "link"), self.url) or self.url
 
-    def _moment(self, told: _Told) -> Any:
+    def _moment(self, told: _Told) -> datetime | None:
         for name in _TIMES:
             found = moment_of(_string(told, name), self.zone, told.get(f"{name}_parsed"))
             if found is not None:

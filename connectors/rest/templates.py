@@ -7,7 +7,6 @@ from urllib.parse import quote
 
 from yarl import URL
 
-PLACES = ("page", "offset", "token", "cursor")
 _PLACE = re.compile(r"\{(page|offset|token|cursor)\}")
 _LEFT_OUT = object()
 

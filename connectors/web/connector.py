@@ -52,7 +52,7 @@ class WebConnector:
                     async for change in found:
                         if change is not None:
                             yield log.said(change)
-                        if log.is_due(crawl):
+                        if log.is_due():
                             yield await log.written(crawl)
             except SourceRateLimited:
                 if crawl.news:
@@ -143,7 +143,7 @@ class _Log:
         self._spoke = time.monotonic()
         return change
 
-    def is_due(self, crawl: Crawl) -> bool:
+    def is_due(self) -> bool:
         """Tell, once for each address, whether a checkpoint is due."""
         self._since += 1
         return self._since >= _BATCH or self.is_silent()

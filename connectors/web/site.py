@@ -141,12 +141,9 @@ class Site:
         )
 
     def _refusal(self, reply: Reply) -> SourceError:
+        """Return the refusal of one page; raises what isn't that page's fault."""
         error = fault_of(reply.status, reply.headers, reply.url) or SourceBadReply(f"it was refused ({reply.status})")
         if reply.status == 401 and self.options.headers:
             raise error  # the credential, and not this page, is at fault
-        return replace_mend(error)
-
-
-def replace_mend(error: SourceError) -> SourceError:
-    """Return a refusal of one page, with what the owner of the source can do about it."""
-    return SourceError(error.reason, mend="name a credential that may read it in `headers`, or put it into `exclude`")
+        mend = "name a credential that may read it in `headers`, or put it into `exclude`"
+        return SourceError(error.reason, mend=mend)

@@ -10,7 +10,6 @@ from urllib.parse import SplitResult, unquote, urlsplit
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://|[A-Za-z][A-Za-z0-9+.-]+::")
 _LOCAL = ("file", "local")
 _USER = re.compile(r"(?<=://)[^/@]*@")
-_LEAST_SECRET = 4  # shorter texts are words of everyday use; hiding each of them would garble what is told
 
 
 def is_url(path: str) -> bool:
@@ -66,19 +65,6 @@ class Address:
         if self.scheme == "github":  # there the first parts are no login, but whose repository it is
             return self.url.partition("?")[0]
         return _USER.sub("", self.url).partition("?")[0]
-
-    def without_secrets(self, text: str) -> str:
-        """Return a text with everything blotted out that the options and the URL keep."""
-        for secret in sorted(set(self._secrets()), key=len, reverse=True):
-            text = text.replace(secret, "***")
-        return text
-
-    def _secrets(self) -> Iterator[str]:
-        yield from (text for text in texts_in(self.options) if len(text) >= _LEAST_SECRET)
-        for login in _USER.findall(self.url):
-            _, _, password = login[:-1].partition(":")
-            if self.scheme != "github" and password:
-                yield from (password, unquote(password))
 
 
 def texts_in(value: object) -> Iterator[str]:
