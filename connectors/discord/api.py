@@ -5,7 +5,6 @@ requests that end in 401, 403 or 429 within ten minutes close the API to an addr
 (discord.com/developers/docs/topics/rate-limits).
 """
 
-import json
 from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -150,14 +149,14 @@ class Api:
     async def _get(self, path: str, kind: str, about: int, read: Callable[[Any], T]) -> T:
         route = Route(kind=kind, about=about)
         await self.rates.turn(route)
-        reply = await self._client.get(f"{self.options.api_url}/{path}", limit=_LIMIT, telling=_TOLD)
+        found = await self._client.json(f"{self.options.api_url}/{path}", limit=_LIMIT, telling=_TOLD)
+        reply = found.reply
         self.now = moment(reply.headers.get("Date", "")) or self.now
         self.rates.learn(route, reply.headers)
-        value = _json(reply)
         if reply.status in _TOLD:
-            raise _fault(reply, value)
+            raise _fault(reply, found.value)
         try:
-            return read(value)
+            return read(found.value)
         except (KeyError, TypeError, ValueError, AttributeError):
             raise SourceBadReply(
                 f"{_where(reply)} answered with something else than was due",
@@ -176,19 +175,6 @@ def _next_borders(last: payloads.Channel) -> list[str]:
     """Return before what the next page may begin: a tick later than it must, as several may be archived together."""
     found = payloads.read_moment(last.archived_at)
     return [] if found is None else [(found + _TICK).isoformat(), last.archived_at]
-
-
-def _json(reply: Reply) -> Any:
-    """Return what a reply says; of an error that says nothing in JSON, None."""
-    try:
-        return json.loads(reply.content)
-    except (ValueError, RecursionError):
-        if reply.status in _TOLD:
-            return None
-        what = "a web page" if reply.content.lstrip()[:1] == b"<" else "something else"
-        raise SourceBadReply(
-            f"{_where(reply)} answered with {what} where JSON was due", mend="check `api_url`; try again later"
-        ) from None
 
 
 def _fault(reply: Reply, value: Any) -> SourceError:

@@ -204,22 +204,30 @@ class HttpClient:
         limit: int,
         redirects: int = _MOST_REDIRECTS,
         passing: Set[int] = frozenset(),
+        telling: Set[int] = frozenset(),
     ) -> JsonReply:
         """Ask for JSON, sending ``body`` as JSON where there is one; SourceBadReply when something else comes.
 
-        A reply without content (304, 204, a redirect that isn't followed, a status of ``passing``) has the value None.
-        Redirects are followed for GET alone; with ``redirects`` of 0 none is.
+        A reply without content (304, 204, a redirect that isn't followed, a status of ``passing``) has the value None,
+        and so has one of a status of ``telling`` that isn't JSON. Redirects are followed for GET alone; with
+        ``redirects`` of 0 none is.
         """
         asked = {"Accept": "application/json", **(headers or {})}
         if method == "GET":
-            reply = await self.get(url, limit=limit, headers=asked, redirects=redirects, passing=passing)
+            reply = await self.get(
+                url, limit=limit, headers=asked, redirects=redirects, passing=passing, telling=telling
+            )
         else:
-            reply = await self._send(method, url, limit=limit, headers=asked, body=body, passing=passing)
+            reply = await self._send(
+                method, url, limit=limit, headers=asked, body=body, passing=passing, telling=telling
+            )
         if reply.status in {204, 304} or reply.target or reply.status in passing:
             return JsonReply(reply=reply, value=None)
         try:
             return JsonReply(reply=reply, value=await _loaded(reply.content))
         except (ValueError, RecursionError):
+            if reply.status in telling:
+                return JsonReply(reply=reply, value=None)
             what = "a web page" if reply.content.lstrip()[:1] == b"<" else "something else"
             raise SourceBadReply(
                 f"{shown(reply.url)} answered with {what} where JSON was due",
