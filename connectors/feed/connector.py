@@ -6,7 +6,7 @@ or counts as gone, as the settings say.
 
 import hashlib
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
@@ -21,7 +21,7 @@ from connectors.feed.memory import Memory, PageRecord
 from connectors.feed.options import LISTED, FeedOptions
 from connectors.feed.reader import Answer, Reader
 from connectors.http import AddressRule, HttpClient, HttpOptions
-from connectors.web.robots import Robots
+from connectors.http.robots import Robots
 from ragcore.errors import SourceAuthError, SourceError, SourceRateLimited
 
 _NAMELESS = "(entries without an id and a link)"
@@ -268,10 +268,10 @@ class FeedConnector:
             user_agent=options.user_agent,
             interval=1 / options.requests_per_second,
         )
-        async with AsyncExitStack() as stack:
-            client = await stack.enter_async_context(HttpClient(settings))
-            robots = Robots(client, options.user_agent, options.robots)
-            stack.push_async_callback(robots.aclose)
+        async with (
+            HttpClient(settings) as client,
+            aclosing(Robots(client, options.user_agent, options.robots)) as robots,
+        ):
             yield (
                 Reader(client=client, limit=limit, most_pages=options.max_pages, zone=self._zone),
                 LinkedPages(client=client, robots=robots, limit=limit),

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from yarl import URL
 
 from connectors.http import HttpClient, Reply, fault_of, shown
-from connectors.web.pages import media_of, name_of
-from connectors.web.robots import Robots
+from connectors.http.documents import media_of, media_type_of, name_of
+from connectors.http.robots import Robots
 from ragcore.errors import SourceBadReply, SourceError, SourceGone, SourceRateLimited
 
 _ACCESS = frozenset((401, 403))
@@ -60,9 +60,11 @@ class LinkedPages:
         media = media_of(reply)
         if media is None:
             raise PageRefused(f"its page is of a kind that isn't read ({reply.media_type})", mend=_MEND)
-        charset = f"; charset={reply.charset}" if reply.charset else ""
         return Linked(
-            content=reply.content, name=name_of(reply.url, media), media_type=f"{media.value}{charset}", url=reply.url
+            content=reply.content,
+            name=name_of(reply.url, media),
+            media_type=media_type_of(reply, media),
+            url=reply.url,
         )
 
     def _refusal(self, reply: Reply) -> SourceError:

@@ -10,7 +10,7 @@ from pydantic import Field, SecretStr, field_validator
 
 from connectors.base import Options
 from connectors.http import NetworkNames
-from connectors.web.addresses import normalised
+from connectors.http.urls import normalised
 
 FOREVER, LISTED = "forever", "listed"
 _DAYS = re.compile(r"([1-9]\d{0,3})d")

@@ -1,4 +1,4 @@
-"""Addresses of pages: one form for each, and which of them belong to a source."""
+"""Which addresses of pages belong to a source."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 from yarl import URL
 
+from connectors.http.urls import normalised
 from connectors.patterns import MEDIA, compiled
 
-_LONGEST = 2_000
 _PARTS_OF_PAGES = (
     "*.css",
     "*.js",
@@ -27,49 +27,16 @@ _NOTHING = re.compile(r"(?!)")
 _HOST = re.compile(r"[^/]*[.:][^/]*/")
 
 
-def normalised(url: str, base: str = "", *, ignored: re.Pattern[str] = _NOTHING) -> str:
-    """Return the one form of an address of a page, "" when it is none.
-
-    Scheme and host in lower case, no default port, no fragment, dots resolved, escapes only where they are needed, no
-    name and password, and without the parameters that make no other page.
-
-    Args:
-        url: The address, absolute or relative to ``base``.
-        base: What it is relative to.
-        ignored: Matches the names of parameters that are left out.
-    """
-    try:
-        text = url.strip().replace("\n", "").replace("\r", "").replace("\t", "")
-        found = URL(base, encoded=True).join(URL(text)) if base else URL(text)
-        if found.scheme not in {"http", "https"} or not found.raw_host:
-            return ""
-        kept = [part for part in found.raw_query_string.split("&") if part and not ignored.fullmatch(_name_of(part))]
-        query = f"?{'&'.join(kept)}" if kept else ""
-        address = f"{found.scheme}://{found.host_port_subcomponent}{found.raw_path or '/'}{query}"
-    except ValueError:
-        return ""
-    return address if len(address) <= _LONGEST else ""
-
-
 def twin(url: str) -> str:
     """Return the key that a page has with and without a slash at the end of its path."""
     path, mark, query = url.partition("?")
     return f"{path.rstrip('/')}{mark}{query}"
 
 
-def file_name(url: str) -> str:
-    """Return the last part of an address's path as a file name, "" when it ends in a slash."""
-    return URL(url, encoded=True).path.rpartition("/")[2]
-
-
 def _folder(url: str, *, whole_host: bool = False) -> str:
     address = URL(url, encoded=True)
     path = "" if whole_host else address.path.rpartition("/")[0]
     return f"{address.host_port_subcomponent}{path}/"
-
-
-def _name_of(parameter: str) -> str:
-    return parameter.partition("=")[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ its links, so that a page which hasn't changed is asked for once, and not read, 
 import asyncio
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -15,10 +15,11 @@ from yarl import URL
 
 from connectors.base import Change, Checkpoint, Failure, Origin, SourceDocument, Tombstone
 from connectors.http import AddressRule, HttpClient, HttpOptions
-from connectors.web.addresses import Scope, normalised
+from connectors.http.robots import Robots
+from connectors.http.urls import normalised
+from connectors.web.addresses import Scope
 from connectors.web.crawl import Crawl
 from connectors.web.options import WebOptions
-from connectors.web.robots import Robots
 from connectors.web.site import Site
 from connectors.web.state import Memory
 from ragcore.errors import SourceError, SourceRateLimited
@@ -114,10 +115,10 @@ class WebConnector:
             scope.widen(normalised(url))
         for url in options.sitemaps:
             scope.widen(normalised(url), whole_host=True)
-        async with AsyncExitStack() as stack:
-            client = await stack.enter_async_context(HttpClient(settings))
-            robots = Robots(client, options.user_agent, options.robots)
-            stack.push_async_callback(robots.aclose)
+        async with (
+            HttpClient(settings) as client,
+            aclosing(Robots(client, options.user_agent, options.robots)) as robots,
+        ):
             yield Site(origin=self.origin, options=options, scope=scope, client=client, robots=robots, known=known)
 
     def _crawl(self, site: Site, memory: Memory) -> Crawl:

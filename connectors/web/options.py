@@ -5,8 +5,8 @@ from pydantic import Field, SecretStr, field_validator, model_validator
 from connectors.base import Options
 from connectors.cursors import basis_of
 from connectors.http import NetworkNames
+from connectors.http.urls import normalised
 from connectors.patterns import Patterns
-from connectors.web.addresses import normalised
 
 _TRACKING = ("utm_*", "gclid", "fbclid", "msclkid", "mc_cid", "mc_eid", "sessionid", "sid", "phpsessid")
 

@@ -8,24 +8,12 @@ from dataclasses import dataclass
 from lxml.html import HtmlElement
 
 from connectors.http import Reply
-from connectors.web.addresses import file_name, normalised
+from connectors.http.urls import normalised
 from ragcore.errors import ParseError
 from ragcore.parsing.html.cleaning import clean
 from ragcore.parsing.html.page import tree_of
-from ragcore.parsing.media import Media, hinted
+from ragcore.parsing.media import Media
 
-_TAKEN = frozenset(
-    (
-        *(Media.HTML, Media.PDF, Media.DOCX, Media.XLSX, Media.PPTX, Media.EPUB, Media.NOTEBOOK),
-        *(Media.MARKDOWN, Media.TEXT, Media.RST, Media.CSV, Media.TSV),
-    )
-)
-_UNTOLD = frozenset(("", "application/octet-stream", "binary/octet-stream", "application/force-download"))
-_ENDINGS = {
-    **{Media.HTML: ".html", Media.PDF: ".pdf", Media.DOCX: ".docx", Media.XLSX: ".xlsx", Media.PPTX: ".pptx"},
-    **{Media.EPUB: ".epub", Media.MARKDOWN: ".md", Media.TEXT: ".txt", Media.CSV: ".csv", Media.TSV: ".tsv"},
-    **{Media.RST: ".rst", Media.NOTEBOOK: ".ipynb"},
-}
 _REFRESH = re.compile(r"\s*(\d+)(?:\.\d*)?\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"']+)", re.IGNORECASE)
 _CANONICAL_HEADER = re.compile(r"<([^>]+)>[^,]*;\s*rel\s*=\s*\"?canonical\"?", re.IGNORECASE)
 _TELLING = ("id", "name", "href", "src", "start", "rowspan", "colspan", "aria-level", "role", "alt")
@@ -44,21 +32,6 @@ class PageFacts:
     moved: str = ""
     is_indexed: bool = True
     asks_password: bool = False
-
-
-def media_of(reply: Reply) -> Media | None:
-    """Return the format of a reply that is read as a document, None for any other, by what its headers say."""
-    name = file_name(reply.url)
-    found = hinted(name, "") if reply.media_type in _UNTOLD else hinted("", reply.media_type)
-    return found if found in _TAKEN else None
-
-
-def name_of(url: str, media: Media) -> str:
-    """Return a file name whose ending tells the format that the headers told."""
-    name = file_name(url)
-    if hinted(name, "") is media:
-        return name
-    return f"{name or 'index'}{_ENDINGS[media]}"
 
 
 def facts_of(reply: Reply, media: Media, *, agent: str) -> PageFacts:

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 from connectors.base import Failure, Origin
 from connectors.http import HttpClient, Reply, Validators, fault_of, moment
-from connectors.web.addresses import Scope, normalised
+from connectors.http.documents import media_of, media_type_of, name_of
+from connectors.http.robots import Robots
+from connectors.http.urls import normalised
+from connectors.web.addresses import Scope
 from connectors.web.options import WebOptions
-from connectors.web.pages import PageFacts, facts_of, media_of, name_of
-from connectors.web.robots import Robots
+from connectors.web.pages import PageFacts, facts_of
 from connectors.web.state import Kind, Record
 from ragcore.errors import SourceAuthError, SourceBadReply, SourceError, SourceGone, SourceRateLimited
 from ragcore.parsing.media import Media
@@ -128,13 +130,12 @@ class Site:
         )
 
     def _document(self, url: str, reply: Reply, media: Media, record: Record) -> SourceDocument:
-        charset = f"; charset={reply.charset}" if reply.charset else ""
         return SourceDocument(
             id=self.origin.document_id(url),
             source=self.origin.source,
             content=reply.content,
             name=name_of(url, media),
-            media_type=f"{media.value}{charset}",
+            media_type=media_type_of(reply, media),
             url=url,
             version=record.version,
             updated_at=moment(reply.headers.get("Last-Modified", "")),

@@ -14,7 +14,7 @@ from lxml import etree
 from protego import Protego
 
 from connectors.http import HttpClient, Validators, shown
-from connectors.web.addresses import normalised
+from connectors.http.urls import normalised
 from connectors.web.state import Kind, Memory, Record
 from ragcore.errors import SourceBadReply
 

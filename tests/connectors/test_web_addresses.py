@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connectors.web.addresses import Scope, normalised, twin
+from connectors.http.urls import normalised
+from connectors.web.addresses import Scope, twin
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from protego import Protego
 from yarl import URL
 
-from connectors.http import HttpClient
+from connectors.http.client import HttpClient
 from ragcore.errors import SourceAuthError, SourceBadReply, SourceGone
 
 _LARGEST = 2_000_000  # bytes; what comes behind is passed by (RFC 9309, section 2.5)
