@@ -4,46 +4,25 @@ Requests are made one after the other, as GitHub asks for
 (https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api).
 """
 
-import re
 from collections.abc import AsyncGenerator, Mapping, Set
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
-from pydantic import SecretStr, TypeAdapter, ValidationError
+from pydantic import SecretStr, TypeAdapter
 from yarl import URL
 
+from connectors.forge.api import LIMIT, Got, Rest
 from connectors.github.faults import explained, limited
 from connectors.github.options import GithubOptions
-from connectors.http import HttpClient, HttpOptions, Reply, moment, shown
+from connectors.http import HttpClient, HttpOptions, Reply
 from ragcore.errors import SourceAuthError, SourceBadReply, SourceError
 
+FORGE = "GitHub"
 PER_PAGE = 100
 """Entries of one page, the most that GitHub gives."""
-_LIMIT = 50_000_000  # bytes of one reply; a tree has 7 MB at most
-_NEXT = re.compile(r'<([^>]+)>;[^,]*\brel="?next"?')
 _DENIED = frozenset({"FORBIDDEN", "INSUFFICIENT_SCOPES"})
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Got(Generic[T]):
-    """A reply: ``value`` is None when nothing has changed (304), or the status was let pass."""
-
-    value: T | None
-    status: int
-    etag: str
-    url: str
-    next: str = ""
-    """Where the next page is, "" after the last one."""
-    date: datetime | None = None
-    """GitHub's own time of the reply."""
-
-    @property
-    def is_unchanged(self) -> bool:
-        """Whether it is still what the ETag stands for."""
-        return self.status == 304
 
 
 @dataclass(slots=True)
@@ -58,42 +37,22 @@ class Api:
         """Whether GraphQL can be asked."""
         return bool(self.options.bearer)
 
+    @property
+    def rest(self) -> Rest:
+        """The REST interface."""
+        return Rest(forge=FORGE, client=self.client, address=self._url, accept="application/vnd.github+json")
+
     async def get(self, kind: TypeAdapter[T], path: str, *, etag: str = "", passing: Set[int] = frozenset()) -> Got[T]:
-        """Ask for JSON.
+        """Ask for JSON, as ``Rest.get`` does."""
+        return await self.rest.get(kind, path, etag=etag, passing=passing)
 
-        Args:
-            kind: The form of the reply.
-            path: Below the address of the API, or a whole address, such as that of a next page.
-            etag: What an earlier reply was known by: then only a change is answered.
-            passing: Statuses from 400 on that are no fault.
-
-        Raises:
-            SourceError: One of its kinds.
-        """
-        headers = {"Accept": "application/vnd.github+json"}
-        if etag:
-            headers["If-None-Match"] = etag
-        found = await self.client.json(self._url(path), headers=headers, limit=_LIMIT, passing=passing)
-        reply = found.reply
-        is_there = reply.status not in {304, *passing}
-        following = _NEXT.search(reply.headers.get("Link", ""))
-        return Got(
-            value=checked(kind, found.value, reply.url) if is_there else None,
-            status=reply.status,
-            etag=reply.headers.get("ETag", "") or etag * (reply.status == 304),
-            url=reply.url,
-            next=following[1] if following else "",
-            date=moment(reply.headers.get("Date", "")),
-        )
-
-    async def pages(self, kind: TypeAdapter[list[T]], path: str) -> AsyncGenerator[list[T], None]:
+    def pages(self, kind: TypeAdapter[list[T]], path: str) -> AsyncGenerator[list[T], None]:
         """Yield every page of a list."""
-        url, seen = path, set[str]()
-        while url and url not in seen:
-            seen.add(url)
-            got = await self.get(kind, url)
-            yield got.value or []
-            url = got.next
+        return self.rest.pages(kind, path)
+
+    def checked(self, kind: TypeAdapter[T], value: object) -> T:
+        """Return a part of a reply of GraphQL in its form; SourceBadReply when it has another one."""
+        return self.rest.checked(kind, value, self.options.graphql)
 
     async def raw(self, path: str, *, limit: int) -> bytes:
         """Return the bytes of a file."""
@@ -108,29 +67,21 @@ class Api:
         """
         url = self.options.graphql
         found = await self.client.json(
-            url, method="POST", body={"query": text, "variables": dict(variables)}, limit=_LIMIT
+            url, method="POST", body={"query": text, "variables": dict(variables)}, limit=LIMIT
         )
         said = found.value
         if not isinstance(said, dict):
-            raise _malformed(url)
+            raise self.rest.malformed(url)
         missing = ""
         for error in said.get("errors") or ():
             missing = _judged(error, found.reply)
         data = said.get("data")
         if not isinstance(data, dict):
-            raise _malformed(url)
+            raise self.rest.malformed(url)
         return data, missing
 
     def _url(self, path: str) -> str:
         return path if path.startswith(("https://", "http://")) else f"{self.options.url}{path}"
-
-
-def checked(kind: TypeAdapter[T], value: object, url: str) -> T:
-    """Return a reply's value in its form; SourceBadReply when it has another one."""
-    try:
-        return kind.validate_python(value)
-    except ValidationError:
-        raise _malformed(url) from None
 
 
 def client_of(options: GithubOptions) -> HttpClient:
@@ -157,7 +108,3 @@ def _judged(error: object, reply: Reply) -> str:
     if not kind or "timeout" in text.lower() or "went wrong" in text.lower():
         raise SourceError(f"GitHub did not answer: {text}", mend="try again later")
     raise SourceBadReply(f"GitHub did not understand: {text}", mend="check `url`; an old server may lack discussions")
-
-
-def _malformed(url: str) -> SourceBadReply:
-    return SourceBadReply(f"{shown(url)} did not answer as GitHub does", mend="check `url`")

@@ -6,20 +6,20 @@ under a condition, and not read.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 
-from connectors.base import Change, Checkpoint, Estimate, Failure, Origin, SourceDocument, Tombstone
+from connectors.base import Change, Failure, Origin, SourceDocument, Tombstone
+from connectors.forge.files import Files
+from connectors.forge.rounds import Step, in_turn
 from connectors.github import discussions, files
 from connectors.github.api import Api, client_of
 from connectors.github.discussions import DiscussionReader
-from connectors.github.files import Files
+from connectors.github.files import files_of
 from connectors.github.options import GithubOptions
 from connectors.github.scope import Scope, opened
 from connectors.github.state import Memory, RepositoryMemory
 from connectors.github.threads import ISSUES_PLACE, PULLS_PLACE, Threads
-from ragcore.errors import SourceAuthError, SourceError, SourceGone
-
-_Step = SourceDocument | Failure | Estimate | None
 
 
 @dataclass(slots=True)
@@ -33,24 +33,18 @@ class GithubConnector:
 
     async def changes(self, cursor: str | None, known: Mapping[str, str]) -> AsyncIterator[Change]:
         """Yield what is new or has changed; a repository that can't be read holds up none of the others."""
-        self._listed, listed, expected = None, list[str | Failure](), 0
+        self._listed, listed = None, list[str | Failure]()
         memory = Memory.from_cursor(cursor, self.options.fingerprint())
         memory.repositories = {name: memory.of(name) for name in self.options.repositories}
-        refused: list[SourceError] = []
         async with client_of(self.options) as client:
-            for name in self.options.repositories:
-                try:
-                    async for step in self._repository(Api(self.options, client), name, memory.of(name), known, listed):
-                        if isinstance(step, Estimate):
-                            expected += step.documents
-                            yield Estimate(documents=expected)
-                        else:
-                            yield Checkpoint(cursor=memory.to_cursor()) if step is None else step
-                except (SourceGone, SourceAuthError) as error:
-                    refused.append(error)
-                yield Checkpoint(cursor=memory.to_cursor())
-        if refused:
-            raise refused[0]
+            api = Api(self.options, client)
+
+            def steps(name: str) -> AsyncGenerator[Step, None]:
+                return self._repository(api, name, memory.of(name), known, listed)
+
+            async with aclosing(in_turn(self.options.repositories, steps, memory.to_cursor)) as changes:
+                async for change in changes:
+                    yield change
         self._listed = listed
 
     async def list_ids(self) -> AsyncIterator[str | Failure]:
@@ -85,7 +79,7 @@ class GithubConnector:
 
     async def _repository(
         self, api: Api, name: str, memory: RepositoryMemory, known: Mapping[str, str], listed: list[str | Failure]
-    ) -> AsyncGenerator[_Step, None]:
+    ) -> AsyncGenerator[Step, None]:
         """Yield what has changed in one repository, and add to ``listed`` what there is; None after each batch."""
         scope = await opened(self.origin, self.options, api, name, memory)
         for reader in self._readers(scope):
@@ -105,7 +99,7 @@ class GithubConnector:
     def _readers(self, scope: Scope) -> list[Files | Threads | DiscussionReader]:
         kinds, found = set(self.options.kinds), list[Files | Threads | DiscussionReader]()
         if "files" in kinds:
-            found.append(Files(scope))
+            found.append(files_of(scope))
         if kinds & {"issues", "pulls"} and (scope.about.has_issues or "pulls" in kinds):
             found.append(Threads(scope))
         if "discussions" in kinds:
@@ -130,7 +124,7 @@ def _all(reader: Files | Threads | DiscussionReader) -> list[str | Failure]:
 async def _fetched(scope: Scope, places: Sequence[str]) -> AsyncGenerator[SourceDocument | Tombstone | Failure, None]:
     paths = [place.removeprefix(files.PLACE) for place in places if place.startswith(files.PLACE)]
     if paths:
-        async for found in Files(scope).fetch(paths):
+        async for found in files_of(scope).fetch(paths):
             yield found
     numbered = [place for place in places if place.startswith((ISSUES_PLACE, PULLS_PLACE))]
     async for thread in Threads(scope).fetch(numbered):

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from connectors.base import SourceDocument
+from connectors.forge.text import NOBODY, Part, thread
 from connectors.github.replies import COMMENTS, REVIEWS, Comment, Issue, Review, User
 from connectors.github.scope import Scope
-from connectors.github.text import NOBODY, Part, thread
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

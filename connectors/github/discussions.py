@@ -11,12 +11,11 @@ from typing import Any
 
 from connectors.base import Estimate, Failure, SourceDocument, Tombstone
 from connectors.cursors import reached, since
-from connectors.github.api import checked
+from connectors.forge.stamps import Stamp
+from connectors.forge.text import Part, thread
 from connectors.github.conversation import name_of
 from connectors.github.replies import DISCUSSION, DISCUSSIONS, POSTS, Discussion, Discussions, Listed, Post, Posts
 from connectors.github.scope import Scope
-from connectors.github.stamps import Stamp
-from connectors.github.text import Part, thread
 from ragcore.errors import SourceBadReply, SourceError, SourceGone
 
 PLACE = "discussions/"
@@ -117,7 +116,7 @@ class DiscussionReader:
         after: str | None = None
         while True:
             repository = await self._repository(_LIST, after=after)
-            page = checked(DISCUSSIONS, repository.get("discussions"), self.scope.options.graphql)
+            page = self.scope.api.checked(DISCUSSIONS, repository.get("discussions"))
             yield page
             if not page.pageInfo.hasNextPage or page.pageInfo.endCursor == after:
                 return
@@ -128,7 +127,7 @@ class DiscussionReader:
         try:
             document = await self._document(number)
         except SourceError as error:
-            return self.scope.mishaps.failure(self._identity(number), error)
+            return await self.scope.mishaps.failure(self._identity(number), error)
         self.scope.mishaps.passed()
         return document
 
@@ -139,7 +138,7 @@ class DiscussionReader:
             repository = await self._repository(_ONE, number=number, after=after)
             if repository.get("discussion") is None:
                 return None
-            found = checked(DISCUSSION, repository["discussion"], self.scope.options.graphql)
+            found = self.scope.api.checked(DISCUSSION, repository["discussion"])
             for comment in filter(None, found.comments.nodes):
                 parts.append(_part(comment, "the answer" if comment.isAnswer else ""))
                 async for reply in self._replies(comment):
@@ -186,7 +185,7 @@ class DiscussionReader:
         node = data.get("node")
         if not isinstance(node, dict) or node.get("replies") is None:
             return None  # the comment was deleted meanwhile
-        return checked(POSTS, node["replies"], self.scope.options.graphql)
+        return self.scope.api.checked(POSTS, node["replies"])
 
     async def _repository(self, text: str, **variables: object) -> dict[str, Any]:
         owner, _, name = self.scope.about.full_name.partition("/")

@@ -1,20 +1,10 @@
 """Who changed files last, and when: one question by GraphQL for several files."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 
-from connectors.github.api import checked
+from connectors.forge.files import LastChange
 from connectors.github.replies import HISTORIES
 from connectors.github.scope import Scope
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LastChange:
-    """The commit that changed a file last: its time, and the name of who wrote it, "" when there is none."""
-
-    at: datetime
-    author: str
 
 
 async def last_changes(scope: Scope, commit: str, paths: Sequence[str]) -> Mapping[str, LastChange]:
@@ -33,7 +23,7 @@ async def last_changes(scope: Scope, commit: str, paths: Sequence[str]) -> Mappi
     variables = {"owner": owner, "name": name, "commit": commit, **dict(zip(names, paths, strict=True))}
     data, _ = await scope.api.query(text, variables)
     found = (data.get("repository") or {}).get("object") or {}
-    histories = checked(HISTORIES, found, scope.options.graphql)
+    histories = scope.api.checked(HISTORIES, found)
     changes: dict[str, LastChange] = {}
     for alias, path in zip(names, paths, strict=True):
         history = histories.get(alias)

@@ -8,13 +8,13 @@ from urllib.parse import urlsplit
 from pydantic import Field, SecretStr, field_validator, model_validator
 
 from connectors.base import Options
+from connectors.forge.settings import checked_readers
 from connectors.patterns import checked
 
 Kind = Literal["files", "issues", "pulls", "discussions"]
 
 GITHUB_COM = "https://api.github.com"
 _REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*/[A-Za-z0-9._-]+")
-_READER = re.compile(r"\*|email:\S+@\S+|(?:slack|discord|telegram):\S+")
 
 
 class GithubOptions(Options):
@@ -89,12 +89,7 @@ class GithubOptions(Options):
     @field_validator("readers")
     @classmethod
     def _are_readers(cls, readers: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        for reader in readers or ():
-            if not _READER.fullmatch(reader):
-                raise ValueError(f'"{reader}" is no reader; write "slack:T0123", "email:ann@example.org" or "*"')
-        if readers is None:
-            return None
-        return tuple(reader.lower() if reader.startswith("email:") else reader for reader in readers)
+        return None if readers is None else checked_readers(readers)
 
     @field_validator("url")
     @classmethod

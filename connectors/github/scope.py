@@ -1,41 +1,19 @@
 """One repository as all that is read of it shares: its names, what documents of it carry, and how faults are borne."""
 
 import hashlib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from connectors.base import Failure, Origin, SourceDocument
+from connectors.base import Origin, SourceDocument
+from connectors.forge.mishaps import Mishaps
 from connectors.github.api import Api
 from connectors.github.options import GithubOptions
 from connectors.github.replies import REPOSITORY, Repository
 from connectors.github.state import RepositoryMemory
-from ragcore.errors import SourceAuthError, SourceBadReply, SourceError, SourceRateLimited, SourceUnreachable
+from ragcore.errors import SourceBadReply
 
 _TEXT_FORM = "1"
 """Raised when documents are written in another way, so that they are read again."""
-_IN_A_ROW = 5
-"""Documents that may fail one after the other before it is the source that is at fault."""
-
-
-@dataclass(slots=True)
-class Mishaps:
-    """Faults of single documents: GitHub fails for some for ever, and for all of them when it is down."""
-
-    _row: int = 0
-
-    def passed(self) -> None:
-        """Take note that a document could be read."""
-        self._row = 0
-
-    def failure(self, identity: str, error: SourceError, version: str = "") -> Failure:
-        """Return a fault as that of one document; raises it when it isn't."""
-        self._row += 1
-        everywhere = SourceAuthError | SourceRateLimited | SourceUnreachable
-        if isinstance(error, everywhere) or self._row > _IN_A_ROW:
-            raise error
-        # What came in a form that can't be used comes so again; a fault of the server may pass.
-        version = version if isinstance(error, SourceBadReply) else ""
-        return Failure(id=identity, reason=error.reason, mend=error.mend or "try again later", version=version)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +26,7 @@ class Scope:
     name: str
     about: Repository
     date: datetime | None
-    mishaps: Mishaps = field(default_factory=Mishaps)
+    mishaps: Mishaps
 
     @property
     def path(self) -> str:
@@ -81,4 +59,5 @@ async def opened(
         memory.etag, memory.about = got.etag, got.value
     if memory.about is None:
         raise SourceBadReply(f"GitHub told nothing of {name}", mend="try again later")
-    return Scope(origin=origin, options=options, api=api, name=name, about=memory.about, date=got.date)
+    mishaps = Mishaps(probe=lambda: api.get(REPOSITORY, f"/repos/{name}"))
+    return Scope(origin=origin, options=options, api=api, name=name, about=memory.about, date=got.date, mishaps=mishaps)

@@ -1,28 +1,13 @@
 """What a source of GitHub remembers from run to run, as the text of a cursor."""
 
-import base64
-import binascii
-import hashlib
-import zlib
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
+from connectors.forge.state import FilesMemory, packed, unpacked
 from connectors.github.replies import Repository
 
 _FORM = "1"
-_MOST_BYTES = 50_000_000
-
-
-@dataclass(slots=True, kw_only=True)
-class FilesMemory:
-    """The end of the branch, with the digest of the files that were read there; ``etag`` is the branch's."""
-
-    etag: str = ""
-    commit: str = ""
-    tree: str = ""
-    digest: str = ""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -74,24 +59,13 @@ class Memory:
 
     def to_cursor(self) -> str:
         """Return it as text."""
-        return base64.b85encode(zlib.compress(_MEMORY.dump_json(self), 1)).decode("ascii")
+        return packed(_MEMORY, self)
 
     @classmethod
     def from_cursor(cls, cursor: str | None, basis: str) -> "Memory":
         """Return what a cursor holds; nothing when there is none, or it is of other settings or another form."""
-        if not cursor:
-            return cls(basis=basis)
-        try:
-            found = _MEMORY.validate_json(zlib.decompressobj().decompress(base64.b85decode(cursor), _MOST_BYTES))
-        except (ValidationError, ValueError, zlib.error, binascii.Error):
-            return cls(basis=basis)
-        return found if (found.form, found.basis) == (_FORM, basis) else cls(basis=basis)
+        found = unpacked(_MEMORY, cursor)
+        return found if found and (found.form, found.basis) == (_FORM, basis) else cls(basis=basis)
 
 
 _MEMORY = TypeAdapter(Memory)
-
-
-def digest(versions: Iterable[tuple[str, str]]) -> str:
-    """Return what stands for a set of ids with their versions, in any order."""
-    told = sorted(f"{identity}\0{version}" for identity, version in versions)
-    return hashlib.sha256("\n".join(told).encode("utf-8", "replace")).hexdigest()

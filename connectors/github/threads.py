@@ -13,11 +13,12 @@ from typing import Any
 
 from connectors.base import Estimate, Failure, SourceDocument, Tombstone
 from connectors.cursors import reached, since
+from connectors.forge.rounds import Step
+from connectors.forge.stamps import Stamp, told
 from connectors.github.api import PER_PAGE
 from connectors.github.conversation import Conversation, place_of
 from connectors.github.replies import COMMENTS, ISSUE, ISSUES, Comment, Issue
 from connectors.github.scope import Scope
-from connectors.github.stamps import Stamp, told
 from connectors.github.state import Page, ThreadsMemory
 from ragcore.errors import SourceError, SourceGone
 
@@ -25,8 +26,6 @@ ISSUES_PLACE, PULLS_PLACE = "issues/", "pull/"
 _ONE_SECOND = timedelta(seconds=1)
 _CONFIRMED = 9
 """Threads missing from the list that are asked for one by one; more than that the run's own guard doubts."""
-
-Step = SourceDocument | Failure | Estimate | None
 
 
 @dataclass(slots=True)
@@ -76,7 +75,7 @@ class Threads:
                 change = None if issue is None else await self._document(issue)
             except SourceError as error:
                 self._failed.add(identity)
-                change = self.scope.mishaps.failure(identity, error)
+                change = await self.scope.mishaps.failure(identity, error)
             yield change or Tombstone(id=identity)
 
     @property
@@ -207,7 +206,7 @@ class Threads:
             stamp, identity = self._stamp(issue), self.scope.identity(self._place(issue))
             self._read[identity] = stamp
             self._failed.add(identity)
-            return self.scope.mishaps.failure(identity, error, stamp.version)
+            return await self.scope.mishaps.failure(identity, error, stamp.version)
 
     async def _document(self, issue: Issue) -> SourceDocument | None:
         """Return a thread as a document, None when it vanished since it was told of."""

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from connectors.github.api import checked
+from connectors.forge.files import MODES, Entry
 from connectors.github.replies import ENTRIES, TREE, Tree, TreeEntry
 from connectors.github.scope import Scope
 from connectors.patterns import Selection
@@ -19,17 +19,6 @@ _SLICE = 1_000
 """Entries that are checked at once: what checks them lets nothing else run meanwhile."""
 _EMPTY = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 """Git's hash of a folder with nothing in it, which is nowhere kept."""
-_FILES = frozenset({"100644", "100755", "100664"})
-"""What Git writes for files: not for links (120000) and submodules (160000)."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """A file or folder: its path, Git's hash of its content, and the size of a file in bytes where that is told."""
-
-    path: str
-    sha: str
-    size: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +51,7 @@ class Trees:
         """Return the files, and the folders, that are selected: half a second's work for 100,000, so for a thread."""
         files, folders = list[Entry](), list[Entry]()
         for first in range(0, len(told), _SLICE):
-            for entry in checked(ENTRIES, told[first : first + _SLICE], self.scope.options.url):
+            for entry in self.scope.api.rest.checked(ENTRIES, told[first : first + _SLICE], self.scope.options.url):
                 found = Entry(path=folder + entry.path, sha=entry.sha, size=entry.size)
                 if _is_file(entry) and self.selection.reaches(found.path):
                     files.append(found)
@@ -78,4 +67,4 @@ class Trees:
 
 
 def _is_file(entry: TreeEntry) -> bool:
-    return entry.type == "blob" and entry.mode in _FILES
+    return entry.type == "blob" and entry.mode in MODES

@@ -1,10 +1,10 @@
-"""What the tests of the source type ``github`` use: a server, a connector to it, and runs that go on from each other."""
+"""What the tests of the source type ``github`` use: a connector to a server, and its runs."""
 
 from pydantic import SecretStr
 
-from connectors.base import Checkpoint, Origin, SourceDocument
+from connectors.base import Origin
 from connectors.github import GithubConnector, GithubOptions
-from tests.connectors.helpers import collect, listed
+from tests.connectors.rounds import Rounds
 from tests.servers.github import GithubServer
 
 
@@ -16,48 +16,7 @@ def connector(server: GithubServer, origin: Origin, **changes: object) -> Github
     return GithubConnector(origin, options)
 
 
-class Runs:
-    """Runs of one source, each with the cursor and the versions of those before it."""
+class Runs(Rounds):
+    """Runs of a source of GitHub."""
 
-    def __init__(self, server: GithubServer, folder, **options: object) -> None:
-        self.server, self.options = server, options
-        self.origin = Origin(source="s", folder=folder)
-        self.cursor: str | None = None
-        self.held: dict[str, SourceDocument] = {}
-        self.failures: dict[str, object] = {}
-        self.known: dict[str, str] = {}
-        self.asked: list = []
-
-    def connect(self) -> GithubConnector:
-        return connector(self.server, self.origin, **self.options)
-
-    async def __call__(self) -> set[str]:
-        """Run; return the native ids of what was yielded, and drop what is no longer listed."""
-        source, before = self.connect(), len(self.server.asked)
-        self.told: dict[str, SourceDocument] = {}
-        async for change in source.changes(self.cursor, dict(self.known)):
-            if isinstance(change, Checkpoint):
-                self.cursor = change.cursor
-            elif isinstance(change, SourceDocument):
-                self.told[change.id] = change
-        self.ids, _ = await listed(source)
-        self.asked = self.server.asked[before:]
-        self.held = {identity: one for identity, one in (self.held | self.told).items() if identity in self.ids}
-        self.known = {identity: one.version for identity, one in self.held.items()}
-        return {self.origin.native_id(identity) for identity in self.told}
-
-    async def failed(self) -> dict[str, object]:
-        """Return what a run from the beginning can't read, by native id."""
-        _, failures, _, _ = await collect(self.connect().changes(None, {}))
-        return {self.origin.native_id(identity): failure for identity, failure in failures.items()}
-
-    @property
-    def names(self) -> set[str]:
-        """What the source holds, by its listing."""
-        return {self.origin.native_id(identity) for identity in self.ids}
-
-    def text(self, native: str) -> str:
-        return self.held[f"s:{native}"].content.decode()
-
-    def document(self, native: str) -> SourceDocument:
-        return self.held[f"s:{native}"]
+    make = staticmethod(connector)

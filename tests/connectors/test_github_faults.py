@@ -135,9 +135,31 @@ async def test_when_everything_fails_it_is_the_source_that_does(server, tmp_path
     repo = server.repos["octo/docs"]
     for number in range(8):
         repo.write(f"d{number}.md", f"text {number}")
-    server.fault = lambda path: web.Response(status=500) if "/git/blobs/" in path else None
+
+    def down(path):
+        """Fail from the first file on."""
+        is_down.extend([True] * ("/git/blobs/" in path))
+        return web.Response(status=500) if is_down else None
+
+    is_down = []
+    server.fault = down
     with pytest.raises(SourceError):
-        await Runs(server, tmp_path, **FILES)()
+        await Runs(server, tmp_path, token=None, **FILES)()
+
+
+async def test_files_that_fail_in_a_row_hold_up_no_others_while_the_server_answers(server, tmp_path, monkeypatch):
+    repo = server.repos["octo/docs"]
+    for number in range(9):
+        repo.write(f"d{number}.md", f"text {number}")
+    bad = {sha for sha, content in repo.objects.blobs.items() if content.startswith(b"text ")}
+    server.fault = lambda path: web.Response(status=500) if path.rpartition("/")[2] in bad else None
+    runs = Runs(server, tmp_path, token=None, **FILES)
+    repo.write("z.md", "the last one")
+    assert await runs() == {"octo/docs/blob/a.md", "octo/docs/blob/z.md"}
+    assert len(await runs.failed()) == 9
+    monkeypatch.setattr("connectors.forge.mishaps._MOST", 8)
+    with pytest.raises(SourceError):
+        await Runs(server, tmp_path, token=None, **FILES)()
 
 
 async def test_the_token_stands_in_no_message_and_goes_to_no_other_host(server, tmp_path):

@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from connectors.github.stamps import Stamp
-from connectors.github.state import FilesMemory, Memory, Page, RepositoryMemory, ThreadsMemory, digest
-from connectors.github.text import Part, closed, thread
+from connectors.forge.stamps import Stamp
+from connectors.forge.state import FilesMemory, digest
+from connectors.forge.text import Part, closed, thread
+from connectors.github.state import Memory, Page, RepositoryMemory, ThreadsMemory
 
 AT = datetime(2026, 1, 2, tzinfo=UTC)
 PIECES = st.sampled_from(

@@ -3,7 +3,7 @@
 Written from the documentation: https://docs.github.com/en/rest and https://docs.github.com/en/graphql.
 """
 
-from tests.servers.github.git import Link, Submodule
+from tests.servers.git import Link, Submodule
 from tests.servers.github.server import GithubServer
 from tests.servers.github.world import Comment, Discussion, Issue, Repo, Review
 

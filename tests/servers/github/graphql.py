@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphql import GraphQLError, GraphQLResolveInfo, build_schema, graphql_sync
 
-from tests.servers.github.git import Commit
+from tests.servers.git import Commit
 from tests.servers.github.rest import stamp
 from tests.servers.github.world import Comment, Discussion, Repo
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from tests.servers.github.git import Commit, Content, Objects
+from tests.servers.git import Commit, Content, Objects
 
 
 @dataclass

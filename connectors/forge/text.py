@@ -1,4 +1,4 @@
-"""An issue, pull request or discussion as one Markdown text, in which each comment is found by its line. Pure."""
+"""An issue, pull or merge request or discussion as one Markdown text, where each comment is found by its line. Pure."""
 
 import re
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from connectors.base import Permalink
 
 NOBODY = "ghost"
-"""What GitHub shows as the author whose account is gone."""
+"""What GitHub and GitLab show as the author whose account is gone."""
 _BLOCKS = (
     (re.compile(r"<!--"), "-->"),
     (re.compile(r"<\?"), "?>"),

@@ -1,4 +1,4 @@
-"""The version of an issue, pull request or discussion: what a list tells of it, and its newest comment."""
+"""The version of an issue, pull or merge request or discussion: what a list tells of it, and its newest comment."""
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -14,9 +14,17 @@ class Stamp:
     newest: str = ""
 
     @classmethod
-    def of(cls, *, salt: str, updated: datetime, comments: int | None) -> "Stamp":
-        """Return the stamp of an entry of a list; ``comments`` of None: the list doesn't count them."""
-        return cls(salt=salt, updated=told(updated), comments="" if comments is None else str(comments))
+    def of(cls, *, salt: str, updated: datetime, comments: int | None, exact: bool = False) -> "Stamp":
+        """Return the stamp of an entry of a list.
+
+        Args:
+            salt: What stands for all that isn't told by the list.
+            updated: When it was changed last.
+            comments: How many there are; None: the list doesn't count them.
+            exact: Whether the forge tells times in parts of a second.
+        """
+        at = told_exactly(updated) if exact else told(updated)
+        return cls(salt=salt, updated=at, comments="" if comments is None else str(comments))
 
     @classmethod
     def from_version(cls, version: str) -> "Stamp":
@@ -43,5 +51,10 @@ class Stamp:
 
 
 def told(moment: datetime) -> str:
-    """Return a time as GitHub writes it, in whole seconds."""
+    """Return a time in whole seconds, as GitHub writes it."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def told_exactly(moment: datetime) -> str:
+    """Return a time with all that is told of its second."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

@@ -1,0 +1,41 @@
+"""One source of several repositories: each is read in its turn, and one that can't be holds up none of the others."""
+
+from collections.abc import AsyncGenerator, Callable, Iterable
+from contextlib import aclosing
+from typing import TypeVar
+
+from connectors.base import Change, Checkpoint, Estimate, Failure, SourceDocument
+from ragcore.errors import SourceAuthError, SourceError, SourceGone
+
+Step = SourceDocument | Failure | Estimate | None
+"""What reading a repository yields; None: all before it is complete."""
+
+
+K = TypeVar("K")
+
+
+async def in_turn(
+    turns: Iterable[K], steps: Callable[[K], AsyncGenerator[Step, None]], cursor: Callable[[], str]
+) -> AsyncGenerator[Change, None]:
+    """Yield the changes of all repositories; raises at the end what kept one of them from being read.
+
+    Args:
+        turns: Which repositories, or parts of them.
+        steps: Reads one of them.
+        cursor: Tells what is remembered by now.
+    """
+    refused, expected = list[SourceError](), 0
+    for turn in turns:
+        try:
+            async with aclosing(steps(turn)) as stream:
+                async for step in stream:
+                    if isinstance(step, Estimate):
+                        expected += step.documents
+                        yield Estimate(documents=expected)
+                    else:
+                        yield Checkpoint(cursor=cursor()) if step is None else step
+        except (SourceGone, SourceAuthError) as error:
+            refused.append(error)
+        yield Checkpoint(cursor=cursor())
+    if refused:
+        raise refused[0]
