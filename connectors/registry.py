@@ -25,6 +25,7 @@ BUILT_IN: Mapping[str, str] = MappingProxyType(
         "feed": "connectors.feed:FEED",
         "files": "connectors.files:FILES",
         "github": "connectors.github:GITHUB",
+        "gitlab": "connectors.gitlab:GITLAB",
         "rest": "connectors.rest:REST",
         "slack": "connectors.slack:SLACK",
         "sql": "connectors.sql:SQL",

@@ -1,0 +1,9 @@
+"""Source type ``gitlab``: files of a branch, issues, merge requests and wiki pages of projects and groups."""
+
+from connectors.base import SourceType
+from connectors.gitlab.connector import GitlabConnector
+from connectors.gitlab.options import GitlabOptions, credential
+
+GITLAB = SourceType(options=GitlabOptions, create=GitlabConnector, credential=credential)
+
+__all__ = ["GITLAB", "GitlabConnector", "GitlabOptions"]

@@ -1,0 +1,165 @@
+"""The connector of the source type ``gitlab``.
+
+A document's id is its project's path and where GitLab itself has it: ``acme/docs/-/blob/docs/a.md``,
+``acme/docs/-/issues/12``, ``acme/docs/-/merge_requests/13``, ``acme/docs/-/wikis/home``. A cursor remembers how far
+each list was read (``state``), so that what is unchanged isn't read.
+"""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+
+from connectors.base import Change, Failure, Origin, SourceDocument, Tombstone
+from connectors.forge.files import Files
+from connectors.forge.rounds import Step, in_turn
+from connectors.gitlab import files, wiki
+from connectors.gitlab.access import Access
+from connectors.gitlab.api import Api, client_of
+from connectors.gitlab.conversation import ISSUES, MERGE_REQUESTS
+from connectors.gitlab.options import GitlabOptions
+from connectors.gitlab.projects import Projects, Told, projects_of
+from connectors.gitlab.scope import Scope, opened
+from connectors.gitlab.state import Memory, ProjectMemory
+from connectors.gitlab.threads import Threads
+from connectors.gitlab.wiki import Wiki
+
+Reader = Files | Threads | Wiki
+
+_PLACES = {
+    "files": files.PLACE,
+    "issues": ISSUES.place,
+    "merge_requests": MERGE_REQUESTS.place,
+    "wiki": wiki.PLACE,
+}
+"""How ids go on behind their project."""
+
+
+@dataclass(slots=True)
+class GitlabConnector:
+    """Reads some projects, one after the other."""
+
+    origin: Origin
+    options: GitlabOptions
+    _listed: list[str | Failure] | None = field(init=False, default=None)
+    """What the run has found that there is."""
+    _memory: Memory | None = field(init=False, default=None)
+    """What the run remembers, for the e-mail addresses in it."""
+
+    async def changes(self, cursor: str | None, known: Mapping[str, str]) -> AsyncIterator[Change]:
+        """Yield what is new or has changed; what can't be read of a project holds up nothing else."""
+        self._listed, listed = None, list[str | Failure]()
+        memory = self._memory = Memory.from_cursor(cursor, self.options.fingerprint())
+        async with client_of(self.options) as client:
+            api = Api(self.options, client)
+            projects = await projects_of(api, earlier=memory.projects)
+            access, scopes = self._access(api), dict[str, Scope]()
+            if not projects.refused:
+                memory.projects = {name: memory.of(name) for name in projects.told}
+
+            async def steps(turn: tuple[str, str]) -> AsyncGenerator[Step, None]:
+                name, kind = turn
+                held = memory.of(name)
+                if name not in scopes:
+                    scopes[name] = await opened(self.origin, api, name, told=projects.told[name], memory=held)
+                if not access.is_there(scopes[name].about, kind):
+                    return
+                scope = await scopes[name].of(kind, access)
+                held.renew(kind, scope.salt)
+                reader = _reader(kind, scope)
+                async with aclosing(_changes(reader, kind, held, known)) as stream:
+                    async for step in stream:
+                        yield step
+                listed.extend(_all(reader))
+
+            turns = [(name, kind) for name in projects.told for kind in self._kinds]
+            async with aclosing(in_turn(turns, steps, memory.to_cursor)) as changes:
+                async for change in changes:
+                    yield change
+        if projects.refused:
+            raise projects.refused[0]
+        self._listed = listed
+
+    async def list_ids(self) -> AsyncIterator[str | Failure]:
+        """Yield the id of all that there is: what the run has found, else by lists of its own."""
+        if self._listed is not None:
+            for item in self._listed:
+                yield item
+            return
+        async with client_of(self.options) as client:
+            api = Api(self.options, client)
+            access, projects = self._access(api), await self._whole(api)
+            for name, told in projects.told.items():
+                scope = await opened(self.origin, api, name, told=told)
+                for kind in self._kinds:
+                    if access.is_there(scope.about, kind):
+                        reader = _reader(kind, scope)
+                        await reader.list_ids()
+                        for item in _all(reader):
+                            yield item
+
+    async def fetch(self, ids: Sequence[str]) -> AsyncIterator[SourceDocument | Tombstone | Failure]:
+        """Yield these documents as they are now."""
+        async with client_of(self.options) as client:
+            api = Api(self.options, client)
+            access, projects = self._access(api), await self._whole(api)
+            wanted: dict[str, dict[str, list[str]]] = {}
+            for identity in dict.fromkeys(ids):
+                name, _, rest = self.origin.native_id(identity).partition("/-/")
+                kind = next((kind for kind in self._kinds if f"-/{rest}".startswith(_PLACES[kind])), "")
+                if name in projects.told and kind:
+                    wanted.setdefault(name, {}).setdefault(kind, []).append(f"-/{rest}")
+                else:
+                    yield Tombstone(id=identity)
+            for name, places in wanted.items():
+                async with aclosing(self._fetched(api, access, name, projects.told[name], places)) as stream:
+                    async for change in stream:
+                        yield change
+
+    async def _fetched(
+        self, api: Api, access: Access, name: str, told: Told | None, wanted: Mapping[str, Sequence[str]]
+    ) -> AsyncGenerator[SourceDocument | Tombstone | Failure, None]:
+        scope = await opened(self.origin, api, name, told=told)
+        for kind, places in wanted.items():
+            if not access.is_there(scope.about, kind):
+                for place in places:
+                    yield Tombstone(id=scope.identity(place))
+                continue
+            reader = _reader(kind, await scope.of(kind, access))
+            asked = [place.removeprefix(files.PLACE) for place in places] if isinstance(reader, Files) else places
+            async with aclosing(reader.fetch(asked)) as stream:
+                async for change in stream:
+                    yield change
+
+    async def _whole(self, api: Api) -> Projects:
+        """Return the projects; raises where a group couldn't be listed."""
+        found = await projects_of(api)
+        if found.refused:
+            raise found.refused[0]
+        return found
+
+    def _access(self, api: Api) -> Access:
+        return Access(api=api, people=self._memory.people if self._memory else {})
+
+    @property
+    def _kinds(self) -> list[str]:
+        return list(dict.fromkeys(self.options.kinds))
+
+
+def _reader(kind: str, scope: Scope) -> Reader:
+    if kind == "files":
+        return files.files_of(scope)
+    if kind == "wiki":
+        return Wiki(scope)
+    return Threads(scope, ISSUES if kind == "issues" else MERGE_REQUESTS)
+
+
+def _changes(reader: Reader, kind: str, memory: ProjectMemory, known: Mapping[str, str]) -> AsyncGenerator[Step, None]:
+    if isinstance(reader, Files):
+        return reader.changes(memory.files, known)
+    if isinstance(reader, Wiki):
+        return reader.changes(memory.wiki, known)
+    return reader.changes(memory.issues if kind == "issues" else memory.merge_requests, known)
+
+
+def _all(reader: Reader) -> list[str | Failure]:
+    return [*reader.ids, *(reader.blocked if isinstance(reader, Files) else ())]
