@@ -163,7 +163,8 @@ class Files:
             return
         moved = await self.branch.moved(memory, head) if head and is_held else None
         if moved is None:
-            entries, versions = await self._listed(head), dict[str, str]()
+            entries: Sequence[Entry] = await self._listed(head)
+            versions = dict[str, str]()
         else:
             gone = {self._identity(path) for path in moved.paths}
             entries = moved.entries

@@ -4,10 +4,10 @@ from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import aclosing
 from typing import TypeVar
 
-from connectors.base import Change, Checkpoint, Estimate, Failure, SourceDocument
+from connectors.base import Change, Checkpoint, Estimate, Failure, SourceDocument, Tombstone
 from ragcore.errors import SourceAuthError, SourceError, SourceGone
 
-Step = SourceDocument | Failure | Estimate | None
+Step = SourceDocument | Tombstone | Failure | Estimate | None
 """What reading a repository yields; None: all before it is complete."""
 
 

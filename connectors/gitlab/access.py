@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from connectors.gitlab.api import PER_PAGE, Api
 from connectors.gitlab.replies import MEMBERS, PERSON, Member, Person, Project
 from connectors.gitlab.state import Acquaintance
-from ragcore.errors import SourceAuthError
+from ragcore.errors import SourceError
 
 _GUEST, _REPORTER = 10, 20
 """Roles, as GitLab counts them (https://docs.gitlab.com/api/project_members/)."""
@@ -28,6 +28,10 @@ _ASKED_AGAIN = timedelta(days=1)
 _EMAIL = re.compile(r"[^\s@]+@[^\s@]+")
 
 Readers = frozenset[str] | None
+
+
+class ReadersUnknown(SourceError):
+    """Documents are for members, and no member's address is told."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -46,7 +50,7 @@ class Access:
         """Return who may read the documents of a kind, None: whoever reads the knowledge base.
 
         Raises:
-            SourceAuthError: They are for members, and no member's address is told.
+            ReadersUnknown: They are for members, and no member's address is told.
         """
         named = self.api.options.readers
         if named is not None:
@@ -54,7 +58,7 @@ class Access:
         return None if self._is_open(project, kind) else await self._addresses(project, _LEAST[kind], now)
 
     async def inner_readers(self, project: Project, now: datetime | None) -> Readers:
-        """Return who may read confidential issues; SourceAuthError as ``readers``."""
+        """Return who may read confidential issues; ReadersUnknown as ``readers``."""
         named = self.api.options.readers
         return frozenset(named) if isinstance(named, tuple) else await self._addresses(project, _REPORTER, now)
 
@@ -79,7 +83,7 @@ class Access:
                 'name `readers` (with "knowledge_base": whoever reads the knowledge base), '
                 "or give the token of an administrator"
             )
-            raise SourceAuthError(f"GitLab tells no e-mail address of the members who may read {name}", mend=mend)
+            raise ReadersUnknown(f"GitLab tells no e-mail address of the members who may read {name}", mend=mend)
         return frozenset(found)
 
     async def _listed(self, project: Project) -> list[Member]:

@@ -5,7 +5,7 @@ A document's id is its project's path and where GitLab itself has it: ``acme/doc
 each list was read (``state``), so that what is unchanged isn't read.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
@@ -13,7 +13,7 @@ from connectors.base import Change, Failure, Origin, SourceDocument, Tombstone
 from connectors.forge.files import Files
 from connectors.forge.rounds import Step, in_turn
 from connectors.gitlab import files, wiki
-from connectors.gitlab.access import Access
+from connectors.gitlab.access import Access, ReadersUnknown
 from connectors.gitlab.api import Api, client_of
 from connectors.gitlab.conversation import ISSUES, MERGE_REQUESTS
 from connectors.gitlab.options import GitlabOptions
@@ -22,6 +22,7 @@ from connectors.gitlab.scope import Scope, opened
 from connectors.gitlab.state import Memory, ProjectMemory
 from connectors.gitlab.threads import Threads
 from connectors.gitlab.wiki import Wiki
+from ragcore.errors import SourceError
 
 Reader = Files | Threads | Wiki
 
@@ -63,7 +64,13 @@ class GitlabConnector:
                     scopes[name] = await opened(self.origin, api, name, told=projects.told[name], memory=held)
                 if not access.is_there(scopes[name].about, kind):
                     return
-                scope = await scopes[name].of(kind, access)
+                try:
+                    scope = await scopes[name].of(kind, access)
+                except ReadersUnknown as error:
+                    held.renew(kind, "")
+                    for change in _withdrawn(scopes[name].identity(_PLACES[kind]), error, known):
+                        yield change
+                    return
                 held.renew(kind, scope.salt)
                 reader = _reader(kind, scope)
                 async with aclosing(_changes(reader, kind, held, known)) as stream:
@@ -92,9 +99,7 @@ class GitlabConnector:
                 scope = await opened(self.origin, api, name, told=told)
                 for kind in self._kinds:
                     if access.is_there(scope.about, kind):
-                        reader = _reader(kind, scope)
-                        await reader.list_ids()
-                        for item in _all(reader):
+                        for item in await _all_of(kind, scope, access):
                             yield item
 
     async def fetch(self, ids: Sequence[str]) -> AsyncIterator[SourceDocument | Tombstone | Failure]:
@@ -124,7 +129,12 @@ class GitlabConnector:
                 for place in places:
                     yield Tombstone(id=scope.identity(place))
                 continue
-            reader = _reader(kind, await scope.of(kind, access))
+            try:
+                reader = _reader(kind, await scope.of(kind, access))
+            except ReadersUnknown as error:
+                for place in places:
+                    yield Failure(id=scope.identity(place), reason=error.reason, mend=error.mend)
+                continue
             asked = [place.removeprefix(files.PLACE) for place in places] if isinstance(reader, Files) else places
             async with aclosing(reader.fetch(asked)) as stream:
                 async for change in stream:
@@ -159,6 +169,24 @@ def _changes(reader: Reader, kind: str, memory: ProjectMemory, known: Mapping[st
     if isinstance(reader, Wiki):
         return reader.changes(memory.wiki, known)
     return reader.changes(memory.issues if kind == "issues" else memory.merge_requests, known)
+
+
+def _withdrawn(place: str, error: SourceError, known: Mapping[str, str]) -> Iterator[Tombstone | Failure]:
+    """Yield that documents are gone which nobody is known to be allowed to read any more, and why."""
+    for identity in known:
+        if identity.startswith(place) and identity != place:
+            yield Tombstone(id=identity)
+    yield Failure(id=place, reason=error.reason, mend=error.mend)
+
+
+async def _all_of(kind: str, scope: Scope, access: Access) -> list[str | Failure]:
+    """Return what a list of all tells."""
+    try:
+        reader = _reader(kind, await scope.of(kind, access))
+    except ReadersUnknown as error:
+        return [Failure(id=scope.identity(_PLACES[kind]), reason=error.reason, mend=error.mend)]
+    await reader.list_ids()
+    return _all(reader)
 
 
 def _all(reader: Reader) -> list[str | Failure]:

@@ -38,8 +38,8 @@ class GitlabOptions(Options):
     or internal project, or a part of a public one that is) is for the members by their e-mail addresses: for issues and
     wiki pages from the role Guest on, for files and merge requests from Reporter on. GitLab tells addresses to
     administrators, to owners of a group for its enterprise users, and those that people have made public in their
-    profile; they are asked for once a day. A member whose address isn't told doesn't read, and a project of
-    which none is told is refused until `readers` says who reads it. Confidential issues and internal comments are left
+    profile; they are asked for once a day. A member whose address isn't told doesn't read, and a project of which none
+    is told is named and not read, until `readers` says who reads it. Confidential issues and internal comments are left
     out; with `confidential`, confidential issues are read with their internal comments, for members from Reporter on
     (or for `readers`, where that names who).
 

@@ -55,7 +55,7 @@ class Scope:
         return replace(document, readers=self.inner_readers if confidential else self.readers)
 
     async def of(self, kind: str, access: Access) -> "Scope":
-        """Return it as documents of a kind share it; SourceAuthError when nobody can be told to read them."""
+        """Return it as documents of a kind share it; ReadersUnknown when nobody is known to read them."""
         readers = await access.readers(self.about, kind, self.date)
         is_inner = kind == "issues" and self.options.confidential
         inner = await access.inner_readers(self.about, self.date) if is_inner else None

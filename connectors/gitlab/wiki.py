@@ -56,13 +56,16 @@ class Wiki:
         for place in dict.fromkeys(places):
             slug, identity = place.removeprefix(PLACE), self.scope.identity(place)
             try:
-                path = f"{self.scope.path}/wikis/{quote(slug, safe='')}"
-                page = (await self.scope.api.get(WIKI_PAGE, path, passing=frozenset({404}))).value
+                page = await self._asked(slug) if slug else None
             except SourceError as error:
                 yield await self.scope.mishaps.failure(identity, error)
             else:
                 self.scope.mishaps.passed()
                 yield self._document(page) if page and page.slug == slug else Tombstone(id=identity)
+
+    async def _asked(self, slug: str) -> WikiPage | None:
+        path = f"{self.scope.path}/wikis/{quote(slug, safe='')}"
+        return (await self.scope.api.get(WIKI_PAGE, path, passing=frozenset({404}))).value
 
     @property
     def _list(self) -> str:

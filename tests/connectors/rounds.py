@@ -3,7 +3,10 @@
 from collections.abc import Callable
 
 from connectors.base import Checkpoint, Connector, Origin, SourceDocument
-from tests.connectors.helpers import collect, listed
+from ragcore.links import deep_link
+from tests.connectors.helpers import collect, listed, run
+from tests.fakes.embedding import HashEmbedder
+from tests.fakes.libraries import opened
 
 
 class Rounds:
@@ -56,3 +59,12 @@ class Rounds:
 
     def document(self, native: str) -> SourceDocument:
         return self.held[f"s:{native}"]
+
+
+async def links(folder, source, *passages):
+    """Return where each passage is cited from, after a sync into an index."""
+    async with opened(folder, HashEmbedder()) as library:
+        report = await run(library, source)
+        assert report.is_success, report
+        chunks = await library.registry.chunks_of(await library.registry.document_ids("s"))
+        return [next(deep_link(one, passage) for one in chunks if passage in one.text) for passage in passages]

@@ -8,11 +8,9 @@ from connectors.base import Checkpoint, SourceDocument
 from connectors.github import GithubOptions
 from connectors.github.options import credential
 from ragcore.errors import SourceGone
-from ragcore.links import deep_link
 from tests.connectors.githubs import Runs
-from tests.connectors.helpers import collect, listed, run
-from tests.fakes.embedding import HashEmbedder
-from tests.fakes.libraries import opened
+from tests.connectors.helpers import collect, listed
+from tests.connectors.rounds import links
 from tests.servers.github import GithubServer, Link, Submodule
 
 FILES = {"kinds": ("files",)}
@@ -27,15 +25,6 @@ async def server():
 @pytest.fixture
 def repo(server):
     return server.repo()
-
-
-async def links(folder, source, *passages):
-    """Return where each passage is cited from, after a sync into an index."""
-    async with opened(folder, HashEmbedder()) as library:
-        report = await run(library, source)
-        assert report.is_success, report
-        chunks = await library.registry.chunks_of(await library.registry.document_ids("s"))
-        return [next(deep_link(one, passage) for one in chunks if passage in one.text) for passage in passages]
 
 
 async def test_a_link_is_pinned_to_the_commit_and_has_lines(server, repo, tmp_path):

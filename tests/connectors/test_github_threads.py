@@ -7,7 +7,7 @@ from aiohttp import web
 
 from tests.connectors.githubs import Runs
 from tests.connectors.helpers import collect
-from tests.connectors.test_github import links
+from tests.connectors.rounds import links
 from tests.servers.github import GithubServer
 
 THREADS = {"kinds": ("issues", "pulls")}
