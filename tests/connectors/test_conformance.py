@@ -1,6 +1,4 @@
-import os
 import pathlib
-import time
 from typing import ClassVar
 
 import pytest
@@ -8,12 +6,13 @@ import pytest
 from connectors.base import Origin
 from connectors.files import FilesConnector, FilesOptions
 from tests.connectors.conformance import Conformance
+from tests.connectors.folders import DiskWorld
 from tests.connectors.helpers import put, settle
 from tests.connectors.memory import MemoryWorld
 from tests.connectors.world import World
 
 
-class FolderWorld(World):
+class FolderWorld(DiskWorld):
     """A folder of this machine."""
 
     cannot: ClassVar = {
@@ -26,62 +25,28 @@ class FolderWorld(World):
         "break_form": "a folder has no other form",
     }
 
-    def __init__(self, root: pathlib.Path) -> None:
-        self.root, self.away = root / "documents", root / "away"
-        self.root.mkdir()
-        self.skewed = 0
+    def __init__(self, folder: pathlib.Path) -> None:
+        super().__init__(folder)
+        self.gone = folder / "gone"
         self.spoilt: dict[str, str] = {}
 
     def connect(self, origin: Origin) -> FilesConnector:
         return FilesConnector(origin, FilesOptions(path=str(self.root), max_megabytes=0.01))
 
-    async def add(self, name: str, text: str) -> None:
-        put(self.root, name, text)
-        self._date(name, self.skewed)
-
-    change = add
-
-    async def delete(self, name: str) -> None:
-        (self.root / name).unlink()
-
-    async def rename(self, old: str, new: str) -> None:
-        (self.root / old).rename(self.root / new)
-
-    async def late(self, name: str, text: str) -> None:
-        put(self.root, name, text)
-        self._date(name, -300)
-
     async def spoil(self, name: str) -> None:
         self.spoilt[name] = (self.root / name).read_text(encoding="utf-8")
         put(self.root, name, "too large " * 2_000)
 
-    async def truncate(self) -> None:
-        self.root.rename(self.away)
-        (self.root / "sub").mkdir(parents=True)
-        for path in sorted(self.away.glob("*.md"))[:2]:
-            path.rename(self.root / path.name)
-
-    async def skew(self, seconds: int) -> None:
-        self.skewed = seconds
-
     async def leave(self) -> None:
-        self.root.rename(self.away)
+        self.root.rename(self.gone)
 
     async def mend(self) -> None:
-        if self.away.exists():
-            self.root.mkdir(exist_ok=True)
-            for path in self.root.glob("*.md"):
-                path.rename(self.away / path.name)
-            (self.root / "sub").rmdir() if (self.root / "sub").exists() else None
-            self.root.rmdir()
-            self.away.rename(self.root)
+        if self.gone.exists():
+            self.gone.rename(self.root)
+        await super().mend()
         for name, text in self.spoilt.items():
             put(self.root, name, text)
         self.spoilt.clear()
-
-    def _date(self, name: str, seconds: int) -> None:
-        at = time.time() + seconds
-        os.utime(self.root / name, (at, at))
 
 
 class TestFolder(Conformance):

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import pathlib
 import threading
 import time
 from typing import ClassVar
@@ -14,14 +13,13 @@ from connectors.base import Origin
 from connectors.files import FilesConnector, FilesOptions
 from ragcore.errors import SourceAuthError, SourceError, SourceGone
 from tests.connectors.conformance import Conformance
+from tests.connectors.folders import ServedWorld
 from tests.connectors.helpers import collect, put
-from tests.connectors.world import World
-from tests.fakes.ports import free_port
-from tests.fakes.sftp_server import PASSWORD, USER, SftpFaults, sftp_server
+from tests.fakes.sftp_server import PASSWORD, USER, sftp_server
 
 
-class SftpWorld(World):
-    """A folder on an SFTP server; its second page is the folder in it."""
+class SftpWorld(ServedWorld):
+    """A folder on an SFTP server."""
 
     cannot: ClassVar = {
         "duplicate": "no folder holds a name twice",
@@ -31,33 +29,10 @@ class SftpWorld(World):
         "break_form": "what is no SSH is no connection: that is tested below",
     }
 
-    def __init__(self, server: SftpFaults, name: str) -> None:
-        self.server, self.port, self.name = server, server.port, name
-        self.root, self.away = server.folder / name / "in", server.folder / name / "away"
-        self.root.mkdir(parents=True)
-        self.skewed = 0
-
     def connect(self, origin: Origin, *, password: str = PASSWORD, known: str = "", path: str = "") -> FilesConnector:
         storage = {"username": USER, "password": password, "known_hosts": known or self.server.known_hosts}
         url = f"sftp://127.0.0.1:{self.port}{path or f'/{self.name}/in'}"
         return FilesConnector(origin, FilesOptions(path=url, storage_options=storage))
-
-    async def add(self, name: str, text: str) -> None:
-        self.date(put(self.root, name, text), self.skewed)
-
-    change = add
-
-    async def delete(self, name: str) -> None:
-        (self.root / name).unlink()
-
-    async def rename(self, old: str, new: str) -> None:
-        (self.root / old).rename(self.root / new)
-
-    async def late(self, name: str, text: str) -> None:
-        self.date(put(self.root, name, text), -300)
-
-    async def skew(self, seconds: int) -> None:
-        self.skewed = seconds
 
     async def spoil(self, name: str) -> None:
         self.fault_at("open", name, asyncssh.SFTPPermissionDenied("no"))
@@ -73,19 +48,6 @@ class SftpWorld(World):
     async def break_page(self, status: int = 500) -> None:
         self.fault_at("list", "sub", asyncssh.SFTPFailure("out of order"))
 
-    async def truncate(self) -> None:
-        self.away.mkdir()
-        for path in sorted(self.root.glob("*.md"))[2:]:
-            path.rename(self.away / path.name)
-
-    async def leave(self) -> None:
-        self.port = free_port()
-
-    async def mend(self) -> None:
-        self.port, self.server.fault = self.server.port, None
-        for path in self.away.glob("*.md"):
-            path.rename(self.root / path.name)
-
     def fault_at(self, call: str, name: str, error: Exception) -> None:
         at = call
 
@@ -94,11 +56,6 @@ class SftpWorld(World):
                 raise error
 
         self.server.fault = fault
-
-    @staticmethod
-    def date(path: pathlib.Path, seconds: int) -> None:
-        at = time.time() + seconds
-        os.utime(path, (at, at))
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +68,7 @@ def server(tmp_path_factory):
 def world(server, monkeypatch, tmp_path):
     monkeypatch.setattr("connectors.files.remote.infos._FRESH", 0.0)
     server.fault = None
-    return SftpWorld(server, tmp_path.name)
+    return SftpWorld(server, server.folder / tmp_path.name)
 
 
 @pytest.fixture

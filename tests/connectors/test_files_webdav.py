@@ -1,8 +1,5 @@
 """Files on a WebDAV server, as wsgidav serves them: nothing here was tried against a live service."""
 
-import os
-import pathlib
-import time
 from typing import ClassVar
 
 import pytest
@@ -12,10 +9,9 @@ from connectors.base import Origin
 from connectors.files import FilesConnector, FilesOptions
 from ragcore.errors import SourceAuthError
 from tests.connectors.conformance import Conformance
+from tests.connectors.folders import ServedWorld
 from tests.connectors.helpers import collect, known_of, listed, put
-from tests.connectors.world import World
-from tests.fakes.ports import free_port
-from tests.fakes.wsgi import Answer, Faulty, served
+from tests.fakes.wsgi import Answer, served
 
 PASSWORD = "app-pass-not-a-real-one"
 
@@ -24,46 +20,18 @@ def is_listing_of_sub(environ) -> bool:
     return environ["REQUEST_METHOD"] == "PROPFIND" and environ["PATH_INFO"].rstrip("/").endswith("/sub")
 
 
-class ServerWorld(World):
-    """A folder on a WebDAV server; its second page is the folder in it."""
+class WebdavWorld(ServedWorld):
+    """A folder on a WebDAV server."""
 
     cannot: ClassVar = {
         "duplicate": "no folder holds a name twice",
         "restrict": "a file's rights are of the server's users, who are no readers",
     }
 
-    def __init__(self, server: Faulty, folder: pathlib.Path) -> None:
-        self.server, self.port = server, server.port
-        self.root, self.away = folder / "in", folder / "away"
-        self.root.mkdir(parents=True)
-        self.skewed = 0
-        self.folder = folder.name
-
     def connect(self, origin: Origin, *, password: str = PASSWORD, **options: object) -> FilesConnector:
-        path = f"webdav+http://127.0.0.1:{self.port}/{self.folder}/in"
+        path = f"webdav+http://127.0.0.1:{self.port}/{self.name}/in"
         storage = {"username": "ann", "password": password}
         return FilesConnector(origin, FilesOptions(path=path, storage_options=storage, **options))
-
-    async def add(self, name: str, text: str) -> None:
-        path = put(self.root, name, text)
-        at = time.time() + self.skewed
-        os.utime(path, (at, at))
-
-    change = add
-
-    async def delete(self, name: str) -> None:
-        (self.root / name).unlink()
-
-    async def rename(self, old: str, new: str) -> None:
-        (self.root / old).rename(self.root / new)
-
-    async def late(self, name: str, text: str) -> None:
-        path = put(self.root, name, text)
-        at = time.time() - 300
-        os.utime(path, (at, at))
-
-    async def skew(self, seconds: int) -> None:
-        self.skewed = seconds
 
     async def spoil(self, name: str) -> None:
         self.fault_at("GET", name, Answer(status="403 Forbidden"))
@@ -93,22 +61,9 @@ class ServerWorld(World):
         refused = Answer(status="401 Unauthorized", headers=(("WWW-Authenticate", "Basic"),))
         self.server.fault = lambda environ: refused if is_listing_of_sub(environ) else None
 
-    async def truncate(self) -> None:
-        self.away.mkdir()
-        for path in sorted(self.root.glob("*.md"))[2:]:
-            path.rename(self.away / path.name)
-
     async def break_form(self) -> None:
         page = Answer(status="200 OK", body=b"<!doctype html><html><body>Log in<br></body></html>")
         self.server.fault = lambda environ: page if environ["REQUEST_METHOD"] == "PROPFIND" else None
-
-    async def leave(self) -> None:
-        self.port = free_port()
-
-    async def mend(self) -> None:
-        self.port, self.server.fault = self.server.port, None
-        for path in self.away.glob("*.md"):
-            path.rename(self.root / path.name)
 
     def fault_at(self, method: str, name: str, answer: Answer) -> None:
         def fault(environ):
@@ -138,7 +93,7 @@ def world(served_folder, monkeypatch, tmp_path):
     monkeypatch.setattr("connectors.files.remote.infos._FRESH", 0.0)
     server, folder = served_folder
     server.fault = None
-    return ServerWorld(server, folder / tmp_path.name)
+    return WebdavWorld(server, folder / tmp_path.name)
 
 
 class TestServer(Conformance):
