@@ -192,9 +192,17 @@ class _Run:
             "faults": self._state.faults + 1,
             "fault": self.fault,
             "not_before": now + timedelta(seconds=self.retry_after) if self.retry_after else None,
-            # What broke off before it was asked for its credential says nothing of that.
-            "refused": self.job.credential if self.fault is Fault.AUTH else self._state.refused,
+            "refused": self._refused(),
         }
+
+    def _refused(self) -> str:
+        """Return the fingerprint of the credential that is known to be refused after a run that broke off.
+
+        One that broke off before it was asked for its credential says nothing of that; and that another one was refused
+        says nothing of this one.
+        """
+        credential = self.job.credential
+        return credential if self.fault is Fault.AUTH or self._state.refused == credential else ""
 
     async def _stored(self, documents: Stream, pipeline: str) -> AsyncIterator[SyncProgress]:
         """Store what the connector yields; what is told has been committed."""

@@ -8,6 +8,7 @@ from pydantic import SecretStr
 
 from connectors.base import Options, Origin, SourceType
 from connectors.registry import credential
+from connectors.schedule import next_run
 from connectors.sync import SyncJob, sync
 from ragcore.errors import (
     ModelUnreachable,
@@ -67,6 +68,18 @@ async def test_the_credential_that_was_refused_is_known_by_its_fingerprint(libra
     assert (await ran(library, memory))[1].refused == "k1", "nobody asked for it this time"
     memory.error = None
     assert (await ran(library, memory))[1].refused == ""
+
+
+@pytest.mark.parametrize("error", [SourceRateLimited("wait", retry_after=7_200), SourceError("no connection")])
+async def test_another_credential_that_meets_another_fault_waits_as_long_as_any_source(library, error):
+    memory = memory_of(a="one")
+    memory.breaks_after, memory.error = 0, SourceAuthError("no")
+    await ran(library, memory)
+    memory.error = error
+    _, state = await ran(library, memory, key="k2")
+    now = datetime.now(UTC)
+    assert next_run("15m", state, now, credential="k2") > now + timedelta(minutes=4), "it was tried each minute"
+    assert next_run("15m", state, now, credential="k2") >= (state.not_before or now)
 
 
 def test_a_fingerprint_changes_with_the_secret_and_shows_none(monkeypatch):
