@@ -103,6 +103,17 @@ class Place(Protocol):
         ...
 
 
+def misnamed(native_id: str, *, hides: str = "") -> Blocked:
+    """Return the refusal of a name that no id can hold."""
+    return Blocked(native_id=native_id, reason="its name is not valid UTF-8", mend="rename it", hides=hides)
+
+
+def second(native_id: str) -> Blocked:
+    """Return the refusal of a second file whose name is the same once it is composed (NFC)."""
+    reason = "another file's name differs from its name only in the Unicode form"
+    return Blocked(native_id=f"{native_id} (the second)", reason=reason, mend="rename one of them")
+
+
 def too_large(size: int, limit: int) -> Unread:
     """Return the refusal of a file by its size, in bytes."""
     return Unread(

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from connectors.files.place import Blocked
+from connectors.files.place import Blocked, misnamed, second
 from connectors.files.reading import unreadable
 from connectors.patterns import Selection
 from ragcore.errors import SourceError, SourceGone
@@ -101,11 +101,11 @@ class Walk:
             return None if leads_out else self._unseen(entry, native_form(raw), error)
         relative = native_form(raw)
         if stat.S_ISDIR(status.st_mode):
-            folder = _Folder(path=path, relative=raw) if is_text(raw) else _misnamed(relative, hides=f"{relative}/")
+            folder = _Folder(path=path, relative=raw) if is_text(raw) else misnamed(relative, hides=f"{relative}/")
             return folder if self.selection.enters(relative) else None
         if not stat.S_ISREG(status.st_mode) or not self.selection.takes(relative):
             return None
-        return self._file(path, relative, status) if is_text(raw) else _misnamed(relative)
+        return self._file(path, relative, status) if is_text(raw) else misnamed(relative)
 
     def _unseen(self, entry: "os.DirEntry[str]", relative: str, error: OSError) -> Blocked | None:
         """Return what can't be looked at: its folder may be listed but not entered, or a share doesn't answer.
@@ -126,8 +126,7 @@ class Walk:
 
     def _file(self, path: Path, relative: str, status: os.stat_result) -> FileEntry | Blocked:
         if relative in self._seen:
-            reason = "another file's name differs from its name only in the Unicode form"
-            return Blocked(native_id=f"{relative} (the second)", reason=reason, mend="rename one of them")
+            return second(relative)
         self._seen.add(relative)
         return FileEntry(path=path, native_id=relative, status=status)
 
@@ -162,10 +161,6 @@ class _Level:
 def _listed(folder: Path) -> "Iterator[os.DirEntry[str]]":
     with os.scandir(folder) as entries:
         return iter(sorted(entries, key=lambda entry: entry.name))
-
-
-def _misnamed(relative: str, *, hides: str = "") -> Blocked:
-    return Blocked(native_id=relative, reason="its name is not valid UTF-8", mend="rename it", hides=hides)
 
 
 def _unlistable(relative: str, error: OSError) -> Blocked:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from connectors.files.place import Blocked
+from connectors.files.place import Blocked, misnamed, second
 from connectors.files.remote.infos import Info
 from connectors.files.walk import is_text, native_form
 from connectors.patterns import Selection
@@ -72,7 +72,7 @@ class Tree:
         if not self.selection.enters(native):
             return []
         if not is_text(relative):
-            return [_misnamed(native, hides=f"{native}/")]
+            return [misnamed(native, hides=f"{native}/")]
         if native.count("/") >= _DEEPEST:
             reason, mend = f"it lies in more than {_DEEPEST} folders", "exclude it, if a link leads in circles there"
             return [Blocked(native_id=f"{native}/", reason=reason, mend=mend, hides=f"{native}/")]
@@ -82,16 +82,11 @@ class Tree:
     def _file(self, relative: str, info: Info) -> list[tuple[str, Info] | Blocked]:
         native = native_form(relative)
         if not is_text(relative):
-            return [_misnamed(native)]
+            return [misnamed(native)]
         if {".", ".."} & set(native.split("/")):
             reason = "its name leads to another folder"
             return [Blocked(native_id=native, reason=reason, mend="store it under a name without . and ..")]
         if native in self._seen:
-            reason = "another file's name differs from its name only in the Unicode form"
-            return [Blocked(native_id=f"{native} (the second)", reason=reason, mend="rename one of them")]
+            return [second(native)]
         self._seen.add(native)
         return [(native, info)]
-
-
-def _misnamed(native: str, *, hides: str = "") -> Blocked:
-    return Blocked(native_id=native, reason="its name is not valid UTF-8", mend="rename it", hides=hides)
