@@ -47,7 +47,11 @@ class LinkedPages:
             if not await self.robots.allows(url.partition("#")[0]):
                 raise PageRefused("its site's robots.txt forbids to read its page", mend=_MEND)
             reply = await self.client.get(
-                url, limit=self.limit, wanted=lambda head: media_of(head) is not None, passing=_ACCESS
+                url,
+                limit=self.limit,
+                wanted=lambda head: media_of(head) is not None,
+                passing=_ACCESS,
+                larger="raise `max_megabytes`",
             )
         except SourceGone:
             return None

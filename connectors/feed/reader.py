@@ -54,7 +54,8 @@ class Reader:
             seen.add(url)
             record = old.get(url)
             conditions = record.validators.headers() if record is not None and is_held(record) else {}
-            reply = await self.client.get(url, limit=self.limit, headers={"Accept": _ACCEPTED, **conditions})
+            asked = {"Accept": _ACCEPTED, **conditions}
+            reply = await self.client.get(url, limit=self.limit, headers=asked, larger="raise `max_megabytes`")
             if reply.status == 304 and record is not None and conditions:
                 yield Answer(url=url, page=None, validators=record.validators)
                 url = record.next_url

@@ -33,6 +33,7 @@ _USER_AGENT = "Citebot"
 _LONGEST_HEADER = 32_768
 
 _EXPLANATION = 8_192  # bytes of a refusal's content that are read to explain it
+_LARGER = "ask for less at once, or leave it out"
 
 Wanted = Callable[["Reply"], bool]
 Explain = Callable[["Reply"], SourceError | None]
@@ -157,6 +158,7 @@ class HttpClient:
         passing: Set[int] = frozenset(),
         is_cut: bool = False,
         telling: Set[int] = frozenset(),
+        larger: str = _LARGER,
     ) -> Reply:
         """Read an address.
 
@@ -169,6 +171,7 @@ class HttpClient:
             passing: Statuses from 400 on that are returned instead of raised, without their content.
             is_cut: Whether content over the limit is cut off, instead of refused.
             telling: Statuses from 400 on that are returned with their content, which says more than the status.
+            larger: What its owner can do where the content is over the limit.
 
         Raises:
             SourceError: One of its kinds, for every status from 400 on and for whatever keeps a reply from coming.
@@ -184,6 +187,7 @@ class HttpClient:
                 passing=passing,
                 telling=telling,
                 is_cut=is_cut,
+                larger=larger,
             )
             if not reply.target or not redirects:
                 return reply
@@ -253,6 +257,7 @@ class HttpClient:
         telling: Set[int] = frozenset(),
         body: Any = None,
         is_cut: bool = False,
+        larger: str = _LARGER,
     ) -> Reply:
         if self._session is None:
             raise RuntimeError("the client is used outside of `async with`")
@@ -270,7 +275,7 @@ class HttpClient:
                 if fault or found.target or (wanted is not None and not wanted(found)):
                     response.close()  # what is not wanted is not read
                     return found
-                content = await _read(response, limit, url, is_cut=is_cut)
+                content = await _read(response, limit, url, is_cut=is_cut, larger=larger)
                 return Reply(url=url, status=found.status, headers=found.headers, content=content)
         except (aiohttp.ClientError, OSError, ValueError) as error:
             raise of_exception(error, url) from None  # its text may hold what the address held
@@ -298,11 +303,9 @@ async def _loaded(content: bytes) -> Any:
     return await asyncio.to_thread(json.loads, content) if len(content) > _LARGE else json.loads(content)
 
 
-async def _read(response: aiohttp.ClientResponse, limit: int, url: str, *, is_cut: bool) -> bytes:
+async def _read(response: aiohttp.ClientResponse, limit: int, url: str, *, is_cut: bool, larger: str) -> bytes:
     """Return the unpacked content, piece by piece, so that never much more than the limit is held."""
-    too_large = SourceBadReply(
-        f"{shown(url)} is larger than the limit of {limit / 1e6:,.0f} MB", mend="raise the limit, or leave it out"
-    )
+    too_large = SourceBadReply(f"{shown(url)} is larger than the limit of {limit / 1e6:,.4g} MB", mend=larger)
     if not is_cut and (response.content_length or 0) > limit:
         response.close()
         raise too_large

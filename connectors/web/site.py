@@ -84,6 +84,7 @@ class Site:
                 wanted=lambda head: media_of(head) is not None,
                 redirects=0,
                 passing=_ACCESS,
+                larger="raise `max_megabytes`, or put it into `exclude`",
             )
             return await self._seen(url, reply, old)
         except SourceGone:

@@ -66,7 +66,8 @@ class Sitemaps:
     async def _read(self, url: str) -> Record:
         old = self.memory.records.get(url)
         old = old if old is not None and old.kind is Kind.MAP else None
-        reply = await self.client.get(url, limit=_LARGEST, headers=old.validators.headers() if old else {})
+        asked = old.validators.headers() if old else {}
+        reply = await self.client.get(url, limit=_LARGEST, headers=asked, larger="split the sitemap")
         if reply.status == 304 and old is not None:
             return old
         form, found = await asyncio.to_thread(read_sitemap, reply.content, reply.url)

@@ -303,7 +303,7 @@ async def test_a_private_address_is_refused_unless_it_is_allowed(site):
 
 async def test_a_feed_that_is_too_large_is_refused(site):
     site.page("/feed.xml", rss([Item(guid="1", text="x" * 20_000)]))
-    with pytest.raises(SourceBadReply, match="larger"):
+    with pytest.raises(SourceBadReply, match=r"larger than the limit of 0.01 MB; raise `max_megabytes`"):
         await Runs(site, max_megabytes=0.01)()
 
 

@@ -113,4 +113,6 @@ async def test_a_page_of_another_kind_is_named(site, kind, words):
 
 async def test_a_page_that_is_too_large_is_named(site):
     site.page("/one", "<p>" + "x" * 20_000)
-    assert "larger" in (await read(site, max_megabytes=0.01))[1]["s:urn:x:1"].reason
+    failure = (await read(site, max_megabytes=0.01))[1]["s:urn:x:1"]
+    assert "larger" in failure.reason
+    assert failure.mend == "raise `max_megabytes`"

@@ -188,7 +188,7 @@ async def test_what_is_too_large_is_not_read_to_its_end(site):
         return response
 
     site.pages["/"] = endless
-    with pytest.raises(SourceBadReply, match="larger than the limit of 1 MB; raise the limit"):
+    with pytest.raises(SourceBadReply, match="larger than the limit of 1 MB; ask for less"):
         await get(site.url())
     assert sent < 20_000_000
 
