@@ -7,7 +7,7 @@ older than what was read is believed to be as it was, until the next whole readi
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from connectors.base import Change, Checkpoint, Failure, Origin, SourceDocument, Tombstone
 from connectors.slack.api import Json, Refused
@@ -117,7 +117,8 @@ class SlackConnector:
         try:
             return await self._document(place, named) or gone
         except Refused as error:
-            return self._closed(place, error) if error.code in HIDDEN else self._unread(identity, error)
+            failure = self._closed(place, error) if error.code in HIDDEN else self._unread(identity, error)
+            return replace(failure, id=identity)  # what was asked for by its id is answered by it
 
     async def _document(self, place: Place, named: Native) -> SourceDocument | None:
         if named.ts:

@@ -121,6 +121,16 @@ def test_a_token_stands_nowhere(server):
     assert SECRET not in repr(slack(server))
 
 
+@pytest.mark.parametrize("error", ["not_in_channel", "fatal_error"])
+async def test_what_is_fetched_and_refused_fails_under_its_own_id(server, error):
+    _, identity = thread(server)
+    server.faults.add("conversations.replies", Fault(status=200, error=error))
+    documents, failures, gone, _ = await collect(slack(server).fetch([f"s:{identity}"]))
+    assert failures.keys() == {f"s:{identity}"}
+    assert not documents
+    assert not gone
+
+
 async def test_however_many_channels_there_are_what_is_indexed_is_looked_through_once(server, monkeypatch):
     looks = 0
 
