@@ -16,7 +16,7 @@ from connectors.files.jsonl import ENDINGS, BrokenLine, LineDocument, documents_
 from connectors.files.pages import in_pages
 from connectors.files.place import Found, Place, Unread
 from connectors.files.reading import unreadable
-from connectors.files.threads import in_thread
+from connectors.threads import in_thread
 
 BATCH = 64  # lines between two checkpoints
 _PAGE = 1_000  # lines looked at in a thread before others may run

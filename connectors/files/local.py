@@ -11,9 +11,9 @@ from pathlib import Path
 from connectors.files.pages import in_pages
 from connectors.files.place import Blocked, Found, Unread, Whole, too_large
 from connectors.files.reading import read_whole
-from connectors.files.threads import in_thread
 from connectors.files.walk import FileEntry, Walk, version_of
 from connectors.patterns import Selection
+from connectors.threads import in_thread
 
 _PAGE = 1_000  # files looked at in a thread before others may run
 

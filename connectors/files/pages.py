@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Iterator
 from itertools import islice
 from typing import TypeVar
 
-from connectors.files.threads import in_thread
+from connectors.threads import in_thread
 
 T = TypeVar("T")
 

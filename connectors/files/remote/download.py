@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from connectors.files.threads import Pulse
+from connectors.threads import Pulse
 
 
 class TooMuch(Exception):

@@ -14,8 +14,8 @@ from connectors.files.remote.faults import Fault, Kind, fault_of
 from connectors.files.remote.infos import Info, info_of
 from connectors.files.remote.schemes import Opened, Scheme, expected_errors, open_place, scheme_for
 from connectors.files.remote.tree import Tree
-from connectors.files.threads import Pulse, Threads
 from connectors.patterns import Selection
+from connectors.threads import Pulse, Threads
 
 T = TypeVar("T")
 Spot = tuple[str, Info] | Blocked

@@ -54,7 +54,7 @@ class Threads:
             beating = pulse or Pulse()
             beating.beat()
             call = _Call(function)
-            threading.Thread(target=call.run, name="citebot-files", daemon=True).start()
+            threading.Thread(target=call.run, name="citebot-source", daemon=True).start()
             waiting = asyncio.wrap_future(call.future)
             try:
                 while not (await asyncio.wait({waiting}, timeout=min(_LOOK, patience)))[0]:
