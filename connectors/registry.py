@@ -26,6 +26,7 @@ BUILT_IN: Mapping[str, str] = MappingProxyType(
         "files": "connectors.files:FILES",
         "github": "connectors.github:GITHUB",
         "gitlab": "connectors.gitlab:GITLAB",
+        "imap": "connectors.imap:IMAP",
         "rest": "connectors.rest:REST",
         "slack": "connectors.slack:SLACK",
         "sql": "connectors.sql:SQL",

@@ -21,7 +21,7 @@ from ragcore.types import ParsedDocument, Section
 
 _SHOWN = ("Subject", "From", "To", "Cc", "Date")
 _MAX_PARTS = 1_000
-_HEADER_ERRORS = (MessageError, ValueError, LookupError, AttributeError, TypeError, IndexError)
+MAIL_ERRORS = (MessageError, ValueError, LookupError, AttributeError, TypeError, IndexError)
 """What the standard library's mail parser raises on malformed headers and encodings."""
 
 
@@ -33,10 +33,10 @@ def parse_mail(job: Job) -> ParsedDocument:
     """
     try:
         message = email.message_from_bytes(job.content, policy=email.policy.default)
-    except _HEADER_ERRORS:
+    except MAIL_ERRORS:
         raise ParseError("it cannot be read as a mail", mend="export it again as eml") from None
     writer = SectionWriter()
-    facts = {name: _header(message, name) for name in _SHOWN}
+    facts = {name: mail_header(message, name) for name in _SHOWN}
     writer.text("\n".join(f"{name}: {value}" for name, value in facts.items() if value))
     _write_body(message, writer)
     title = facts["Subject"]
@@ -50,21 +50,22 @@ def parse_mail(job: Job) -> ParsedDocument:
         sections=(*writer.sections(title), *attached),
         warnings=tuple(warnings),
         author=facts["From"],
-        updated_at=_date(facts["Date"]),
+        updated_at=mail_date(facts["Date"]),
     )
 
 
-def _header(message: EmailMessage, name: str) -> str:
+def mail_header(message: EmailMessage, name: str) -> str:
+    """Return a header in words, on one line; "" where there is none or it can't be read."""
     try:
         return one_line(str(message.get(name, "")))
-    except _HEADER_ERRORS:
+    except MAIL_ERRORS:
         return ""
 
 
 def _write_body(message: EmailMessage, writer: SectionWriter) -> None:
     """Write the plain body, or the HTML one when there is no plain text to speak of."""
-    plain = [text for part in _parts(message, "text/plain") if (text := _text(part)).strip()]
-    pages = [text for part in _parts(message, "text/html") if (text := _text(part)).strip()]
+    plain = [text for part in _parts(message, "text/plain") if (text := part_text(part)).strip()]
+    pages = [text for part in _parts(message, "text/html") if (text := part_text(part)).strip()]
     if plain:
         for text in plain:
             for block in text.replace("\r\n", "\n").strip().split("\n\n"):
@@ -97,15 +98,16 @@ def _leaves(message: EmailMessage) -> Iterator[EmailMessage]:
 def _is_attachment(part: EmailMessage) -> bool:
     try:
         return part.get_content_disposition() == "attachment" or part.get_content_type() == "message/rfc822"
-    except _HEADER_ERRORS:
+    except MAIL_ERRORS:
         return False
 
 
-def _text(part: EmailMessage) -> str:
+def part_text(part: EmailMessage) -> str:
+    """Return the text of a part, in whatever encoding it is; ParseError when it is no text."""
     payload = _bytes(part)
     try:
         charset = part.get_content_charset() or ""
-    except _HEADER_ERRORS:
+    except MAIL_ERRORS:
         charset = ""
     return decode(payload, declared=charset).text if payload.strip() else ""
 
@@ -117,7 +119,7 @@ def _bytes(part: EmailMessage) -> bytes:
             forwarded = inner[0] if isinstance(inner, list) and inner else None
             return forwarded.as_bytes() if isinstance(forwarded, EmailMessage) else b""
         payload = part.get_payload(decode=True)
-    except _HEADER_ERRORS:
+    except MAIL_ERRORS:
         return b""
     return payload if isinstance(payload, bytes) else b""
 
@@ -132,7 +134,7 @@ def _read_attachment(part: EmailMessage, job: Job, attached: list[Section], warn
     """Parse one attachment; what cannot be read is a warning, not the end of the mail."""
     try:
         name = part.get_filename() or "attached mail"
-    except _HEADER_ERRORS:
+    except MAIL_ERRORS:
         name = "attachment"
     if job.parse_inner is None or job.depth >= job.options.max_depth:
         warnings.append(f"attachment {name} left out: nested too deep")
@@ -147,9 +149,10 @@ def _read_attachment(part: EmailMessage, job: Job, attached: list[Section], warn
     attached += [replace(section, heading_path=(name, *section.heading_path)) for section in parsed.sections]
 
 
-def _date(value: str) -> datetime | None:
+def mail_date(value: str) -> datetime | None:
+    """Return the time that a ``Date`` header tells, in UTC where it names no zone; None when it tells none."""
     try:
         found = parsedate_to_datetime(value)
-    except _HEADER_ERRORS:
+    except MAIL_ERRORS:
         return None
     return found if found.tzinfo else found.replace(tzinfo=UTC)

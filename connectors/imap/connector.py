@@ -1,0 +1,143 @@
+"""The connector of the source type ``imap``: a document is a thread of mails, or what is attached to a mail.
+
+A run first brings its index of the mailbox up to date, folder by folder, then reads the threads and attachments whose
+versions aren't known. The index is the cursor: it moves once all that it tells of is read.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+
+from connectors.base import Change, Checkpoint, Estimate, Failure, Origin, SourceDocument, Tombstone
+from connectors.imap.index import Attached, Contents, Index, Thread
+from connectors.imap.letters import Letters
+from connectors.imap.link import Link, linked
+from connectors.imap.options import ImapOptions
+from connectors.imap.scan import scanned
+
+BATCH = 25
+"""Threads that are read together, at most."""
+_BATCH_BYTES = 2_000_000
+_TEXT_BYTES = 100_000
+"""What a mail counts for at most: of a larger one most is attached."""
+
+
+@dataclass(slots=True)
+class ImapConnector:
+    """Reads one mailbox."""
+
+    origin: Origin
+    options: ImapOptions
+    _index: Index | None = field(init=False, default=None)
+    """The mailbox as this run has found it, as far as it has come."""
+    _contents: Contents | None = field(init=False, default=None)
+    """The documents, once all folders have been looked through."""
+    _closed: list[Failure] = field(init=False, default_factory=list)
+
+    async def changes(self, cursor: str | None, known: Mapping[str, str]) -> AsyncIterator[Change]:
+        """Yield the threads and attachments whose versions aren't the known ones."""
+        if self._index is None:
+            self._index = await asyncio.to_thread(Index.of, cursor, self.options.fingerprint())
+        async with linked(self.options) as link:
+            async with aclosing(self._look(link, self._index)) as signs:
+                async for sign in signs:
+                    yield sign
+            contents = self._contents or self._index.contents()
+            manner = self.options.manner()
+            documents: list[Thread | Attached] = [*contents.threads.values(), *contents.attached.values()]
+            due = [one for one in documents if known.get(self.origin.document_id(one.id)) != one.version(manner)]
+            yield Estimate(documents=len(due))
+            async with aclosing(self._read(link, self._index, due)) as batches:
+                async for batch in batches:
+                    for change in batch:
+                        yield change
+                    yield Checkpoint(cursor=cursor)
+            for closed in self._closed:
+                yield closed
+        yield Checkpoint(cursor=await asyncio.to_thread(self._index.cursor))
+
+    async def list_ids(self) -> AsyncIterator[str | Failure]:
+        """Yield the id of every document: as the run found them, else by looking through the mailbox."""
+        if self._contents is None:
+            self._index = Index(self.options.fingerprint())
+            async with linked(self.options) as link, aclosing(self._look(link, self._index)) as signs:
+                async for _ in signs:
+                    pass
+        contents = await self._current()
+        for native in (*contents.threads, *contents.attached):
+            yield self.origin.document_id(native)
+        for closed in self._closed:
+            yield closed
+
+    async def fetch(self, ids: Sequence[str]) -> AsyncIterator[SourceDocument | Tombstone | Failure]:
+        """Yield these threads and attachments as they are now."""
+        async with linked(self.options) as link:
+            if self._contents is None:
+                self._index = Index(self.options.fingerprint())
+                async with aclosing(self._look(link, self._index)) as signs:
+                    async for _ in signs:
+                        pass
+            contents, index = await self._current(), self._index
+            assert index is not None
+            closed = {failure.id: failure for failure in self._closed}
+            wanted = []
+            for identity in dict.fromkeys(ids):
+                native = self.origin.native_id(identity)
+                found = contents.threads.get(native) or contents.attached.get(native)
+                if found is not None:
+                    wanted.append(found)
+                else:
+                    yield closed.get(identity) or Tombstone(id=identity)
+            async with aclosing(self._read(link, index, wanted)) as batches:
+                async for batch in batches:
+                    for change in batch:
+                        yield change
+
+    async def _look(self, link: Link, index: Index) -> AsyncGenerator[Estimate, None]:
+        """Look through the folders, and work out which documents there are."""
+        self._contents, closed = None, list[Failure]()
+        async with aclosing(scanned(link, self.options, self.origin, index)) as signs:
+            async for sign in signs:
+                if sign is not None:
+                    closed.append(sign)
+                yield Estimate(documents=0)
+        self._closed = closed
+        self._contents = await asyncio.to_thread(index.contents)
+
+    async def _current(self) -> Contents:
+        """Return the documents, without those that were found to be gone."""
+        if self._index is None:
+            return Contents(threads={}, attached={})
+        self._contents = await asyncio.to_thread(self._index.contents)
+        return self._contents
+
+    async def _read(
+        self, link: Link, index: Index, due: Iterable[Thread | Attached]
+    ) -> AsyncGenerator[list[SourceDocument | Tombstone | Failure], None]:
+        """Yield what was read, some documents at a time."""
+        letters = Letters(link, self.origin, self.options, index)
+        threads, attached = list[Thread](), list[Attached]()
+        for one in due:
+            if isinstance(one, Thread):
+                threads.append(one)
+            else:
+                attached.append(one)
+        for batch in _batches(threads):
+            yield [change async for change in letters.threads(batch)]
+        attached.sort(key=lambda one: one.mail.folder)
+        for one in attached:
+            yield [await letters.attached(one)]
+
+
+def _batches(threads: Iterable[Thread]) -> Iterator[list[Thread]]:
+    """Yield threads that are small enough together to be held in memory, those of the same folder side by side."""
+    batch, size = list[Thread](), 0
+    for thread in sorted(threads, key=lambda thread: thread.mails[0].folder):
+        batch.append(thread)
+        size += sum(min(mail.size, _TEXT_BYTES) for mail in thread.mails)
+        if len(batch) >= BATCH or size >= _BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch

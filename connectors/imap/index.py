@@ -1,0 +1,199 @@
+"""Which mails there are, as a run remembers them for the next, and which threads they make up. Pure."""
+
+import base64
+import hashlib
+import json
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from connectors.imap.link import Standing
+
+MISSING = "0"
+"""The section that stands for a mail whose parts the server can't tell."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mail:
+    """A mail of a folder. ``at`` is in seconds since 1970, ``size`` in bytes.
+
+    ``parts`` are the documents that are attached, each as the number of its section and its size as it is encoded.
+    """
+
+    folder: str
+    uid: int
+    key: str
+    root: str
+    parent: str
+    at: int
+    size: int
+    parts: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(slots=True, kw_only=True)
+class Folder:
+    """What is known of a folder: how it stood when it was last looked through (None: never whole), and its mails."""
+
+    validity: int
+    standing: Standing | None = None
+    since: str = ""
+    mails: dict[int, Mail] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thread:
+    """Mails that belong together, oldest first; ``id`` is the native one."""
+
+    id: str
+    mails: tuple[Mail, ...]
+
+    def version(self, manner: str) -> str:
+        """Return what changes with anything that its document tells."""
+        return _hashed(manner, *((mail.key, mail.at, mail.size) for mail in self.mails))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attached:
+    """A document that is attached to a mail; ``id`` is the native one."""
+
+    id: str
+    mail: Mail
+    section: str
+    size: int
+
+    def version(self, manner: str) -> str:
+        """Return what changes with anything that its document tells."""
+        return _hashed(manner, self.mail.key, self.mail.at, self.section, self.size)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contents:
+    """The documents of a mailbox, by native id."""
+
+    threads: Mapping[str, Thread]
+    attached: Mapping[str, Attached]
+
+
+@dataclass(slots=True)
+class Index:
+    """All mails by folder. ``basis`` is the fingerprint of the settings: those of another one remember nothing."""
+
+    basis: str
+    folders: dict[str, Folder] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, cursor: str | None, basis: str) -> "Index":
+        """Return what a cursor holds; nothing when there is none, or it is another one's. Slow for large mailboxes."""
+        try:
+            told = json.loads(zlib.decompress(base64.b85decode(cursor or "")))
+            if told["basis"] == basis:
+                return cls(basis, {name: _folder(name, one) for name, one in told["folders"].items()})
+        except (ValueError, TypeError, KeyError, AttributeError, zlib.error):
+            pass
+        return cls(basis)
+
+    def cursor(self) -> str:
+        """Return it as text. Slow for large mailboxes."""
+        told = {"basis": self.basis, "folders": {name: _told(one) for name, one in self.folders.items()}}
+        plain = json.dumps(told, separators=(",", ":"), ensure_ascii=False)
+        return base64.b85encode(zlib.compress(plain.encode(), 6)).decode()
+
+    def forget(self, mail: Mail) -> None:
+        """Take out a mail that is gone; its folder is looked through again by the next run."""
+        folder = self.folders.get(mail.folder)
+        if folder is not None and folder.mails.pop(mail.uid, None) is not None:
+            folder.standing = None
+
+    def contents(self) -> Contents:
+        """Return the documents that the mails make up. Slow for large mailboxes."""
+        mails = _distinct(mail for folder in self.folders.values() for mail in folder.mails.values())
+        groups = _grouped(mails)
+        threads = {thread.id: thread for thread in map(_thread, groups)}
+        attached = {}
+        for mail in mails:
+            for section, size in mail.parts:
+                one = Attached(id=f"{mail.key}/{section}", mail=mail, section=section, size=size)
+                attached[one.id] = one
+        return Contents(threads=threads, attached=attached)
+
+
+def _distinct(mails: Iterable[Mail]) -> list[Mail]:
+    """Return each mail once, oldest first: copies in several folders are one.
+
+    What has the same id and another date is another mail of a sender that uses ids twice, and gets an id of its own.
+    """
+    found: dict[str, Mail] = {}
+    for mail in sorted(mails, key=lambda mail: mail.at):  # stable: the order of folders decides among copies
+        first = found.setdefault(mail.key, mail)
+        if first.at != mail.at:
+            key = f"{mail.key}~{mail.at}"
+            found.setdefault(key, replace(mail, key=key, root=mail.root or mail.key))
+    return list(found.values())
+
+
+def _grouped(mails: Iterable[Mail]) -> list[list[Mail]]:
+    """Return the mails that are linked with one another, in whatever way, in the order that they come in."""
+    above: dict[str, str] = {}
+
+    def top(key: str) -> str:
+        while (up := above.setdefault(key, key)) != key:
+            above[key] = above[up]
+            key = up
+        return key
+
+    listed = list(mails)
+    for mail in listed:
+        for other in (mail.root, mail.parent):
+            if other:
+                above[top(mail.key)] = top(other)
+    groups: dict[str, list[Mail]] = {}
+    for mail in listed:
+        groups.setdefault(top(mail.key), []).append(mail)
+    return list(groups.values())
+
+
+def _thread(mails: list[Mail]) -> Thread:
+    """Return a thread, known by the mail that its oldest one names as the first, whether that is there or not."""
+    first = mails[0]
+    return Thread(id=first.root or first.parent or first.key, mails=tuple(mails))
+
+
+def _hashed(*values: object) -> str:
+    return hashlib.sha256(repr(values).encode("utf-8", "replace")).hexdigest()[:24]
+
+
+def _told(folder: Folder) -> dict[str, Any]:
+    standing = folder.standing
+    return {
+        "validity": folder.validity,
+        "standing": [standing.validity, standing.next, standing.count, standing.modseq] if standing else None,
+        "since": folder.since,
+        "mails": [
+            [mail.uid, mail.key, mail.root, mail.parent, mail.at, mail.size, mail.parts]
+            for mail in folder.mails.values()
+        ],
+    }
+
+
+def _folder(name: str, told: Any) -> Folder:
+    standing = None
+    if told["standing"]:
+        validity, following, count, modseq = map(int, told["standing"])
+        standing = Standing(validity=validity, next=following, count=count, modseq=modseq)
+    mails = {mail.uid: mail for mail in _mails(name, told["mails"])}
+    return Folder(validity=int(told["validity"]), standing=standing, since=str(told["since"]), mails=mails)
+
+
+def _mails(folder: str, told: Any) -> Iterator[Mail]:
+    for uid, key, root, parent, at, size, parts in told:
+        yield Mail(
+            folder=folder,
+            uid=int(uid),
+            key=str(key),
+            root=str(root),
+            parent=str(parent),
+            at=int(at),
+            size=int(size),
+            parts=tuple((str(section), int(length)) for section, length in parts),
+        )

@@ -1,0 +1,215 @@
+"""A connection to a mail server: each command in a thread, every fault as one of our own errors."""
+
+import imaplib
+import logging
+import ssl
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any, TypeVar
+
+from connectors.imap.faults import ERRORS, fault_of
+from connectors.imap.options import ImapOptions
+from connectors.threads import Threads
+from ragcore.errors import ConfigError, SourceBadReply, SourceError, SourceUnreachable
+
+_PATIENCE = 560.0
+"""Seconds for one command: less than the silence after which a run gives a source up."""
+_CLOSING = 5.0
+_WINDOW = 50_000
+"""Messages that one SEARCH is asked for: Python's imaplib takes no line of more than a million bytes."""
+_STATUS = ("MESSAGES", "UIDNEXT", "UIDVALIDITY")
+
+Fetched = Mapping[int, Mapping[bytes, Any]]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A folder: its name as the server has it, its path with ``/`` between the parts, and its attributes."""
+
+    name: str
+    path: str
+    flags: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """How a folder stands: what numbers it, the next number, how many mails; ``modseq`` 0: the server has none."""
+
+    validity: int
+    next: int
+    count: int
+    modseq: int = 0
+
+
+@dataclass(slots=True)
+class Link:
+    """An open connection. It ends with ``close``."""
+
+    options: ImapOptions
+    _client: Any = None
+    _threads: Threads = field(default_factory=lambda: Threads(most=1))
+    _is_idle: bool = True
+    folder: str = ""
+    """The folder that is open."""
+
+    async def open(self) -> None:
+        """Connect and log in."""
+        await self._do(self._connect)
+        await self._do(self._log_in, is_login=True)
+
+    def _connect(self) -> None:
+        try:
+            from imapclient import IMAPClient, SocketTimeout
+        except ModuleNotFoundError as error:
+            raise ConfigError("mail needs imapclient: pip install 'citebot[imap]'") from error
+        # At its level DEBUG the library tells whole commands, and a login holds the password.
+        logging.getLogger("imapclient").setLevel(logging.WARNING)
+        options, context = self.options, ssl.create_default_context()
+        is_tls = options.security == "tls"
+        self._client = IMAPClient(
+            options.host,
+            port=options.number,
+            ssl=is_tls,
+            ssl_context=context if is_tls else None,
+            timeout=SocketTimeout(connect=min(30.0, options.timeout), read=options.timeout),
+        )
+        self._client.normalise_times = False
+        if options.security == "starttls":
+            self._client.starttls(context)
+
+    def _log_in(self) -> None:
+        options = self.options
+        if options.token is not None:
+            self._client.oauth2_login(options.user, options.token.get_secret_value())
+        elif options.password is not None:
+            secret = options.password.get_secret_value()
+            if (options.user + secret).isascii():
+                self._client.login(options.user, secret)
+            else:  # LOGIN is for ASCII alone
+                self._client.plain_login(options.user, secret)
+
+    async def close(self) -> None:
+        """Log out, or only hang up where a command is under way; never fails."""
+        client, self._client = self._client, None
+        if client is None:
+            return
+        for work in (client.logout, client.shutdown) if self._is_idle else (client.shutdown,):
+            with suppress(*ERRORS):
+                await Threads(most=1).call(work, patience=_CLOSING)
+
+    async def folders(self) -> list[Place]:
+        """Return the folders that hold mails."""
+        found = await self._do(self._client.list_folders)
+        places = []
+        for flags, delimiter, name in found:
+            known = frozenset(_text(flag).lower() for flag in flags)
+            if not known & {"\\noselect", "\\nonexistent"}:
+                parts = name.split(_text(delimiter)) if delimiter else [name]
+                places.append(Place(name=name, path="/".join(parts), flags=known))
+        return places
+
+    async def standing(self, name: str) -> Standing:
+        """Return how a folder stands, without opening it."""
+        has_modseq = await self._do(lambda: self._client.has_capability("CONDSTORE"))
+        asked = (*_STATUS, "HIGHESTMODSEQ") if has_modseq else _STATUS
+        told = await self._do(lambda: self._client.folder_status(name, asked))
+        return Standing(
+            validity=_number(told, b"UIDVALIDITY"),
+            next=_number(told, b"UIDNEXT"),
+            count=_number(told, b"MESSAGES"),
+            modseq=_number(told, b"HIGHESTMODSEQ"),
+        )
+
+    async def open_folder(self, name: str) -> tuple[int, int]:
+        """Open a folder for reading alone; return what numbers it (UIDVALIDITY), and how many mails it has."""
+        told = await self._do(lambda: self._client.select_folder(name, readonly=True))
+        self.folder = name
+        return _number(told, b"UIDVALIDITY"), _number(told, b"EXISTS")
+
+    async def numbers(self, name: str, *, since: date | None) -> tuple[int, set[int]]:
+        """Open a folder, and return what numbers it and which mails are to be read.
+
+        Left out are what is marked as deleted, drafts, and what came before ``since``. A listing that is shorter than
+        the folder is asked for again, and then refused: what it misses would count as deleted.
+        """
+        for _ in range(2):
+            validity, count = await self.open_folder(name)
+            found = set[int]()
+            for window in _windows(count):
+                found |= set(await self._do(lambda window=window: self._client.search(window)))  # type: ignore[misc]
+            if len(found) >= count:
+                break
+        else:
+            said = f"the folder {name} has {count} mails, and the server lists {len(found)} of them"
+            raise SourceUnreachable(said, mend="try again later")
+        if count:
+            found -= set(await self._do(lambda: self._client.search("OR DELETED DRAFT")))
+        if count and since is not None:
+            found &= set(await self._do(lambda: self._client.search(["SINCE", since])))
+        return validity, found
+
+    async def fetch(self, numbers: Collection[int], items: Sequence[str]) -> Fetched:
+        """Return what the server tells of these mails of the open folder; of those that are gone, nothing."""
+        told: Fetched = await self._do(lambda: self._client.fetch(sorted(numbers), items))
+        return told
+
+    async def _do(self, work: Callable[[], T], *, is_login: bool = False) -> T:
+        """Run one command; the errors of the library as ours."""
+        self._is_idle = False
+        try:
+            result = await self._threads.call(work, patience=_PATIENCE)
+        except (SourceError, ConfigError):
+            raise
+        except ERRORS as error:
+            self._is_idle = isinstance(error, imaplib.IMAP4.error) and not isinstance(error, imaplib.IMAP4.abort)
+            secret = self.options.password or self.options.token
+            hidden = secret.get_secret_value() if secret else ""
+            # Not "from error": a server may quote what it was sent, and a log prints what an error came from.
+            raise fault_of(error, self.options.address, is_login=is_login, hidden=hidden) from None
+        self._is_idle = True
+        return result
+
+
+@asynccontextmanager
+async def linked(options: ImapOptions) -> AsyncIterator[Link]:
+    """Open a connection for as long as this lasts.
+
+    Raises:
+        SourceError: as ``faults`` tells it.
+        ConfigError: the library isn't installed.
+    """
+    link = Link(options)
+    try:
+        await link.open()
+        yield link
+    finally:
+        await link.close()
+
+
+def _windows(count: int) -> list[str]:
+    """Return what to search for so that no answer is too long: all, or by the mails' places in the folder."""
+    if count <= _WINDOW:
+        return ["ALL"]
+    return [f"{first}:{min(count, first + _WINDOW - 1)}" for first in range(1, count + 1, _WINDOW)]
+
+
+def body_of(told: Mapping[bytes, Any], section: str) -> bytes | None:
+    """Return a section of a mail from what was fetched; None when the server left it out."""
+    for name, value in told.items():
+        if name.startswith(b"BODY[" + section.encode()) and isinstance(value, bytes):
+            return value
+    return None
+
+
+def _number(told: Mapping[Any, Any], name: bytes) -> int:
+    value = told.get(name, 0)
+    if not isinstance(value, int):
+        raise SourceBadReply(f"the server tells {name.decode()} as something else than a number", mend="report it")
+    return value
+
+
+def _text(value: object) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
