@@ -11,9 +11,10 @@ import hashlib
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
+from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, ConfigDict, SecretBytes, SecretStr
+from pydantic import AfterValidator, BaseModel, ConfigDict, SecretBytes, SecretStr
 
 from ragcore.types import Permalink, SourceDocument
 
@@ -28,6 +29,7 @@ __all__ = [
     "Permalink",
     "SourceDocument",
     "SourceType",
+    "TimeZoneName",
     "Tombstone",
     "all_settings",
 ]
@@ -139,6 +141,18 @@ class Options(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True, hide_input_in_errors=True)
+
+
+def _zone(name: str) -> str:
+    try:
+        ZoneInfo(name)
+    except (ValueError, OSError, KeyError):
+        raise ValueError(f'"{name}" is no time zone; write one such as "Europe/Berlin"') from None
+    return name
+
+
+TimeZoneName = Annotated[str, AfterValidator(_zone)]
+"""A setting that names a zone of the time zone database."""
 
 
 def all_settings(options: Options) -> str:

@@ -1,11 +1,10 @@
 """The settings of a source of the type ``discord``."""
 
 from urllib.parse import urlsplit
-from zoneinfo import ZoneInfo
 
 from pydantic import Field, SecretStr, field_validator
 
-from connectors.base import Options
+from connectors.base import Options, TimeZoneName
 from connectors.cursors import basis_of
 
 _RENDERING = "1"
@@ -63,7 +62,7 @@ class DiscordOptions(Options):
         default=True, description="whether private threads are taken that the bot may see; they are read there alone"
     )
     bots: bool = Field(default=False, description="whether what bots and webhooks write is taken, too")
-    timezone: str = Field(default="UTC", description="whose days and times are meant, such as `Europe/Berlin`")
+    timezone: TimeZoneName = Field(default="UTC", description="whose days and times are meant, such as `Europe/Berlin`")
     max_messages: int = Field(
         default=10_000, gt=0, description="threads with more messages are reported instead of read"
     )
@@ -84,15 +83,6 @@ class DiscordOptions(Options):
             if not (server.isascii() and server.isdigit()) or len(server) > 20:
                 raise ValueError(f'"{server}" is no id of a server, which is a number such as 123456789012345678')
         return servers
-
-    @field_validator("timezone")
-    @classmethod
-    def _is_zone(cls, name: str) -> str:
-        try:
-            ZoneInfo(name)
-        except (ValueError, OSError, KeyError):
-            raise ValueError(f'"{name}" is no time zone; write one such as "Europe/Berlin"') from None
-        return name
 
     @field_validator("api_url")
     @classmethod
