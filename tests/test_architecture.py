@@ -1,10 +1,9 @@
 """The laws of the house that a machine can check: who imports whom, and how large things may grow."""
 
 import ast
+import functools
 import pathlib
-from collections.abc import Iterator
-
-import pytest
+from collections.abc import Iterator, Mapping
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PACKAGES = ("bots", "ragcore", "connectors")
@@ -50,40 +49,54 @@ def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]
     return (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
 
 
-@pytest.fixture(params=modules(), ids=relative)
-def module(request: pytest.FixtureRequest) -> tuple[str, ast.Module, str]:
-    source = request.param.read_text(encoding="utf-8")
-    return relative(request.param), ast.parse(source), source
+@functools.cache
+def parsed() -> Mapping[str, tuple[ast.Module, str]]:
+    """Return every module by its path: its tree and its text."""
+    texts = {relative(path): path.read_text(encoding="utf-8") for path in modules()}
+    return {path: (ast.parse(text), text) for path, text in texts.items()}
 
 
-def test_imports_point_inwards(module: tuple[str, ast.Module, str]) -> None:
-    path, tree, _ = module
-    roots = {name.split(".")[0] for name, _ in imports(tree)}
+def imported(tree: ast.AST) -> set[str]:
+    """Return the packages that are imported anywhere in it."""
+    return {name.split(".")[0] for name, _ in imports(tree)}
+
+
+def test_imports_point_inwards() -> None:
+    outwards = {path: imported(tree) & outer(path) for path, (tree, _) in parsed().items()}
+    assert not {path: names for path, names in outwards.items() if names}
+
+
+def outer(path: str) -> set[str]:
+    """Return what a module must not know."""
     if path.startswith("ragcore/"):
-        assert not roots & ({"bots", "connectors"} | PLATFORM_SDKS)
+        return {"bots", "connectors"} | PLATFORM_SDKS
     if path.startswith("connectors/"):
-        assert "bots" not in roots
-    if path.startswith("bots/") and not path.startswith(COMPOSITION):
-        assert "connectors" not in roots, "bots and connectors meet only in bots/app and bots/cli"
+        return {"bots"}
+    return set() if path.startswith(COMPOSITION) else {"connectors"}  # the two meet only in bots/app and bots/cli
 
 
-@pytest.mark.parametrize("path", [path for path in modules() if relative(path).startswith(PURE)], ids=relative)
-def test_rendering_and_the_pure_modules_do_no_io(path: pathlib.Path) -> None:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+def test_rendering_and_the_pure_modules_do_no_io() -> None:
     banned = {"httpx", "requests", "socket", "sqlite3", "sqlalchemy", "chromadb", "openai", "subprocess"}
-    assert not {name.split(".")[0] for name, _ in imports(tree)} & banned
+    pure = {path: tree for path, (tree, _) in parsed().items() if path.startswith(PURE)}
+    assert len(pure) > len(PURE)
+    assert not {path: names for path, tree in pure.items() if (names := imported(tree) & banned)}
 
 
-def test_own_imports_stand_at_the_top(module: tuple[str, ast.Module, str]) -> None:
-    path, tree, _ = module
-    commands = path.startswith("bots/cli")  # these import what they need when they run
-    late = [
-        name
-        for function in functions(tree)
-        for name, _ in imports(function)
-        if name.split(".")[0] not in LATE and not _is_our_edge(name)
-    ]
-    assert not late or commands, f"{path} hides imports in functions: {late}"
+def test_own_imports_stand_at_the_top() -> None:
+    late = {
+        path: names
+        for path, (tree, _) in parsed().items()
+        if not path.startswith("bots/cli")  # commands import what they need when they run
+        and (names := [*_late(tree)])
+    }
+    assert not late, "imports that are hidden in functions"
+
+
+def _late(tree: ast.AST) -> Iterator[str]:
+    for function in functions(tree):
+        for name, _ in imports(function):
+            if name.split(".")[0] not in LATE and not _is_our_edge(name):
+                yield name
 
 
 def _is_our_edge(name: str) -> bool:
@@ -111,33 +124,36 @@ def named(*nodes: ast.AST) -> set[str]:
 
 
 def test_everything_is_caught_only_where_the_design_says() -> None:
-    found = {relative(path): list(catches_everything(ast.parse(path.read_text("utf-8")))) for path in modules()}
+    found = {path: list(catches_everything(tree)) for path, (tree, _) in parsed().items()}
     for place, most in BROAD_EXCEPTS.items():
         here = {path: lines for path, lines in found.items() if path.startswith(place)}
         assert sum(map(len, here.values())) <= most, here
     assert not {path: lines for path, lines in found.items() if lines and not path.startswith(tuple(BROAD_EXCEPTS))}
 
 
-def test_sizes(module: tuple[str, ast.Module, str]) -> None:
-    path, tree, source = module
-    assert source.count("\n") <= MAX_FILE_LINES or "Long because" in source[:1500], f"{path} is too long"
-    long = {f.name: (f.end_lineno or f.lineno) - f.lineno + 1 for f in functions(tree)}
-    assert not {name: size for name, size in long.items() if size > MAX_FUNCTION_LINES}
+def test_sizes() -> None:
+    for path, (tree, source) in parsed().items():
+        assert source.count("\n") <= MAX_FILE_LINES or "Long because" in source[:1500], f"{path} is too long"
+        long = {f.name: (f.end_lineno or f.lineno) - f.lineno + 1 for f in functions(tree)}
+        assert not {name: size for name, size in long.items() if size > MAX_FUNCTION_LINES}, path
 
 
 def test_most_files_are_small() -> None:
-    lengths = sorted(path.read_text(encoding="utf-8").count("\n") for path in modules())
+    lengths = sorted(source.count("\n") for _, source in parsed().values())
     assert lengths[len(lengths) // 2] <= MEDIAN_FILE_LINES
 
 
-def test_no_mutable_default(module: tuple[str, ast.Module, str]) -> None:
-    _, tree, _ = module
-    for function in functions(tree):
-        defaults = [*function.args.defaults, *(d for d in function.args.kw_defaults if d)]
-        assert not any(isinstance(default, ast.List | ast.Dict | ast.Set) for default in defaults), function.name
+def test_no_mutable_default() -> None:
+    for path, (tree, _) in parsed().items():
+        for function in functions(tree):
+            defaults = [*function.args.defaults, *(d for d in function.args.kw_defaults if d)]
+            assert not any(isinstance(default, ast.List | ast.Dict | ast.Set) for default in defaults), (
+                path,
+                function.name,
+            )
 
 
-def test_no_prompt_sentence_in_python(module: tuple[str, ast.Module, str]) -> None:
-    path, tree, _ = module
-    strings = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
-    assert not [s for s in strings if s.lstrip().startswith(("You are ", "You answer "))], path
+def test_no_prompt_sentence_in_python() -> None:
+    for path, (tree, _) in parsed().items():
+        strings = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+        assert not [s for s in strings if s.lstrip().startswith(("You are ", "You answer "))], path
