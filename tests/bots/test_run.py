@@ -216,6 +216,7 @@ def _forget_runs(database: pathlib.Path) -> None:
     connection.close()
 
 
+@pytest.mark.soak
 async def test_a_refused_token_is_told_and_the_rest_runs_on(folder: pathlib.Path, telegram: TelegramServer) -> None:
     env = {**telegram.environment, "TELEGRAM_BOT_TOKEN": "654321:WRONG"}
     async with running(folder, **env) as citebot:

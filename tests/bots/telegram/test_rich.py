@@ -23,6 +23,8 @@ LONG = "".join(f"\n\nParagraph {number} says that word{number} stands in its pla
 NO_FORM = Fault(status=400, error="Bad Request: can't parse rich message")
 NO_METHOD = Fault(status=404, error="Not Found: method not found")
 GONE = Fault(status=400, error="Bad Request: message to edit not found")
+IN_GROUP = pytest.param(GROUP, marks=pytest.mark.soak)
+"""Where a group differs from a private chat in what grows alone, which other tests show."""
 
 FAULTS = [
     *((ASKER, "sendRichMessage", fault) for fault in (LOST, NOT_REACHED, FAILED, LIMITED, NO_FORM, NO_METHOD)),
@@ -54,7 +56,7 @@ async def test_a_table_grows_and_ends_as_one_rich_message(tmp_path: pathlib.Path
         assert any(data.startswith("cb:up:") for data in keys(message))
 
 
-@pytest.mark.parametrize("chat", [ASKER, GROUP])
+@pytest.mark.parametrize("chat", [ASKER, IN_GROUP])
 async def test_a_long_answer_is_one_rich_message_or_many_others(tmp_path: pathlib.Path, chat: int) -> None:
     for has_rich in (True, False):
         folder = tmp_path / str(has_rich)
@@ -92,7 +94,7 @@ async def test_one_whole_answer_whatever_goes_wrong(tmp_path: pathlib.Path) -> N
 
 
 @pytest.mark.parametrize("tail", [TABLE, LONG], ids=["table", "long"])
-@pytest.mark.parametrize("chat", [ASKER, GROUP])
+@pytest.mark.parametrize("chat", [ASKER, IN_GROUP])
 async def test_what_is_refused_as_a_rich_message_goes_out_as_html_once(
     tmp_path: pathlib.Path, chat: int, tail: str
 ) -> None:
@@ -204,7 +206,7 @@ async def pressed(server: TelegramServer, message: Json, data: str) -> None:
     await until(lambda: len(server.callback_answers) > count)
 
 
-@pytest.mark.parametrize("chat", [ASKER, GROUP])
+@pytest.mark.parametrize("chat", [ASKER, IN_GROUP])
 async def test_an_edited_question_is_answered_in_the_same_rich_message(tmp_path: pathlib.Path, chat: int) -> None:
     async with telegram_server(has_rich=True) as server, running(server, tmp_path, 0.05, TABLE) as bot:
         ask(server, chat)

@@ -20,7 +20,11 @@ def assert_nearest(found: list[tuple[str, float]], query: NDArray[np.float32], t
     assert [score for _, score in found] == pytest.approx(cosines[: len(found)], abs=2e-3)
 
 
-@pytest.mark.parametrize("mine", [0, 1, 39], ids=["none of them mine", "one of them mine", "all but one mine"])
+@pytest.mark.parametrize(
+    "mine",
+    [pytest.param(0, marks=pytest.mark.soak), 1, 39],
+    ids=["none of them mine", "one of them mine", "all but one mine"],
+)
 async def test_what_is_closed_takes_no_place_in_a_search(stores: Stores, mine: int) -> None:
     """The entries of 40 sets of readers, each nearer to some question than all that is open."""
     texts = [f"open {n}" for n in range(12)]

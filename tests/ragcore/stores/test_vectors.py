@@ -158,7 +158,9 @@ async def test_a_deleted_collection_is_damage_and_is_refilled(stores: Stores) ->
     assert {hit.chunk_id for hit in hits} > set(ids)
 
 
-@pytest.mark.parametrize("file", ["data_level0.bin", "index_metadata.pickle", "*"])
+@pytest.mark.parametrize(
+    "file", ["data_level0.bin", *(pytest.param(one, marks=pytest.mark.soak) for one in ("index_metadata.pickle", "*"))]
+)
 async def test_damaged_files_are_found_and_mended(tmp_path: pathlib.Path, file: str) -> None:
     """As a killed process leaves them; a cut data file makes Chroma's native part crash the process that searches."""
     database = await Database.open(tmp_path / "x.sqlite")
