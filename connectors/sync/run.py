@@ -7,7 +7,7 @@ document that failed is told by its id until it succeeds or is gone at the sourc
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -92,8 +92,9 @@ async def sync(
     """
     run = _Run(library=library, job=job, full=full, dry_run=dry_run, retry=retry, confirm=confirm, sleep=sleep)
     try:
-        async for progress in run.steps():
-            yield progress
+        async with aclosing(run.steps()) as steps:
+            async for progress in steps:
+                yield progress
     except CitebotError as error:
         run.error, run.fault = str(error), kind_of(error)
         run.retry_after = error.retry_after if isinstance(error, SourceRateLimited) else 0.0
@@ -124,6 +125,8 @@ class _Run:
     _is_told: bool = False
     """Whether it is known how the source stood: what isn't must not be written over, its cursor above all."""
     _tally: Tally = field(init=False)
+    _shown: set[str] | None = None
+    """The documents that the listing shows, None: the source lists none."""
     _stored_failures: dict[str, Failure] = field(default_factory=dict)
     _reached: float = 0.0
 
@@ -132,7 +135,7 @@ class _Run:
         self._state = SourceState(name=self.job.source)
         self._tally = Tally(source=self.job.source)
 
-    async def steps(self) -> AsyncIterator[SyncProgress]:
+    async def steps(self) -> AsyncGenerator[SyncProgress, None]:
         """Do the run; what it came to is read from the fields."""
         source, registry = self.job.source, self.library.registry
         pipeline = pipeline_of(self.job.options, tokenizer=offline_tokenizer().name)
@@ -157,17 +160,29 @@ class _Run:
         cursor = None if is_afresh else self._state.cursor
         await self._save(last_run_at=self._now, cursor=cursor, basis=basis)
         yield self._progress()
-        async for progress in self._stored(self._feed.changed(cursor, known), pipeline):
-            yield progress
+        async with aclosing(self._streams(cursor, known, due, listing)) as streams:
+            async for documents in streams:
+                async with aclosing(self._stored(documents, pipeline)) as progress:
+                    async for told in progress:
+                        yield told
+        await self._prune()
+
+    async def _streams(
+        self,
+        cursor: str | None,
+        known: Mapping[str, str],
+        due: Sequence[Failure],
+        listing: AsyncIterator[str | base.Failure] | None,
+    ) -> AsyncGenerator[Stream, None]:
+        """Yield what is to be stored: what changed, what failed and is due again, what the listing shows besides."""
+        yield self._feed.changed(cursor, known)
         left = [failure.document_id for failure in due if failure.document_id not in self._feed.touched]
         if left:
-            async for progress in self._stored(self._feed.fetched(left), pipeline):
-                yield progress
-        listed = None if listing is None else await self._listed(listing)
-        if lacking := await self._lacking(listed or set()):
-            async for progress in self._stored(self._feed.fetched(lacking), pipeline):
-                yield progress
-        await self._prune(listed)
+            yield self._feed.fetched(left)
+        if listing is not None:
+            self._shown = await self._listed(listing)
+            if lacking := await self._lacking(self._shown):
+                yield self._feed.fetched(lacking)
 
     async def finish(self) -> SyncReport:
         """Keep how the run ended, and return the report."""
@@ -204,7 +219,7 @@ class _Run:
         credential = self.job.credential
         return credential if self.fault is Fault.AUTH or self._state.refused == credential else ""
 
-    async def _stored(self, documents: Stream, pipeline: str) -> AsyncIterator[SyncProgress]:
+    async def _stored(self, documents: Stream, pipeline: str) -> AsyncGenerator[SyncProgress, None]:
         """Store what the connector yields; what is told has been committed."""
         if self.dry_run:
             events = self._foreseen(documents, pipeline)
@@ -248,10 +263,10 @@ class _Run:
         live = frozenset(await self.library.registry.document_ids(self.job.source)) if missing else frozenset()
         return sorted(missing - live)
 
-    async def _prune(self, shown: set[str] | None) -> None:
-        """Delete what a listing no longer shows, and what was emptied, if the guard lets it pass."""
+    async def _prune(self) -> None:
+        """Delete what the listing no longer shows, and what was emptied, if the guard lets it pass."""
         live = frozenset(await self.library.registry.document_ids(self.job.source))
-        listed = set(live) if shown is None else shown
+        listed = live if self._shown is None else self._shown
         covers = tuple(failure.covers for failure in self._feed.failed.values() if failure.covers)
         missing = {
             identity
@@ -265,8 +280,8 @@ class _Run:
             failed = self._tally.unreadable[identity]
             self._tally.unreadable[identity] = replace(failed, reason=f"{failed.reason}: its last version was deleted")
         await self._save(doubted=verdict.doubted, doubted_since=verdict.since)
-        if shown is not None:
-            await self._forget_failures_but(listed, covers)
+        if self._shown is not None:
+            await self._forget_failures_but(self._shown, covers)
 
     async def _listed(self, listing: AsyncIterator[str | base.Failure]) -> set[str]:
         listed: set[str] = set()

@@ -231,6 +231,27 @@ async def test_a_listing_that_raises_before_it_begins_is_told_in_the_report_too(
     assert (await SourceStates(library.database).get("s")).faults == 1
 
 
+async def test_a_run_that_is_left_has_let_go_of_its_source_by_then(library):
+    class Watched(MemoryConnector):
+        is_open = False
+
+        async def changes(self, cursor, known):
+            self.is_open = True
+            try:
+                async for change in super().changes(cursor, known):
+                    yield change
+            finally:
+                self.is_open = False
+
+    connector = Watched(thirty(), Origin(source="s", folder=Path()), 3)
+    job = SyncJob(source="s", type="t", knowledge_base="kb", connector=connector)
+    events = sync(library, job)
+    while not connector.is_open:
+        await anext(events)
+    await events.aclose()
+    assert not connector.is_open, "whoever runs it next must find nobody at it"
+
+
 async def test_an_embedder_out_of_reach_ends_the_run_and_blames_no_document(tmp_path):
     class Unreachable(HashEmbedder):
         async def embed(self, texts):
