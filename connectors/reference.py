@@ -30,10 +30,10 @@ be read or is gone; `citebot run` tries it again after an hour, then after twice
 last good version stays. One that was emptied is named, too, and what stood in it goes as if it had been deleted.
 
 A source that asks to wait is waited for. One that fails is tried again after 5 minutes, then later and later, up to 6
-hours apart. One that refuses its credential pauses, and admins are told once: it goes on when the credential in the
-settings changes, or after a `citebot sync SOURCE` that works (one that `${NAME}` takes from the environment is read
-when `citebot run` starts: restart it, and the source goes on). One without a sign of life for ten minutes is given up
-until its next turn. `citebot sources` tells how each stands; an answer that rests on a source which has missed three of
+hours apart. One that refuses its credential pauses, and admins are told once: it goes on when its settings change, or
+after a `citebot sync SOURCE` that works (a credential that `${NAME}` takes from the environment is read when
+`citebot run` starts: restart it, and the source goes on). One without a sign of life for ten minutes is given up until
+its next turn. `citebot sources` tells how each stands; an answer that rests on a source which has missed three of
 its runs says when that was last read.
 
 A source that is taken out of the settings keeps its documents until `citebot sync --full` runs without naming a source.

@@ -1,16 +1,13 @@
 """What a source remembers from run to run, as the text of a cursor."""
 
-import base64
-import binascii
 import hashlib
-import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-_MOST_BYTES = 50_000_000
+from connectors import cursors
 
 T = TypeVar("T")
 
@@ -27,7 +24,7 @@ class FilesMemory:
 
 def packed(kind: TypeAdapter[T], memory: T) -> str:
     """Return what is remembered as the text of a cursor."""
-    return base64.b85encode(zlib.compress(kind.dump_json(memory), 1)).decode("ascii")
+    return cursors.packed(kind.dump_json(memory))
 
 
 def unpacked(kind: TypeAdapter[T], cursor: str | None) -> T | None:
@@ -35,8 +32,8 @@ def unpacked(kind: TypeAdapter[T], cursor: str | None) -> T | None:
     if not cursor:
         return None
     try:
-        return kind.validate_json(zlib.decompressobj().decompress(base64.b85decode(cursor), _MOST_BYTES))
-    except (ValidationError, ValueError, zlib.error, binascii.Error):
+        return kind.validate_json(cursors.unpacked(cursor))
+    except (ValidationError, ValueError):
         return None
 
 

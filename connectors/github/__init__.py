@@ -2,8 +2,8 @@
 
 from connectors.base import SourceType
 from connectors.github.connector import GithubConnector
-from connectors.github.options import GithubOptions, credential
+from connectors.github.options import GithubOptions
 
-GITHUB = SourceType(options=GithubOptions, create=GithubConnector, credential=credential)
+GITHUB = SourceType(options=GithubOptions, create=GithubConnector)
 
 __all__ = ["GITHUB", "GithubConnector", "GithubOptions"]

@@ -34,7 +34,7 @@ class GithubConnector:
     async def changes(self, cursor: str | None, known: Mapping[str, str]) -> AsyncIterator[Change]:
         """Yield what is new or has changed; a repository that can't be read holds up none of the others."""
         self._listed, listed = None, list[str | Failure]()
-        memory = Memory.from_cursor(cursor, self.options.fingerprint())
+        memory = Memory.from_cursor(cursor, self.options.basis())
         memory.repositories = {name: memory.of(name) for name in self.options.repositories}
         async with client_of(self.options) as client:
             api = Api(self.options, client)

@@ -1,6 +1,5 @@
 """The settings of the source type ``github``."""
 
-import hashlib
 import re
 from typing import Literal
 from urllib.parse import urlsplit
@@ -8,8 +7,9 @@ from urllib.parse import urlsplit
 from pydantic import Field, SecretStr, field_validator, model_validator
 
 from connectors.base import Options
+from connectors.cursors import basis_of
 from connectors.forge.settings import checked_readers
-from connectors.patterns import checked
+from connectors.patterns import Patterns
 
 Kind = Literal["files", "issues", "pulls", "discussions"]
 
@@ -51,11 +51,11 @@ class GithubOptions(Options):
         default=None, description="a token that may read, such as `${GITHUB_TOKEN}`; not needed for public repositories"
     )
     branch: str = Field(default="", description="the branch whose files are read; default: each repository's own")
-    include: tuple[str, ...] = Field(
+    include: Patterns = Field(
         default=(),
         description='glob patterns of the files to take, such as `["docs/**"]`; default: all but pictures and media',
     )
-    exclude: tuple[str, ...] = Field(default=(), description="glob patterns of files and folders to leave out")
+    exclude: Patterns = Field(default=(), description="glob patterns of files and folders to leave out")
     hidden: bool = Field(
         default=False, description="whether files and folders whose name begins with a dot are taken too"
     )
@@ -80,11 +80,6 @@ class GithubOptions(Options):
         if len({name.lower() for name in names}) < len(names):
             raise ValueError("a repository is named twice")
         return names
-
-    @field_validator("include", "exclude")
-    @classmethod
-    def _are_patterns(cls, patterns: tuple[str, ...]) -> tuple[str, ...]:
-        return checked(patterns)
 
     @field_validator("readers")
     @classmethod
@@ -119,9 +114,9 @@ class GithubOptions(Options):
         """The address for GraphQL: ``/graphql``, on a GitHub Enterprise Server ``/api/graphql``."""
         return f"{self.url.removesuffix('/v3')}/graphql"
 
-    def fingerprint(self) -> str:
+    def basis(self) -> str:
         """Return what changes when other documents would come of the same repositories."""
-        told = (
+        return basis_of(
             self.kinds,
             self.branch,
             self.include,
@@ -131,10 +126,3 @@ class GithubOptions(Options):
             self.readers,
             self.url,
         )
-        return hashlib.sha256(repr(told).encode("utf-8", "replace")).hexdigest()[:16]
-
-
-def credential(options: GithubOptions) -> str:
-    """Return a fingerprint of the credential and of what it is asked for."""
-    told = (options.bearer, options.url, sorted(options.repositories), sorted(options.kinds))
-    return hashlib.sha256(repr(told).encode("utf-8", "replace")).hexdigest()

@@ -2,8 +2,8 @@
 
 from connectors.base import SourceType
 from connectors.gitlab.connector import GitlabConnector
-from connectors.gitlab.options import GitlabOptions, credential
+from connectors.gitlab.options import GitlabOptions
 
-GITLAB = SourceType(options=GitlabOptions, create=GitlabConnector, credential=credential)
+GITLAB = SourceType(options=GitlabOptions, create=GitlabConnector)
 
 __all__ = ["GITLAB", "GitlabConnector", "GitlabOptions"]

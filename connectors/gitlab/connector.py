@@ -49,7 +49,7 @@ class GitlabConnector:
     async def changes(self, cursor: str | None, known: Mapping[str, str]) -> AsyncIterator[Change]:
         """Yield what is new or has changed; what can't be read of a project holds up nothing else."""
         self._listed, listed = None, list[str | Failure]()
-        memory = self._memory = Memory.from_cursor(cursor, self.options.fingerprint())
+        memory = self._memory = Memory.from_cursor(cursor, self.options.basis())
         async with client_of(self.options) as client:
             api = Api(self.options, client)
             projects = await projects_of(api, earlier=memory.projects)

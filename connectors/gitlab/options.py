@@ -1,6 +1,5 @@
 """The settings of the source type ``gitlab``."""
 
-import hashlib
 import re
 from typing import Literal
 from urllib.parse import urlsplit
@@ -8,8 +7,9 @@ from urllib.parse import urlsplit
 from pydantic import Field, SecretStr, field_validator, model_validator
 
 from connectors.base import Options
+from connectors.cursors import basis_of
 from connectors.forge.settings import checked_readers
-from connectors.patterns import checked
+from connectors.patterns import Patterns
 
 Kind = Literal["files", "issues", "merge_requests", "wiki"]
 
@@ -52,7 +52,7 @@ class GitlabOptions(Options):
     groups: tuple[str, ...] = Field(
         default=(), description="groups, by path, whose projects are read, with those of their subgroups"
     )
-    exclude_projects: tuple[str, ...] = Field(
+    exclude_projects: Patterns = Field(
         default=(), description='glob patterns of projects of the groups to leave out, such as `["acme/old/**"]`'
     )
     archived: bool = Field(default=False, description="whether archived projects of the groups are read, too")
@@ -66,11 +66,11 @@ class GitlabOptions(Options):
         description="a personal, project or group access token with the scope `read_api`, such as `${GITLAB_TOKEN}`",
     )
     branch: str = Field(default="", description="the branch whose files are read; default: each project's own")
-    include: tuple[str, ...] = Field(
+    include: Patterns = Field(
         default=(),
         description='glob patterns of the files to take, such as `["docs/**"]`; default: all but pictures and media',
     )
-    exclude: tuple[str, ...] = Field(default=(), description="glob patterns of files and folders to leave out")
+    exclude: Patterns = Field(default=(), description="glob patterns of files and folders to leave out")
     hidden: bool = Field(
         default=False, description="whether files and folders whose name begins with a dot are taken too"
     )
@@ -92,11 +92,6 @@ class GitlabOptions(Options):
     @classmethod
     def _are_groups(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         return _paths(names, _GROUP, "group; write `group` or `group/subgroup`, without https://")
-
-    @field_validator("include", "exclude", "exclude_projects")
-    @classmethod
-    def _are_patterns(cls, patterns: tuple[str, ...]) -> tuple[str, ...]:
-        return checked(patterns)
 
     @field_validator("readers")
     @classmethod
@@ -126,9 +121,9 @@ class GitlabOptions(Options):
         """The token, "" when there is none."""
         return self.token.get_secret_value().strip() if self.token else ""
 
-    def fingerprint(self) -> str:
+    def basis(self) -> str:
         """Return what changes when other documents would come of the same projects."""
-        told = (
+        return basis_of(
             self.kinds,
             self.branch,
             self.include,
@@ -139,22 +134,6 @@ class GitlabOptions(Options):
             self.readers,
             self.url,
         )
-        return hashlib.sha256(repr(told).encode("utf-8", "replace")).hexdigest()[:16]
-
-
-def credential(options: GitlabOptions) -> str:
-    """Return a fingerprint of the credential and of what it is asked for; ``readers`` spares it the members."""
-    told = (
-        options.bearer,
-        options.url,
-        sorted(options.projects),
-        sorted(options.groups),
-        sorted(options.kinds),
-        options.exclude_projects,
-        options.readers,
-        options.confidential,
-    )
-    return hashlib.sha256(repr(told).encode("utf-8", "replace")).hexdigest()
 
 
 def _paths(names: tuple[str, ...], form: re.Pattern[str], kind: str) -> tuple[str, ...]:

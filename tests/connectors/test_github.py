@@ -5,8 +5,7 @@ from aiohttp import web
 from pydantic import SecretStr, ValidationError
 
 from connectors.base import Checkpoint, SourceDocument
-from connectors.github import GithubOptions
-from connectors.github.options import credential
+from connectors.github import GITHUB, GithubOptions
 from ragcore.errors import SourceGone
 from tests.connectors.githubs import Runs
 from tests.connectors.helpers import collect, listed
@@ -284,8 +283,8 @@ def test_an_address_is_taken_as_people_write_it(url, rest, graphql):
     assert (options.url, options.graphql) == (rest, graphql)
 
 
-def test_a_new_token_or_repository_ends_a_pause_and_other_settings_do_not():
+def test_whatever_may_mend_a_refusal_ends_a_pause():
     before = GithubOptions(repositories=("octo/docs",), token=SecretStr("a"))
-    assert credential(before) != credential(before.model_copy(update={"token": SecretStr("b")}))
-    assert credential(before) == credential(before.model_copy(update={"include": ("*.md",)}))
+    for change in ({"token": SecretStr("b")}, {"repositories": ("octo/other",)}, {"exclude": ("vendor/**",)}):
+        assert GITHUB.credential(before) != GITHUB.credential(before.model_copy(update=change))
     assert "a'" not in repr(before)
