@@ -16,8 +16,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from connectors.base import Origin, Permalink, SourceDocument
+from connectors.markdown import harmless
 from connectors.slack.ids import day_id, day_of, moment, thread_id
-from connectors.slack.mrkdwn import emoji_in, harmless, markdown, mentions, plain, unescaped
+from connectors.slack.mrkdwn import emoji_in, markdown, mentions, plain, unescaped
 from connectors.slack.places import Place
 
 Json = Mapping[str, Any]

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from ragcore.parsing.markup.markdown_html import TAG
+from connectors.markdown import harmless
 
 _FENCED = re.compile(r"```(.+?)```", re.DOTALL)
 _TOKEN = r"<[^<>\n]+>"
@@ -22,15 +22,6 @@ _EMOJI = re.compile(rf"{_TOKEN}|:([a-z0-9_+'-]+):(?::skin-tone-[2-6]:)?")
 _ENTITY = re.compile(r"&(amp|lt|gt);")
 _CHARACTERS = {"amp": "&", "lt": "<", "gt": ">"}
 _BULLET = re.compile(r"^([ \t]*)[•◦▪][ \t]+", re.MULTILINE)
-_CODE_OR_MORE = re.compile(
-    rf"(?P<code>(?<!`)(`+)(?!`).+?(?<!`)\2(?!`))|(?P<tag><(?=!--)|(?={TAG})<)|\]\(", re.IGNORECASE
-)
-"""What the parser of Markdown takes for code, for a tag, and for the middle of a link."""
-_BLOCK = re.compile(
-    r"^([ \t]*(?:>[ \t]*)*)(?=#{1,6}(?:[ \t]|$)|(?:=+|-+)[ \t]*$)"
-    r"|^([ \t]*(?:[>*+-][ \t]*|\d+[.)][ \t]*)*)(?=`{3}|~{3})",
-    re.MULTILINE,
-)
 _MENTION = re.compile(r"<(?:@([UWB][A-Z0-9]+)|#([CG][A-Z0-9]+)|!subteam\^(S[A-Z0-9]+))(?:\|([^<>\n]*))?>")
 
 
@@ -71,12 +62,6 @@ def plain(text: str, names: Mapping[str, str]) -> str:
 def unescaped(text: str) -> str:
     """Return a text with its entities as characters."""
     return _ENTITY.sub(lambda found: _CHARACTERS[found[1]], text)
-
-
-def harmless(text: str) -> str:
-    """Return plain text as Markdown that shows it as it is; emphasis, quotes, lists and tables stay what they are."""
-    safe = _CODE_OR_MORE.sub(lambda found: found["code"] or ("&lt;" if found["tag"] else "] ("), text)
-    return _BLOCK.sub(lambda found: f"{found[0]}\\", safe)
 
 
 def emoji_in(blocks: Any) -> dict[str, str]:

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from connectors.markdown import harmless
 from connectors.registry import source_type
 from connectors.slack import SlackOptions, touched
 from connectors.slack.ids import day_id, parsed, thread_id
-from connectors.slack.mrkdwn import emoji_in, harmless, markdown, mentions, plain
+from connectors.slack.mrkdwn import emoji_in, markdown, mentions, plain
 from connectors.slack.state import Memory, State
 from ragcore.chunking import ChunkOptions, chunk_sections
 from ragcore.parsing import parse
