@@ -27,6 +27,7 @@ BUILT_IN: Mapping[str, str] = MappingProxyType(
         "github": "connectors.github:GITHUB",
         "gitlab": "connectors.gitlab:GITLAB",
         "imap": "connectors.imap:IMAP",
+        "notion": "connectors.notion:NOTION",
         "rest": "connectors.rest:REST",
         "slack": "connectors.slack:SLACK",
         "sql": "connectors.sql:SQL",

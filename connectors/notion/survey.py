@@ -1,0 +1,223 @@
+"""All that there is: what Notion's search shows, the rows of its databases, and what stands where.
+
+Search isn't promised to be complete, nor to know at once what is new
+(https://developers.notion.com/reference/search-optimizations-and-limitations). So rows are asked for in their data
+sources too, and a page that another one holds is asked for where no list has it.
+"""
+
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from connectors.cursors import since
+from connectors.notion.api import ABSENT, MISSING, Api
+from connectors.notion.entries import Entry, entry_of
+from connectors.notion.ids import id_of
+from connectors.notion.replies import BLOCK, DATA_SOURCE, DATABASE, FOUND, PAGE, DataSource, FoundList, Page, Parent
+from ragcore.errors import SourceGone
+
+_BY_EDIT = {"timestamp": "last_edited_time"}
+_HIGHEST = 100
+"""Steps up that are taken at most from a page to what it stands in."""
+_PATHS = {"page_id": "pages", "block_id": "blocks", "data_source_id": "data_sources", "database_id": "databases"}
+
+
+@dataclass(slots=True)
+class Survey:
+    """What one run has found, in the order that it was found: what was edited last comes first."""
+
+    api: Api
+    entries: dict[str, Entry] = field(default_factory=dict)
+    """By id."""
+    titles: dict[str, str] = field(default_factory=dict)
+    trashed: set[str] = field(default_factory=set)
+    """Ids of what Notion says to be in the trash, or archived."""
+    foreign: set[str] = field(default_factory=set)
+    """Ids of what is there and below none of the pages that are wanted."""
+    databases: set[str] = field(default_factory=set)
+    """Ids of the databases that a data source was seen of."""
+    _parents: dict[str, Parent] = field(default_factory=dict)
+    _below: dict[str, bool] = field(default_factory=dict)
+
+    async def roots(self) -> list[SourceGone]:
+        """Find the pages and databases that the settings name; return what is to be said of those that aren't there."""
+        gone: list[SourceGone] = []
+        for identity in self.api.options.pages:
+            try:
+                await self._root(identity)
+            except SourceGone as error:
+                gone.append(error)
+        return gone
+
+    async def search(self) -> None:
+        """Find what search shows, last edited first; where it shows no more, also from the other end."""
+        if await self._searched("descending"):
+            await self._searched("ascending")
+        for identity in list(self.entries):
+            if not await self._is_wanted(identity):
+                self.foreign.add(identity)
+                del self.entries[identity]
+
+    async def rows(self, source: str, start: datetime | None) -> None:
+        """Find the rows of a data source, all or those edited since a time; nothing when it isn't there any more."""
+        edited = {**_BY_EDIT, "last_edited_time": {"on_or_after": start.isoformat()}} if start else None
+        first = ""
+        while True:
+            begun = {"timestamp": "created_time", "created_time": {"on_or_after": first}} if first else None
+            filters = [one for one in (edited, begun) if one]
+            body: dict[str, Any] = {"sorts": [{"timestamp": "created_time", "direction": "ascending"}]}
+            if filters:
+                body["filter"] = {"and": filters}
+            last, is_cut = "", False
+            try:
+                async for page in self.api.posted(FOUND, f"data_sources/{source}/query", body):
+                    last, is_cut = self._noted(page) or last, page.is_cut
+            except SourceGone:
+                return
+            if not is_cut or last in {"", first}:
+                return
+            first = last  # 10,000 rows are told of one question: the next begins at the last of them
+
+    async def page(self, identity: str, *, passing: Set[int] = ABSENT) -> Entry | None:
+        """Ask for one page; None when it isn't there (by a status of ``passing``), not wanted, or in the trash."""
+        found = await self.api.get(PAGE, f"pages/{identity}", passing=passing)
+        return await self._judged(found) if found else None
+
+    async def data_source(self, identity: str, *, passing: Set[int] = ABSENT) -> Entry | None:
+        """Ask for one data source; None as for a page."""
+        found = await self.api.get(DATA_SOURCE, f"data_sources/{identity}", passing=passing)
+        return await self._judged(found) if found else None
+
+    async def database(self, identity: str) -> list[Entry]:
+        """Ask for the data sources of a database that no list has shown; none when it isn't there."""
+        found = await self.api.get(DATABASE, f"databases/{identity}", passing=MISSING)
+        if found is None or found.in_trash or found.is_archived:
+            return []
+        self._parents[id_of(identity)] = found.parent
+        sources = [id_of(one.id) for one in found.data_sources]
+        new = [await self.data_source(one, passing=MISSING) for one in sources if one not in self.entries]
+        return [entry for entry in new if entry is not None]
+
+    async def title_of(self, identity: str) -> str:
+        """Return the title of a page or data source, "" when the integration may not see it."""
+        if identity not in self.titles:
+            found = await self.api.get(PAGE, f"pages/{identity}", passing=MISSING)
+            self.titles[identity] = found.title if found else ""
+        return self.titles[identity]
+
+    async def _searched(self, direction: str) -> bool:
+        """Walk what search shows; return whether there is more than it showed."""
+        body = {"sort": {"timestamp": "last_edited_time", "direction": direction}}
+        async for page in self.api.posted(FOUND, "search", body):
+            self._noted(page)
+            if page.is_cut:
+                return True
+        return False
+
+    def _noted(self, page: FoundList) -> str:
+        """Take note of what stands on a page of a list; return when the last of it was made."""
+        last = ""
+        for what in page.results:
+            if isinstance(what, Page | DataSource):
+                last = what.created_time.isoformat()
+                self._told(what)
+        return last
+
+    def _told(self, what: Page | DataSource) -> Entry | None:
+        self._place(what)
+        entry = entry_of(what, self.api.date, self.api.options)
+        self.titles[entry.id] = entry.title
+        if what.in_trash or what.is_archived:
+            self.trashed.add(entry.id)
+            self.entries.pop(entry.id, None)
+            return None
+        self.trashed.discard(entry.id)
+        self.entries[entry.id] = entry
+        return entry
+
+    async def _judged(self, what: Page | DataSource) -> Entry | None:
+        entry = self._told(what)
+        if entry is not None and not await self._is_wanted(entry.id):
+            self.foreign.add(entry.id)
+            del self.entries[entry.id]
+            return None
+        return entry
+
+    def _place(self, what: Page | DataSource) -> None:
+        """Take note of what something stands in."""
+        self._parents[id_of(what.id)] = what.parent
+        if isinstance(what, DataSource):
+            self.databases.add(what.parent.id)
+            self._parents.setdefault(what.parent.id, what.database_parent)
+
+    async def _is_wanted(self, identity: str) -> bool:
+        """Tell whether something is one of the pages that the settings name, or below one."""
+        roots = frozenset(self.api.options.pages)
+        if not roots:
+            return True
+        passed: list[str] = []
+        is_below = False
+        for _ in range(_HIGHEST):
+            if identity in roots or self._below.get(identity):
+                is_below = True
+                break
+            if identity in self._below:
+                break
+            passed.append(identity)
+            parent = self._parents.get(identity)
+            if parent is None or parent.kind not in _PATHS or not parent.id:
+                break
+            if parent.database in roots:
+                is_below = True
+                break
+            await self._look_up(parent)
+            identity = parent.id
+        self._below |= dict.fromkeys(passed, is_below)
+        return is_below
+
+    async def _look_up(self, parent: Parent) -> None:
+        """Find what a parent stands in itself, where no list has told it."""
+        if parent.id in self._parents or parent.id in self.api.options.pages:
+            return
+        path = f"{_PATHS[parent.kind]}/{parent.id}"
+        match parent.kind:
+            case "page_id":
+                page = await self.api.get(PAGE, path, passing=MISSING)
+                above = page.parent if page else Parent()
+            case "block_id":
+                block = await self.api.get(BLOCK, path, passing=MISSING)
+                above = block.parent if block else Parent()
+            case "database_id":
+                database = await self.api.get(DATABASE, path, passing=MISSING)
+                above = database.parent if database else Parent()
+            case _:
+                source = await self.api.get(DATA_SOURCE, path, passing=MISSING)
+                above = source.parent if source else Parent()
+                if source is not None:
+                    self._place(source)
+        self._parents[parent.id] = above
+
+    async def _root(self, identity: str) -> None:
+        found = await self.page(identity, passing=MISSING)
+        if found is None and identity not in self.trashed:
+            sources = await self.database(identity)
+            found = sources[0] if sources else await self.data_source(identity, passing=MISSING)
+        if found is None:
+            where = (
+                "is in the trash" if identity in self.trashed else "is not there, or not shared with the integration"
+            )
+            mend = "share it with the integration (on the page: ···, Connections), or take it out of `pages`"
+            raise SourceGone(f"the page or database {identity} {where}", mend=mend)
+
+
+def due(source: str, queried: Mapping[str, str]) -> datetime | None:
+    """Return since when the rows of a data source are to be asked for, None: all."""
+    return since(queried.get(source))
+
+
+def oldest(sources: Iterable[str], queried: Mapping[str, str], most: int) -> list[str]:
+    """Return the data sources to ask in a run: all that never were, and of the others those that waited longest."""
+    never = [source for source in sources if source not in queried]
+    before = sorted((source for source in sources if source in queried), key=lambda source: queried[source])
+    return never + before[:most]

@@ -1,0 +1,170 @@
+"""What Notion refuses: the pace, the credential, missing rights, and answers in another form."""
+
+import json
+
+import pytest
+from aiohttp import web
+
+from connectors.notion.api import client_of
+from connectors.notion.options import NotionOptions
+from ragcore.errors import SourceAuthError, SourceBadReply, SourceError, SourceGone, SourceRateLimited
+from tests.connectors.helpers import collect
+from tests.connectors.notions import Runs, connector
+from tests.servers.notion import NotionServer, block
+
+
+@pytest.fixture
+async def server():
+    async with NotionServer().serving() as server:
+        server.space.page("P", block("toggle", "More", block("paragraph", "text")))
+        yield server
+
+
+def problem(status, code, message="No.", **headers):
+    said = {"object": "error", "status": status, "code": code, "message": message}
+    headers = {name.replace("_", "-"): value for name, value in headers.items()}
+    return web.Response(status=status, text=json.dumps(said), content_type="application/json", headers=headers)
+
+
+@pytest.mark.parametrize(("status", "code"), [(429, "rate_limited"), (529, "service_overload")])
+@pytest.mark.parametrize(("headers", "wait"), [({"Retry_After": "17"}, 17.0), ({}, 60.0)])
+async def test_it_is_waited_as_long_as_notion_says(server, status, code, headers, wait):
+    server.fault = lambda path: problem(status, code, **headers) if path.endswith("/children") else None
+    with pytest.raises(SourceRateLimited) as limited:
+        await Runs(server)()
+    assert limited.value.retry_after == wait
+
+
+def test_the_pace_is_three_a_second_unless_a_setting_says_otherwise():
+    assert client_of(NotionOptions.model_validate({"token": "t"})).options.interval == pytest.approx(1 / 3)
+    faster = NotionOptions.model_validate({"token": "t", "requests_per_second": 10})
+    assert client_of(faster).options.interval == pytest.approx(0.1)
+
+
+async def test_a_wrong_token_is_told_as_one_and_not_shown(server):
+    server.token = "ntn_other"
+    with pytest.raises(SourceAuthError, match=r"refused the token \(401\); check that `token`") as refused:
+        await Runs(server)()
+    assert "ntn_t1" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("part", "mend"), [("search", "capability to read content"), ("comments", "capability to read comments")]
+)
+async def test_a_missing_capability_is_named(server, part, mend):
+    server.lacking.add(part)
+    with pytest.raises(SourceAuthError, match=mend):
+        await Runs(server, comments=True)()
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (lambda: web.json_response({"object": "list"}), SourceBadReply),
+        (lambda: web.json_response([1]), SourceBadReply),
+        (lambda: web.Response(text="<html>Log in</html>", content_type="text/html"), SourceBadReply),
+        (lambda: web.Response(status=302, headers={"Location": "https://x.example/"}), SourceBadReply),
+        (lambda: problem(400, "validation_error", "body failed validation"), SourceBadReply),
+        (lambda: problem(409, "conflict_error"), SourceError),
+        (lambda: web.Response(status=502), SourceError),
+    ],
+)
+async def test_a_search_of_another_form_is_a_typed_fault(server, answer, kind):
+    server.fault = lambda path: answer() if path == "search" else None
+    with pytest.raises(SourceError) as fault:
+        await Runs(server)()
+    assert type(fault.value) is kind
+    assert fault.value.mend
+
+
+async def test_a_page_of_another_form_is_named_and_hides_no_other(server):
+    bad = server.space.page("Bad")
+    server.garbled.add(bad)
+    runs = Runs(server)
+    assert await runs() == {"P"}
+    assert [failure.mend for failure in runs.failures.values()] == ["check `url`"]
+    assert runs.failures.keys() == {f"s:pages/{bad}"}
+    assert f"s:pages/{bad}" in runs.ids, "it is there"
+
+
+async def test_when_every_page_fails_it_is_notion_that_does_if_it_says_so_itself(server):
+    for number in range(8):
+        server.space.page(f"P{number}")
+    server.fault = lambda path: web.Response(status=500) if path.endswith("/children") else None
+    runs = Runs(server)
+    assert await runs() == set()
+    assert len(runs.failures) == 9
+    server.fault = lambda path: web.Response(status=500) if path.endswith(("/children", "/me")) else None
+    with pytest.raises(SourceError):
+        await Runs(server)()
+
+
+async def test_a_block_that_is_not_there_hides_no_other(server):
+    inner = next(iter(server.space.pages))
+    lost = server.space.blocks[inner][0]["id"]
+    server.fault = lambda path: problem(404, "object_not_found") if path == f"blocks/{lost}/children" else None
+    runs = Runs(server)
+    await runs()
+    assert runs.text("P") == "# P\n\n**More**\n"
+
+
+async def test_blocks_that_are_missing_though_the_page_is_there_are_a_failure(server):
+    page = next(iter(server.space.pages))
+    server.fault = lambda path: problem(404, "object_not_found") if path == f"blocks/{page}/children" else None
+    runs = Runs(server)
+    assert await runs() == set()
+    assert runs.failures.keys() == {f"s:pages/{page}"}
+
+
+async def test_a_refused_question_deletes_nothing_when_documents_are_fetched(server):
+    page = next(iter(server.space.pages))
+    server.fault = lambda path: problem(400, "missing_version", "Notion-Version is not known")
+    documents, failures, gone, _ = await collect(connector(server).fetch([f"s:pages/{page}"]))
+    assert (documents, gone) == ({}, set())
+    assert "Notion-Version is not known" in failures[f"s:pages/{page}"].reason
+
+
+async def test_a_page_with_too_many_blocks_is_named(server, monkeypatch):
+    monkeypatch.setattr("connectors.notion.blocks._MOST", 3)
+    page = server.space.page("Long", *(block("paragraph", f"{number}") for number in range(4)))
+    runs = Runs(server)
+    assert await runs() == {"P"}
+    assert runs.failures[f"s:pages/{page}"].mend == "divide the page"
+
+
+async def test_a_list_that_begins_anew_ends(server):
+    told = {"object": "list", "results": [], "has_more": True, "next_cursor": "again"}
+    server.fault = lambda path: web.json_response(told) if path == "search" else None
+    assert await Runs(server)() == set()
+    assert len(server.asked) == 2
+
+
+async def test_the_token_goes_to_no_other_host(server):
+    seen = []
+
+    async def elsewhere(request):
+        seen.append(request.headers.get("Authorization"))
+        return web.json_response({})
+
+    other = web.Application()
+    other.router.add_get("/{path:.*}", elsewhere)
+    runner = web.AppRunner(other)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        target = f"http://127.0.0.1:{runner.addresses[0][1]}/x"
+        server.fault = lambda path: web.Response(status=302, headers={"Location": target}) if "pages" in path else None
+        with pytest.raises(SourceError):
+            async for _ in connector(server, pages=(next(iter(server.space.pages)),)).changes(None, {}):
+                pass
+        assert seen == [None]
+    finally:
+        await runner.cleanup()
+
+
+async def test_a_run_that_is_refused_lists_nothing(server):
+    page = next(iter(server.space.pages))
+    server.lost.add(page)
+    with pytest.raises(SourceGone):
+        async for _ in connector(server, pages=(page,)).list_ids():
+            pass
