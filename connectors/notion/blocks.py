@@ -13,6 +13,8 @@ _CLOSED = frozenset({"child_page", "child_database", "link_to_page", "unsupporte
 """Blocks whose contents are documents of their own, or that Notion doesn't tell."""
 _DEEPEST = 40
 _MOST = 50_000
+_MOST_ASKED = 1_500
+"""Requests for one page: at Notion's pace more of them take longer than a source may be silent."""
 _PARTS = (("summary_block_id", "Summary"), ("notes_block_id", "Notes"), ("transcript_block_id", "Transcript"))
 
 
@@ -24,6 +26,7 @@ class Tree:
     pages: list[str] = field(default_factory=list)
     databases: list[str] = field(default_factory=list)
     _count: int = 0
+    _asked: int = 0
 
     async def read(self, page: str) -> list[Node]:
         """Return all blocks; SourceGone when the page isn't there, SourceBadReply when there are too many."""
@@ -36,8 +39,12 @@ class Tree:
         async for page in self.api.pages(BLOCKS, f"blocks/{parent}/children", passing=passing):
             found += [block for block in page.results if not block.in_trash]
             self._count += len(page.results)
+            self._asked += 1
             if self._count > _MOST:
                 raise SourceBadReply(f"it has more than {_MOST:,} blocks", mend="divide the page")
+            if self._asked > _MOST_ASKED:
+                told = f"it has more than {_MOST_ASKED:,} blocks that others stand in"
+                raise SourceBadReply(told, mend="divide the page")
         return [await self._node(block, (*above, parent)) for block in found]
 
     async def _node(self, block: Block, above: tuple[str, ...]) -> Node:

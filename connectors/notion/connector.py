@@ -10,24 +10,18 @@ from dataclasses import dataclass, field
 
 from connectors.base import Change, Checkpoint, Estimate, Failure, Origin, SourceDocument, Tombstone
 from connectors.forge.mishaps import Mishaps
-from connectors.notion.api import MISSING, Api, client_of
+from connectors.notion.api import Api, client_of
 from connectors.notion.documents import Reader
-from connectors.notion.entries import DATA_SOURCES, PAGES, Entry
-from connectors.notion.ids import id_of
+from connectors.notion.entries import Entry
+from connectors.notion.finder import Finder, asked, inner
 from connectors.notion.names import Names
 from connectors.notion.options import NotionOptions
 from connectors.notion.state import Memory
-from connectors.notion.survey import Survey, due, oldest
+from connectors.notion.survey import Survey
 from ragcore.errors import SourceError
 
 _BATCH = 20
 """Documents between two Checkpoints: at the pace of Notion some ten seconds."""
-_ASKED_SOURCES = 20
-"""Data sources whose edited rows a run asks for, besides those that it sees for the first time."""
-_MANY = 20
-"""Documents that no list has shown: from so many on, whole data sources are asked instead of single rows."""
-_ASKED_ALONE = 300
-"""Documents that a run asks for one by one, as no list has shown them; the next run asks for further ones."""
 
 
 @dataclass(slots=True)
@@ -46,19 +40,21 @@ class NotionConnector:
         before = memory.to_cursor()
         async with client_of(self.options) as client:
             api = Api(self.options, client)
-            survey = Survey(api)
-            refused = await survey.roots()
-            await survey.search()
-            left = await self._found(survey, memory, known)
+            finder = Finder(self.origin, Survey(api), Mishaps(probe=api.greet), known)
+            async for _ in finder.find(memory):
+                yield Estimate(documents=0)  # a sign of life: how many there are is known at the end
+            survey = finder.survey
             for identity in known:
-                if self._id(identity) in survey.trashed:
+                if inner(self.origin, identity) in survey.trashed:
                     yield Tombstone(id=identity)
-            async for change in self._read(api, survey, known):
+            for failure in finder.failures.values():
+                yield failure
+            async for change in self._read(api, finder):
                 yield Checkpoint(cursor=before) if change is None else change
         yield Checkpoint(cursor=memory.to_cursor())
-        if refused:
-            raise refused[0]
-        self._listed = [*(self.origin.document_id(entry.native) for entry in survey.entries.values()), *left]
+        if survey.refused:
+            raise survey.refused[0]
+        self._listed = [*(self.origin.document_id(entry.native) for entry in survey.entries.values()), *finder.left]
 
     async def list_ids(self) -> AsyncIterator[str | Failure]:
         """Yield the id of all that there is: what the run has found, else by lists of its own."""
@@ -67,14 +63,15 @@ class NotionConnector:
                 yield identity
             return
         async with client_of(self.options) as client:
-            survey = Survey(Api(self.options, client))
-            refused = await survey.roots()
-            await survey.search()
-            for source in _sources(survey):
-                await survey.rows(source, None)
-            if refused:
-                raise refused[0]
-            for entry in survey.entries.values():
+            api = Api(self.options, client)
+            finder = Finder(self.origin, Survey(api), Mishaps(probe=api.greet), {})
+            async for _ in finder.find(Memory(basis="")):
+                pass
+            if finder.survey.refused:
+                raise finder.survey.refused[0]
+            for failure in finder.failures.values():
+                yield failure
+            for entry in finder.survey.entries.values():
                 yield self.origin.document_id(entry.native)
 
     async def fetch(self, ids: Sequence[str]) -> AsyncIterator[SourceDocument | Tombstone | Failure]:
@@ -86,96 +83,41 @@ class NotionConnector:
             for identity in dict.fromkeys(ids):
                 found: SourceDocument | Failure | None
                 try:
-                    entry = await self._entry(survey, identity)
+                    entry = await asked(survey, self.origin, identity)
                     found = await reader.read(entry) if entry else None
                     mishaps.passed()
                 except SourceError as error:
                     found = await mishaps.failure(identity, error)
                 yield found or Tombstone(id=identity)
 
-    async def _found(self, survey: Survey, memory: Memory, known: Mapping[str, str]) -> list[str]:
-        """Find what search has not shown; return the known documents that could not all be asked for, and so stay."""
-        sources = _sources(survey)
-        is_much = len(self._missing(survey, known)) > _MANY
-        for source in sources if is_much else oldest(sources, memory.queried, _ASKED_SOURCES):
-            at = survey.api.date.isoformat()
-            await survey.rows(source, None if is_much else due(source, memory.queried))
-            memory.queried[source] = at
-        memory.queried = {source: at for source, at in memory.queried.items() if source in survey.entries}
-        missing = self._missing(survey, known)
-        further = [identity for identity in missing if identity > memory.asked]
-        asked = [*further, *(identity for identity in missing if identity <= memory.asked)][:_ASKED_ALONE]
-        for identity in asked:
-            await self._entry(survey, identity)
-        memory.asked = asked[-1] if len(asked) < len(missing) else ""
-        return sorted(set(missing) - set(asked))
-
-    async def _read(
-        self, api: Api, survey: Survey, known: Mapping[str, str]
-    ) -> AsyncGenerator[SourceDocument | Failure | Estimate | None, None]:
+    async def _read(self, api: Api, finder: Finder) -> AsyncGenerator[SourceDocument | Failure | Estimate | None, None]:
         """Yield what differs from what is known; None after each batch. What is met on the way is read as well."""
-        reader, mishaps = Reader(self.origin, api, survey, Names(api)), Mishaps(probe=api.greet)
-        queue = deque(entry for entry in survey.entries.values() if self._is_due(entry, known))
-        total, asked = len(queue), set[str]()
+        survey, mishaps = finder.survey, finder.mishaps
+        reader = Reader(self.origin, api, survey, Names(api))
+        queue = deque(entry for entry in survey.entries.values() if finder.is_due(entry))
+        total, done = len(queue), 0
         yield Estimate(documents=total)
-        done = 0
         while queue:
             entry = queue.popleft()
             try:
                 document = await reader.read(entry)
+                # Before the page counts as read: what stands on it is met again only when it is.
+                met = [one async for one in finder.met(reader.pages, reader.databases)]
                 mishaps.passed()
-                if document is not None:
-                    yield document
             except SourceError as error:
                 yield await mishaps.failure(self.origin.document_id(entry.native), error, entry.version)
-            new = [one for one in await _met(reader, survey, asked) if self._is_due(one, known)]
-            queue += new
-            total += len(new)
+                document, met = None, []
+            if document is not None:
+                yield document
+            for one in met:
+                if isinstance(one, Entry):
+                    queue.append(one)
+                    total += 1
+                else:
+                    yield one
+            reader.pages.clear()
+            reader.databases.clear()
             done += 1
             if done % _BATCH == 0:
                 yield Estimate(documents=total)
                 yield None
-
-    async def _entry(self, survey: Survey, identity: str) -> Entry | None:
-        """Ask for one document; None when it isn't there, not wanted, or in the trash."""
-        kind, _, inner = self.origin.native_id(identity).partition("/")
-        if id_of(inner) != inner or not inner:
-            return None
-        if kind == PAGES:
-            return await survey.page(inner)
-        return await survey.data_source(inner) if kind == DATA_SOURCES else None
-
-    def _is_due(self, entry: Entry, known: Mapping[str, str]) -> bool:
-        return not entry.is_settled or known.get(self.origin.document_id(entry.native)) != entry.version
-
-    def _missing(self, survey: Survey, known: Mapping[str, str]) -> list[str]:
-        """Return the known documents that nothing has been heard of, in order."""
-        heard = survey.entries.keys() | survey.trashed | survey.foreign
-        return sorted(identity for identity in known if self._id(identity) not in heard)
-
-    def _id(self, identity: str) -> str:
-        return self.origin.native_id(identity).partition("/")[2]
-
-
-def _sources(survey: Survey) -> list[str]:
-    return [entry.id for entry in survey.entries.values() if entry.kind == DATA_SOURCES]
-
-
-async def _met(reader: Reader, survey: Survey, asked: set[str]) -> list[Entry]:
-    """Return what stands on the pages that were read, and no list has shown; each is asked for once."""
-    found: list[Entry] = []
-    for page in reader.pages:
-        if page not in survey.entries and page not in asked:
-            asked.add(page)
-            entry = await survey.page(page, passing=MISSING)
-            found += [entry] if entry else []
-    for database in reader.databases:
-        if database not in asked and database not in survey.databases:
-            asked.add(database)
-            for entry in await survey.database(database):
-                known = set(survey.entries)
-                await survey.rows(entry.id, None)
-                found += [entry, *(survey.entries[row] for row in survey.entries.keys() - known)]
-    reader.pages.clear()
-    reader.databases.clear()
-    return found

@@ -5,7 +5,7 @@ Search isn't promised to be complete, nor to know at once what is new
 sources too, and a page that another one holds is asked for where no list has it.
 """
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import AsyncGenerator, Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -37,29 +37,39 @@ class Survey:
     """Ids of what is there and below none of the pages that are wanted."""
     databases: set[str] = field(default_factory=set)
     """Ids of the databases that a data source was seen of."""
+    refused: list[SourceGone] = field(default_factory=list)
     _parents: dict[str, Parent] = field(default_factory=dict)
     _below: dict[str, bool] = field(default_factory=dict)
 
-    async def roots(self) -> list[SourceGone]:
-        """Find the pages and databases that the settings name; return what is to be said of those that aren't there."""
-        gone: list[SourceGone] = []
+    async def roots(self) -> None:
+        """Find the pages and databases that the settings name; ``refused`` is what is to be said of those not there."""
         for identity in self.api.options.pages:
             try:
                 await self._root(identity)
             except SourceGone as error:
-                gone.append(error)
-        return gone
+                self.refused.append(error)
 
-    async def search(self) -> None:
-        """Find what search shows, last edited first; where it shows no more, also from the other end."""
-        if await self._searched("descending"):
-            await self._searched("ascending")
+    async def search(self) -> AsyncGenerator[None, None]:
+        """Find what search shows, last edited first; where it shows no more, also from the other end.
+
+        Yields after each page, as every list does here: it may take minutes, and tells so that it goes on.
+        """
+        for direction in ("descending", "ascending"):
+            body = {"sort": {"timestamp": "last_edited_time", "direction": direction}}
+            is_cut = False
+            async for page in self.api.posted(FOUND, "search", body):
+                self._noted(page)
+                is_cut = page.is_cut
+                yield
+            if not is_cut:
+                break
         for identity in list(self.entries):
             if not await self._is_wanted(identity):
                 self.foreign.add(identity)
                 del self.entries[identity]
+                yield
 
-    async def rows(self, source: str, start: datetime | None) -> None:
+    async def rows(self, source: str, start: datetime | None) -> AsyncGenerator[None, None]:
         """Find the rows of a data source, all or those edited since a time; nothing when it isn't there any more."""
         edited = {**_BY_EDIT, "last_edited_time": {"on_or_after": start.isoformat()}} if start else None
         first = ""
@@ -73,6 +83,7 @@ class Survey:
             try:
                 async for page in self.api.posted(FOUND, f"data_sources/{source}/query", body):
                     last, is_cut = self._noted(page) or last, page.is_cut
+                    yield
             except SourceGone:
                 return
             if not is_cut or last in {"", first}:
@@ -105,15 +116,6 @@ class Survey:
             found = await self.api.get(PAGE, f"pages/{identity}", passing=MISSING)
             self.titles[identity] = found.title if found else ""
         return self.titles[identity]
-
-    async def _searched(self, direction: str) -> bool:
-        """Walk what search shows; return whether there is more than it showed."""
-        body = {"sort": {"timestamp": "last_edited_time", "direction": direction}}
-        async for page in self.api.posted(FOUND, "search", body):
-            self._noted(page)
-            if page.is_cut:
-                return True
-        return False
 
     def _noted(self, page: FoundList) -> str:
         """Take note of what stands on a page of a list; return when the last of it was made."""

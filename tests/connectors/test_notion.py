@@ -206,7 +206,7 @@ async def test_a_page_that_search_does_not_show_is_found_on_the_one_it_stands_on
 
 
 async def test_more_than_can_be_asked_for_alone_is_kept_until_it_was(server, monkeypatch):
-    monkeypatch.setattr("connectors.notion.connector._ASKED_ALONE", 3)
+    monkeypatch.setattr("connectors.notion.finder._ASKED_ALONE", 3)
     pages = [server.space.page(f"P{number}") for number in range(10)]
     runs = Runs(server)
     await runs()

@@ -124,12 +124,77 @@ async def test_a_refused_question_deletes_nothing_when_documents_are_fetched(ser
     assert "Notion-Version is not known" in failures[f"s:pages/{page}"].reason
 
 
-async def test_a_page_with_too_many_blocks_is_named(server, monkeypatch):
-    monkeypatch.setattr("connectors.notion.blocks._MOST", 3)
-    page = server.space.page("Long", *(block("paragraph", f"{number}") for number in range(4)))
+@pytest.mark.parametrize("limit", ["_MOST", "_MOST_ASKED"])
+async def test_a_page_with_too_many_blocks_is_named(server, monkeypatch, limit):
+    monkeypatch.setattr(f"connectors.notion.blocks.{limit}", 3)
+    inner = [block("toggle", f"{number}", block("paragraph", "text")) for number in range(2)]
+    page = server.space.page("Long", *inner, block("toggle", "more", block("toggle", "still", block("paragraph", "x"))))
     runs = Runs(server)
     assert await runs() == {"P"}
     assert runs.failures[f"s:pages/{page}"].mend == "divide the page"
+
+
+async def test_a_data_source_that_can_not_be_asked_is_named_and_hides_no_other(server):
+    space = server.space
+    bad, good = space.database("Bad"), space.database("Good")
+    rows = [space.row(source, f"Row of {source}") for source in (bad, good)]
+    server.hidden.add(rows[0])
+    server.fault = lambda path: web.Response(status=500) if path == f"data_sources/{bad}/query" else None
+    runs = Runs(server)
+    assert await runs() == {"P", "Good", f"Row of {good}"}
+    assert runs.failures.keys() == {f"s:data_sources/{bad}"}
+    server.fault = None
+    assert await runs() == {"Bad", f"Row of {bad}"}
+    assert not runs.failures
+
+
+async def test_what_no_list_shows_and_can_not_be_asked_for_stays(server):
+    space = server.space
+    page = space.page("Q")
+    runs = Runs(server)
+    await runs()
+    server.hidden.add(page)
+    server.fault = lambda path: web.Response(status=500) if path == f"pages/{page}" else None
+    await runs()
+    assert f"s:pages/{page}" in runs.ids
+    assert not runs.gone
+
+
+async def test_a_page_that_another_one_holds_and_that_can_not_be_asked_for_is_named(server):
+    space = server.space
+    lost = space.page("Lost")
+    server.hidden.add(lost)
+    space.page("Outer", block("child_page", None, title="Lost") | {"id": lost})
+    server.fault = lambda path: web.Response(status=500) if path == f"pages/{lost}" else None
+    runs = Runs(server)
+    assert await runs() == {"P", "Outer"}
+    assert runs.failures.keys() == {f"s:pages/{lost}"}
+
+
+@pytest.mark.parametrize("part", ["databases/", "/query"])
+async def test_a_page_whose_database_can_not_be_asked_for_is_named_until_it_can(server, part):
+    space = server.space
+    source = space.database("Inner")
+    server.hidden.update((source, space.row(source, "Row")))
+    database = space.sources[source]["parent"]["database_id"]
+    outer = space.page("Outer", block("child_database", None, title="Inner") | {"id": database})
+    server.fault = lambda path: web.Response(status=500) if part in path else None
+    runs = Runs(server)
+    assert await runs() == {"P"}
+    assert runs.failures.keys() == {f"s:pages/{outer}"}
+    server.fault = None
+    assert await runs() == {"Outer", "Inner", "Row"}
+
+
+async def test_a_database_that_search_does_not_show_is_asked_for_its_rows(server):
+    space = server.space
+    source = space.database("Hidden")
+    space.row(source, "First")
+    runs = Runs(server)
+    await runs()
+    server.hidden.update((source, space.row(source, "Second")))
+    assert await runs() == {"Second"}
+    assert f"s:data_sources/{source}" in runs.ids
 
 
 async def test_a_list_that_begins_anew_ends(server):
