@@ -48,9 +48,9 @@ def reached_under(basis: str, cursor: str | None) -> str | None:
     return reached if reached and told == basis else None
 
 
-def packed(content: bytes) -> str:
-    """Return a long content as a shorter text."""
-    return base64.b85encode(zlib.compress(content, 1)).decode("ascii")
+def packed(content: bytes, *, level: int = 1) -> str:
+    """Return a long content as a shorter text; a higher ``level`` (to 9) takes longer, and less room."""
+    return base64.b85encode(zlib.compress(content, level)).decode("ascii")
 
 
 def unpacked(cursor: str) -> bytes:

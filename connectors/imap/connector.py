@@ -38,7 +38,7 @@ class ImapConnector:
     async def changes(self, cursor: str | None, known: Mapping[str, str]) -> AsyncIterator[Change]:
         """Yield the threads and attachments whose versions aren't the known ones."""
         if self._index is None:
-            self._index = await asyncio.to_thread(Index.of, cursor, self.options.fingerprint())
+            self._index = await asyncio.to_thread(Index.of, cursor, self.options.basis())
         async with linked(self.options) as link:
             async with aclosing(self._look(link, self._index)) as signs:
                 async for sign in signs:
@@ -60,7 +60,7 @@ class ImapConnector:
     async def list_ids(self) -> AsyncIterator[str | Failure]:
         """Yield the id of every document: as the run found them, else by looking through the mailbox."""
         if self._contents is None:
-            self._index = Index(self.options.fingerprint())
+            self._index = Index(self.options.basis())
             async with linked(self.options) as link, aclosing(self._look(link, self._index)) as signs:
                 async for _ in signs:
                     pass
@@ -74,7 +74,7 @@ class ImapConnector:
         """Yield these threads and attachments as they are now."""
         async with linked(self.options) as link:
             if self._contents is None:
-                self._index = Index(self.options.fingerprint())
+                self._index = Index(self.options.basis())
                 async with aclosing(self._look(link, self._index)) as signs:
                     async for _ in signs:
                         pass

@@ -1,13 +1,12 @@
 """Which mails there are, as a run remembers them for the next, and which threads they make up. Pure."""
 
-import base64
 import hashlib
 import json
-import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from connectors.cursors import packed, unpacked
 from connectors.imap.link import Standing
 
 MISSING = "0"
@@ -86,10 +85,10 @@ class Index:
     def of(cls, cursor: str | None, basis: str) -> "Index":
         """Return what a cursor holds; nothing when there is none, or it is another one's. Slow for large mailboxes."""
         try:
-            told = json.loads(zlib.decompress(base64.b85decode(cursor or "")))
+            told = json.loads(unpacked(cursor or ""))
             if told["basis"] == basis:
                 return cls(basis, {name: _folder(name, one) for name, one in told["folders"].items()})
-        except (ValueError, TypeError, KeyError, AttributeError, zlib.error):
+        except (ValueError, TypeError, KeyError, AttributeError):
             pass
         return cls(basis)
 
@@ -97,7 +96,7 @@ class Index:
         """Return it as text. Slow for large mailboxes."""
         told = {"basis": self.basis, "folders": {name: _told(one) for name, one in self.folders.items()}}
         plain = json.dumps(told, separators=(",", ":"), ensure_ascii=False)
-        return base64.b85encode(zlib.compress(plain.encode(), 6)).decode()
+        return packed(plain.encode(), level=6)
 
     def forget(self, mail: Mail) -> None:
         """Take out a mail that is gone; its folder is looked through again by the next run."""

@@ -1,6 +1,5 @@
 """The settings of the source type ``imap``."""
 
-import hashlib
 import importlib.util
 from datetime import UTC, date, datetime, timedelta
 from typing import Literal
@@ -8,7 +7,8 @@ from typing import Literal
 from pydantic import Field, SecretStr, field_validator, model_validator
 
 from connectors.base import Options
-from connectors.patterns import checked
+from connectors.cursors import basis_of
+from connectors.patterns import Patterns
 from connectors.rows import readers_of
 
 PARTICIPANTS = "participants"
@@ -62,13 +62,13 @@ class ImapOptions(Options):
         default="tls", description="how the connection is encrypted; `none` only on this machine"
     )
     port: int | None = Field(default=None, gt=0, lt=65_536, description="default 993, without `tls` 143")
-    folders: tuple[str, ...] = Field(
+    folders: Patterns = Field(
         default=(), description="patterns of the folders to take, `/` between their parts: `Support/**`; default: all"
     )
-    exclude: tuple[str, ...] = Field(default=(), description="patterns of folders to leave out")
+    exclude: Patterns = Field(default=(), description="patterns of folders to leave out")
     days: int = Field(default=0, ge=0, le=36_500, description="how many days back mails are read; 0: all")
     attachments: bool = Field(default=True, description="whether what is attached is read")
-    attachment_names: tuple[str, ...] = Field(
+    attachment_names: Patterns = Field(
         default=(), description="patterns of the names of attachments to take; default: all in a format that is read"
     )
     link: str = Field(
@@ -98,11 +98,6 @@ class ImapOptions(Options):
     def _are_readers(cls, readers: tuple[str, ...]) -> tuple[str, ...]:
         others = readers_of([reader for reader in readers if reader != PARTICIPANTS])
         return (*sorted(others), *({PARTICIPANTS} & set(readers)))
-
-    @field_validator("folders", "exclude", "attachment_names")
-    @classmethod
-    def _are_patterns(cls, patterns: tuple[str, ...]) -> tuple[str, ...]:
-        return checked(patterns)
 
     @field_validator("link")
     @classmethod
@@ -141,14 +136,10 @@ class ImapOptions(Options):
         """Return from which day on mails are read, None: from the first."""
         return (datetime.now(UTC) - timedelta(days=self.days)).date() if self.days else None
 
-    def fingerprint(self) -> str:
+    def basis(self) -> str:
         """Return what changes when others would be taken of a mail: then what was remembered is of no use."""
-        return _brief(_RENDERING, self.attachments, self.attachment_names, self.max_megabytes)
+        return basis_of(_RENDERING, self.attachments, self.attachment_names, self.max_megabytes)
 
     def manner(self) -> str:
         """Return what changes when a document would be written another way, or be read by others."""
-        return _brief(_RENDERING, self.readers, self.link, self.max_megabytes)
-
-
-def _brief(*values: object) -> str:
-    return hashlib.sha256(repr(values).encode("utf-8", "replace")).hexdigest()[:12]
+        return basis_of(_RENDERING, self.readers, self.link, self.max_megabytes)
