@@ -1,5 +1,6 @@
 """Reads mails from the server: of threads their texts, of what is attached its bytes."""
 
+import asyncio
 import re
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -51,7 +52,7 @@ class Letters:
             letters = [replace(one, mail=mail) for one, mail in zip(letters, _left(thread, told), strict=True)]
             if letters:
                 left = Thread(id=thread.id, mails=tuple(letter.mail for letter in letters))
-                yield thread_document(self.origin, self.options, left, letters)
+                yield await asyncio.to_thread(thread_document, self.origin, self.options, left, letters)
             else:
                 yield Tombstone(id=self.origin.document_id(thread.id))
 
@@ -108,16 +109,21 @@ class Letters:
             for part in texts:
                 sections.setdefault(part.section, []).append(mail.uid)
         contents = {section: await self._section(numbers, section) for section, numbers in sections.items()}
-        letters = []
+        left = []
         for mail in mails:
-            if mail.uid not in read or any(mail.uid not in contents[part.section] for part in read[mail.uid][2]):
+            if mail.uid in read and all(mail.uid in contents[part.section] for part in read[mail.uid][2]):
+                left.append(mail)
+            else:
                 self.index.forget(mail)  # gone since it was listed
-                continue
+
+        def letter(mail: Mail) -> Letter:
             head, parts, texts = read[mail.uid]
             text = "\n\n".join(text_of(part, contents[part.section][mail.uid], head, mail) for part in texts)
             names = [part.name for part in parts if part.is_attached and part.name]
-            letters.append(Letter(mail=mail, head=head, text=text, attached=names))
-        return letters
+            return Letter(mail=mail, head=head, text=text, attached=names)
+
+        # A mail written as a page of the web takes long to read.
+        return await asyncio.to_thread(lambda: [letter(mail) for mail in left])
 
     async def _open(self, name: str) -> None:
         """Open a folder, as it was when it was looked through."""

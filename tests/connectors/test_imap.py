@@ -1,13 +1,14 @@
 """What is special to the source type ``imap``: threads, folders, numbers, attachments, and what goes wrong."""
 
 import ssl
+import threading
 
 import pytest
 import trustme
 from pydantic import SecretStr, ValidationError
 
 from connectors.base import Origin
-from connectors.imap import ImapOptions
+from connectors.imap import ImapOptions, letters
 from connectors.registry import credential
 from ragcore.errors import (
     SourceAuthError,
@@ -366,3 +367,19 @@ def test_another_password_is_another_credential(origin):
     told = {"host": "x", "user": USER, "readers": ["*"]}
     one, other = (credential("imap", origin, {**told, "password": value}) for value in ("a", "b"))
     assert one != other
+
+
+async def test_long_mails_hold_up_nobody(server, origin, monkeypatch):
+    threads = set()
+    real = letters.text_of
+
+    def text_of(*told):
+        threads.add(threading.current_thread())
+        return real(*told)
+
+    monkeypatch.setattr(letters, "text_of", text_of)
+    await server.put(mail(html="<p>How do I open the valve?</p>", key="q@x"))
+    documents, _, _, _ = await read(server, origin)
+    assert "How do I open the valve?" in documents["s:q@x"].content.decode()
+    assert threads
+    assert threading.main_thread() not in threads
