@@ -13,10 +13,10 @@ from urllib.parse import urlencode
 from pydantic import SecretStr, TypeAdapter, ValidationError
 from yarl import URL
 
-from connectors.http import HttpClient, HttpOptions, moment, shown
+from connectors.http import HttpClient, HttpOptions, Reply, moment, shown
 from connectors.notion.faults import explained
 from connectors.notion.options import NotionOptions
-from connectors.notion.replies import USER, BlockList, CommentList, FoundList, ItemList, UserList
+from connectors.notion.replies import USER, BlockList, CommentList, FoundList, ItemList
 from ragcore.errors import SourceBadReply
 
 PAGE_SIZE = 100
@@ -31,7 +31,7 @@ MISSING = frozenset({400, 404})
 _LIMIT = 50_000_000  # bytes of one reply
 
 T = TypeVar("T")
-ListT = TypeVar("ListT", FoundList, BlockList, UserList, CommentList, ItemList)
+ListT = TypeVar("ListT", FoundList, BlockList, CommentList, ItemList)
 
 
 @dataclass(slots=True)
@@ -42,12 +42,14 @@ class Api:
     client: HttpClient
     date: datetime = field(init=False, default_factory=lambda: datetime.now(UTC))
     """Notion's own time, as the last reply told it."""
+    status: int = field(init=False, default=0)
+    """That of the last reply."""
 
     async def get(self, kind: TypeAdapter[T], path: str, *, passing: Set[int] = frozenset()) -> T | None:
         """Ask for one thing; None when the status is one of ``passing``. Raises SourceError, one of its kinds."""
         url = self._url(path)
         found = await self.client.json(url, limit=_LIMIT, passing=passing)
-        self._note(found.reply.headers)
+        self._note(found.reply)
         return None if found.reply.status in passing else _checked(kind, found.value, url)
 
     async def pages(
@@ -73,7 +75,7 @@ class Api:
             seen.add(cursor)
             asked = {**body, "page_size": PAGE_SIZE} | ({"start_cursor": cursor} if cursor else {})
             found = await self.client.json(url, method="POST", body=asked, limit=_LIMIT)
-            self._note(found.reply.headers)
+            self._note(found.reply)
             page = _checked(kind, found.value, url)
             yield page
             cursor = page.following
@@ -87,8 +89,9 @@ class Api:
     def _url(self, path: str) -> str:
         return f"{self.options.url}/v1/{path}"
 
-    def _note(self, headers: Mapping[str, str]) -> None:
-        self.date = moment(headers.get("Date", "")) or datetime.now(UTC)
+    def _note(self, reply: Reply) -> None:
+        self.status = reply.status
+        self.date = moment(reply.headers.get("Date", "")) or datetime.now(UTC)
 
 
 def client_of(options: NotionOptions) -> HttpClient:

@@ -24,6 +24,15 @@ _BATCH = 20
 """Documents between two Checkpoints: at the pace of Notion some ten seconds."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """What a run has found, and what it remembers: ``before`` until all is read, ``memory`` after that."""
+
+    finder: Finder
+    before: str
+    memory: Memory
+
+
 @dataclass(slots=True)
 class NotionConnector:
     """Reads what an integration sees."""
@@ -32,17 +41,23 @@ class NotionConnector:
     options: NotionOptions
     _listed: list[str] | None = field(init=False, default=None)
     """What the run has found that there is."""
+    _found: _Found | None = field(init=False, default=None)
+    """Kept for when the run begins again after a fault: to walk all lists anew would take what Notion was short of."""
 
     async def changes(self, cursor: str | None, known: Mapping[str, str]) -> AsyncIterator[Change]:
         """Yield what is new or was edited, last edited first, and what is in the trash."""
         self._listed = None
-        memory = Memory.from_cursor(cursor, self.options.fingerprint())
-        before = memory.to_cursor()
         async with client_of(self.options) as client:
             api = Api(self.options, client)
-            finder = Finder(self.origin, Survey(api), Mishaps(probe=api.greet), known)
-            async for _ in finder.find(memory):
-                yield Estimate(documents=0)  # a sign of life: how many there are is known at the end
+            if self._found is None:
+                before = Memory.from_cursor(cursor, self.options.fingerprint()).to_cursor()
+                memory = Memory.from_cursor(before, self.options.fingerprint())
+                finder = Finder(self.origin, Survey(api), Mishaps(probe=api.greet), known)
+                async for _ in finder.find(memory):
+                    yield Estimate(documents=0)  # a sign of life: how many there are is known at the end
+                self._found = _Found(finder=finder, before=before, memory=memory)
+            found = self._found
+            finder = found.finder.again(api, known)
             survey = finder.survey
             for identity in known:
                 if inner(self.origin, identity) in survey.trashed:
@@ -50,8 +65,8 @@ class NotionConnector:
             for failure in finder.failures.values():
                 yield failure
             async for change in self._read(api, finder):
-                yield Checkpoint(cursor=before) if change is None else change
-        yield Checkpoint(cursor=memory.to_cursor())
+                yield Checkpoint(cursor=found.before) if change is None else change
+        yield Checkpoint(cursor=found.memory.to_cursor())
         if survey.refused:
             raise survey.refused[0]
         self._listed = [*(self.origin.document_id(entry.native) for entry in survey.entries.values()), *finder.left]

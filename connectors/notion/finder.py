@@ -1,12 +1,12 @@
 """What a run does to find all that there is: search, data sources, and what no list has shown one by one."""
 
 from collections.abc import AsyncGenerator, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from connectors.base import Failure, Origin
 from connectors.forge.mishaps import Mishaps
-from connectors.notion.api import MISSING
+from connectors.notion.api import MISSING, Api
 from connectors.notion.entries import DATA_SOURCES, PAGES, Entry
 from connectors.notion.ids import id_of
 from connectors.notion.state import Memory
@@ -34,6 +34,11 @@ class Finder:
     failures: dict[str, Failure] = field(default_factory=dict)
     """Data sources whose rows can't be told, by the id of their document."""
     _asked: set[str] = field(default_factory=set)
+
+    def again(self, api: Api, known: Mapping[str, str]) -> "Finder":
+        """Return what was found, to go on from with another client and what is known by now."""
+        survey = replace(self.survey, api=api)
+        return replace(self, survey=survey, mishaps=Mishaps(probe=api.greet), known=known)
 
     async def find(self, memory: Memory) -> AsyncGenerator[None, None]:
         """Find what there is, and note in ``memory`` what was asked; yields after each step."""

@@ -204,13 +204,6 @@ class BlockList(_List):
     results: list[Block]
 
 
-class UserList(_List):
-    """A page of the workspace's members."""
-
-    object: Literal["list"]
-    results: list[User]
-
-
 class _DisplayName(Reply):
     resolved_name: str | None = None
 
@@ -246,6 +239,5 @@ DATABASE = TypeAdapter(Database)
 BLOCK = TypeAdapter(Block)
 BLOCKS = TypeAdapter(BlockList)
 USER = TypeAdapter(User)
-USERS = TypeAdapter(UserList)
 COMMENTS = TypeAdapter(CommentList)
 ITEMS = TypeAdapter(ItemList)

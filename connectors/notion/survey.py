@@ -20,6 +20,7 @@ from ragcore.errors import SourceGone
 _BY_EDIT = {"timestamp": "last_edited_time"}
 _HIGHEST = 100
 """Steps up that are taken at most from a page to what it stands in."""
+_MOST_TITLES = 300
 _PATHS = {"page_id": "pages", "block_id": "blocks", "data_source_id": "data_sources", "database_id": "databases"}
 
 
@@ -38,6 +39,7 @@ class Survey:
     databases: set[str] = field(default_factory=set)
     """Ids of the databases that a data source was seen of."""
     refused: list[SourceGone] = field(default_factory=list)
+    _asked_titles: int = 0
     _parents: dict[str, Parent] = field(default_factory=dict)
     _below: dict[str, bool] = field(default_factory=dict)
 
@@ -111,11 +113,15 @@ class Survey:
         return [entry for entry in new if entry is not None]
 
     async def title_of(self, identity: str) -> str:
-        """Return the title of a page or data source, "" when the integration may not see it."""
-        if identity not in self.titles:
+        """Return the title of a page or data source, "" when the integration may not see it.
+
+        What no list has shown is asked for, up to a limit: rows may refer to thousands that aren't shared.
+        """
+        if identity not in self.titles and self._asked_titles < _MOST_TITLES:
+            self._asked_titles += 1
             found = await self.api.get(PAGE, f"pages/{identity}", passing=MISSING)
             self.titles[identity] = found.title if found else ""
-        return self.titles[identity]
+        return self.titles.get(identity, "")
 
     def _noted(self, page: FoundList) -> str:
         """Take note of what stands on a page of a list; return when the last of it was made."""

@@ -3,20 +3,24 @@
 from datetime import timedelta
 
 import pytest
+from aiohttp import web
 from pydantic import ValidationError
 
-from connectors.base import Tombstone
+from connectors.base import SourceDocument, Tombstone
 from connectors.notion.options import NotionOptions
-from ragcore.errors import SourceGone
-from tests.connectors.helpers import collect
+from ragcore.errors import SourceGone, SourceRateLimited
+from ragcore.links import deep_link
+from tests.connectors.helpers import collect, listed, run
 from tests.connectors.notions import Runs, connector
+from tests.fakes.embedding import HashEmbedder
+from tests.fakes.libraries import opened
 from tests.servers.notion import NotionServer, block, spans
 from tests.servers.notion.world import ANN, BEN
 
 
 async def exhaust(changes, told):
     async for change in changes:
-        told.append(getattr(change, "title", ""))
+        told.append(change)
 
 
 @pytest.fixture
@@ -55,7 +59,7 @@ async def test_an_unchanged_workspace_costs_its_lists_alone(server):
     assert runs.asked == ["search"] * 3 + [f"data_sources/{next(iter(server.space.sources))}/query"]
     server.space.write(next(iter(server.space.pages)), block("paragraph", "other"))
     assert await runs() == {"P0"}
-    assert len(runs.asked) == 6, "the lists, the names of people, and one page"
+    assert len(runs.asked) == 6, "the lists, the name of who wrote it, and one page"
 
 
 async def test_a_row_tells_its_properties(server):
@@ -150,6 +154,60 @@ async def test_an_edit_within_the_same_minute_is_seen(server):
     clock.now += timedelta(minutes=2)
     assert await runs() == {"P"}, "once more, now that the minute is over"
     assert await runs() == set()
+
+
+async def test_an_edit_while_a_page_is_read_is_seen_by_the_next_run(server):
+    page = server.space.page("P", block("toggle", "first", block("paragraph", "old")))
+    inner = server.space.blocks[page][0]["id"]
+
+    def edit(path):
+        if path == f"blocks/{inner}/children":
+            server.fault = None
+            server.space.write(page, block("paragraph", "new"))
+
+    server.fault = edit
+    runs = Runs(server)
+    assert await runs() == {"P"}
+    assert await runs() == {"P"}
+    assert runs.text("P") == "# P\n\nnew\n"
+    assert await runs() == set()
+
+
+async def test_a_passage_is_cited_by_the_block_that_it_stands_in(server, tmp_path):
+    blocks = [block("heading_1", "Open"), *(block("paragraph", f"Turn valve {number} left.") for number in range(9))]
+    page = server.space.page(
+        "Valves", *blocks, block("table", None, block("table_row", None, cells=[spans("M8"), spans("2 kN")]))
+    )
+    async with opened(tmp_path / "data", HashEmbedder()) as library:
+        assert (await run(library, connector(server))).added == 1
+        chunks = await library.registry.chunks_of([f"s:pages/{page}"])
+    held = server.space.blocks[page]
+    for passage, place in (("Turn valve 4 left.", 5), ("Turn valve 8 left.", 9), ("| M8 | 2 kN |", 10)):
+        chunk = next(chunk for chunk in chunks if passage in chunk.text)
+        url = server.space.pages[page]["url"]
+        assert deep_link(chunk, passage) == f"{url}#{held[place]['id'].replace('-', '')}"
+
+
+async def test_a_run_that_had_to_wait_goes_on_without_walking_the_lists_again(server):
+    for number in range(30):
+        server.space.page(f"P{number}")
+    asked = 0
+
+    def once(path):
+        nonlocal asked
+        asked += path.endswith("/children")
+        return web.Response(status=429, headers={"Retry-After": "1"}) if asked == 12 else None
+
+    server.fault = once
+    source = connector(server)
+    with pytest.raises(SourceRateLimited):
+        await exhaust(source.changes(None, {}), told := [])
+    known = {one.id: one.version for one in told if isinstance(one, SourceDocument)}
+    assert len(known) == 11
+    documents, _, _, _ = await collect(source.changes(None, known))
+    assert len(documents) == 19
+    assert server.paths().count("search") == 1
+    assert len((await listed(source))[0]) == 30
 
 
 async def test_rows_that_search_never_shows_are_read_and_kept(server):
@@ -275,7 +333,7 @@ async def test_a_named_page_that_is_not_shared_is_told_and_hides_no_other(server
     changes = connector(server, pages=(lost, page)).changes(None, {})
     with pytest.raises(SourceGone, match="not shared with the integration; share it"):
         await exhaust(changes, told := [])
-    assert "P" in told
+    assert [one.title for one in told if isinstance(one, SourceDocument)] == ["P"]
     server.lost.clear()
     assert await runs() == {"P", "L"}
     server.space.trash(lost)
@@ -310,7 +368,7 @@ async def test_an_integration_that_may_not_know_people_names_none(server):
     runs = Runs(server)
     await runs()
     assert runs.document("P").author == ""
-    assert runs.asked.count("users") == 1
+    assert sum(path.startswith("users/") for path in runs.asked) == 1
 
 
 async def test_ids_that_are_none_are_gone_without_a_question(server):

@@ -128,8 +128,6 @@ class NotionServer:
                 return self._page(self._children(identity), query)
             case ["users", "me"]:
                 return {"object": "user", "id": "bot", "type": "bot", "name": "Citebot", "avatar_url": None, "bot": {}}
-            case ["users"]:
-                return self._page(list(space.users.values()), query)
             case ["users", identity]:
                 return self._there(space.users, identity, "user")
             case ["comments"]:
