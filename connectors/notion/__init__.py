@@ -2,8 +2,8 @@
 
 from connectors.base import SourceType
 from connectors.notion.connector import NotionConnector
-from connectors.notion.options import NotionOptions, credential
+from connectors.notion.options import NotionOptions
 
-NOTION = SourceType(options=NotionOptions, create=NotionConnector, credential=credential)
+NOTION = SourceType(options=NotionOptions, create=NotionConnector)
 
 __all__ = ["NOTION", "NotionConnector", "NotionOptions"]

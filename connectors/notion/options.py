@@ -1,11 +1,11 @@
 """The settings of the source type ``notion``."""
 
-import hashlib
 from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, field_validator
 
 from connectors.base import Options
+from connectors.cursors import basis_of
 from connectors.forge.settings import checked_readers
 from connectors.notion.ids import id_in
 
@@ -84,11 +84,4 @@ class NotionOptions(Options):
 
     def fingerprint(self) -> str:
         """Return what changes when other documents would come of the same workspace."""
-        told = (self.token.get_secret_value(), self.pages, self.url)
-        return hashlib.sha256(repr(told).encode("utf-8", "replace")).hexdigest()[:16]
-
-
-def credential(options: NotionOptions) -> str:
-    """Return a fingerprint of the credential and of what it is asked for."""
-    told = (options.token.get_secret_value(), options.url, sorted(options.pages), options.comments)
-    return hashlib.sha256(repr(told).encode("utf-8", "replace")).hexdigest()
+        return basis_of(self.token.get_secret_value(), self.pages, self.url)
