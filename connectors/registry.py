@@ -21,12 +21,14 @@ ENTRY_POINTS = "citebot.connectors"
 
 BUILT_IN: Mapping[str, str] = MappingProxyType(
     {
+        "confluence": "connectors.confluence:CONFLUENCE",
         "discord": "connectors.discord:DISCORD",
         "feed": "connectors.feed:FEED",
         "files": "connectors.files:FILES",
         "github": "connectors.github:GITHUB",
         "gitlab": "connectors.gitlab:GITLAB",
         "imap": "connectors.imap:IMAP",
+        "jira": "connectors.jira:JIRA",
         "notion": "connectors.notion:NOTION",
         "rest": "connectors.rest:REST",
         "slack": "connectors.slack:SLACK",

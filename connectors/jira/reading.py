@@ -1,0 +1,106 @@
+"""Reads issues and attachments."""
+
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from connectors.base import Failure, Origin, SourceDocument, Tombstone
+from connectors.forge.mishaps import Mishaps
+from connectors.jira.documents import Writer, file_id, file_version, issue_id, issue_version, readers_of
+from connectors.jira.replies import Attachment, Issue
+from connectors.jira.search import Search
+from connectors.patterns import Selection
+from ragcore.errors import SourceBadReply, SourceError
+
+_GONE = frozenset({404})
+
+
+@dataclass(slots=True)
+class Reader:
+    """Reads one site."""
+
+    origin: Origin
+    search: Search
+    mishaps: Mishaps = field(init=False)
+    _writer: Writer = field(init=False)
+    _selection: Selection = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Make what it reads with."""
+        options = self.search.options
+        self.mishaps = Mishaps(probe=self.search.check)
+        self._writer = Writer(origin=self.origin, search=self.search)
+        self._selection = Selection.of(options.include, options.exclude, hidden=True)
+
+    async def due(
+        self, issue: Issue, known: Mapping[str, str]
+    ) -> AsyncGenerator[SourceDocument | Failure | Tombstone, None]:
+        """Yield of an issue and its attachments what isn't known so."""
+        options = self.search.options
+        identity = self.origin.document_id(issue_id(issue))
+        if not readers_of(options, issue)[0]:
+            files = self.origin.document_id(f"attachment/{issue.id}/")
+            for one in known:  # it had no such level before
+                if one == identity or one.startswith(files):
+                    yield Tombstone(id=one)
+            return
+        if known.get(identity) != issue_version(options, issue):
+            yield await self._issue(issue)
+        for file in self._files(issue):
+            if known.get(self.origin.document_id(file_id(issue, file))) != file_version(options, issue, file):
+                yield await self._file(issue, file)
+
+    def identities(self, issue: Issue) -> Iterator[str]:
+        """Yield the ids of an issue and its attachments, none when it isn't read."""
+        if readers_of(self.search.options, issue)[0]:
+            yield self.origin.document_id(issue_id(issue))
+            for file in self._files(issue):
+                yield self.origin.document_id(file_id(issue, file))
+
+    async def fetched(self, identity: str) -> SourceDocument | Failure | Tombstone:
+        """Return a document as it is now."""
+        kind, *natives = self.origin.native_id(identity).split("/")
+        gone = Tombstone(id=identity)
+        are_numbers = all(native.isascii() and native.isdigit() for native in natives)
+        if (kind, len(natives)) not in {("issue", 1), ("attachment", 2)} or not are_numbers:
+            return gone
+        try:
+            issue = await self.search.one(natives[0])
+        except SourceError as error:
+            return await self.mishaps.failure(identity, error)
+        if issue is None or not readers_of(self.search.options, issue)[0]:
+            return gone
+        if kind == "issue":
+            return await self._issue(issue)
+        file = next((one for one in self._files(issue) if one.id == natives[1]), None)
+        return gone if file is None else await self._file(issue, file)
+
+    async def _issue(self, issue: Issue) -> SourceDocument | Failure | Tombstone:
+        identity = self.origin.document_id(issue_id(issue))
+        try:
+            comments = await self.search.comments(issue)
+        except SourceError as error:
+            return await self.mishaps.failure(identity, error, issue_version(self.search.options, issue))
+        self.mishaps.passed()
+        return self._writer.issue(issue, comments, readers=readers_of(self.search.options, issue)[1])
+
+    async def _file(self, issue: Issue, file: Attachment) -> SourceDocument | Failure | Tombstone:
+        options, identity = self.search.options, self.origin.document_id(file_id(issue, file))
+        try:
+            if file.size > options.limit:
+                raise SourceBadReply(
+                    f"{file.filename} has {file.size / 1e6:,.0f} MB, more than {options.limit / 1e6:,.0f}",
+                    mend="raise `max_megabytes`, or name it in `exclude`",
+                )
+            url = self.search.download(file.id, file.content)
+            reply = await self.search.api.client.get(url, limit=options.limit, passing=_GONE)
+        except SourceError as error:
+            return await self.mishaps.failure(identity, error, file_version(options, issue, file))
+        if reply.status in _GONE:
+            return Tombstone(id=identity)
+        self.mishaps.passed()
+        return self._writer.file(issue, file, reply.content, readers=readers_of(options, issue)[1])
+
+    def _files(self, issue: Issue) -> list[Attachment]:
+        if not self.search.options.attachments:
+            return []
+        return [one for one in issue.fields.attachment or () if self._selection.takes(one.filename)]
