@@ -72,7 +72,7 @@ class Access:
         now = now or datetime.now(UTC)
         found = set[str]()
         for member in await self._listed(project):
-            is_over = member.expires_at is not None and member.expires_at <= now.date()
+            is_over = bool(member.expires_at) and str(member.expires_at)[:10] <= now.date().isoformat()
             if member.access_level >= least and member.state == "active" and not is_over:
                 email = member.email or await self._asked(member.id, now)
                 if _EMAIL.fullmatch(email):

@@ -22,7 +22,7 @@ from connectors.gitlab.scope import Scope, opened
 from connectors.gitlab.state import Memory, ProjectMemory
 from connectors.gitlab.threads import Threads
 from connectors.gitlab.wiki import Wiki
-from ragcore.errors import SourceError
+from ragcore.errors import SourceAuthError, SourceError, SourceGone
 
 Reader = Files | Threads | Wiki
 
@@ -48,43 +48,21 @@ class GitlabConnector:
 
     async def changes(self, cursor: str | None, known: Mapping[str, str]) -> AsyncIterator[Change]:
         """Yield what is new or has changed; what can't be read of a project holds up nothing else."""
-        self._listed, listed = None, list[str | Failure]()
+        self._listed = None
         memory = self._memory = Memory.from_cursor(cursor, self.options.basis())
         async with client_of(self.options) as client:
             api = Api(self.options, client)
             projects = await projects_of(api, earlier=memory.projects)
-            access, scopes = self._access(api), dict[str, Scope]()
             if not projects.refused:
                 memory.projects = {name: memory.of(name) for name in projects.told}
-
-            async def steps(turn: tuple[str, str]) -> AsyncGenerator[Step, None]:
-                name, kind = turn
-                held = memory.of(name)
-                if name not in scopes:
-                    scopes[name] = await opened(self.origin, api, name, told=projects.told[name], memory=held)
-                if not access.is_there(scopes[name].about, kind):
-                    return
-                try:
-                    scope = await scopes[name].of(kind, access)
-                except ReadersUnknown as error:
-                    held.renew(kind, "")
-                    for change in _withdrawn(scopes[name].identity(_PLACES[kind]), error, known):
-                        yield change
-                    return
-                held.renew(kind, scope.salt)
-                reader = _reader(kind, scope)
-                async with aclosing(_changes(reader, kind, held, known)) as stream:
-                    async for step in stream:
-                        yield step
-                listed.extend(_all(reader))
-
+            round_ = _Round(origin=self.origin, api=api, projects=projects, memory=memory, known=known)
             turns = [(name, kind) for name in projects.told for kind in self._kinds]
-            async with aclosing(in_turn(turns, steps, memory.to_cursor)) as changes:
+            async with aclosing(in_turn(turns, round_.turn, memory.to_cursor)) as changes:
                 async for change in changes:
                     yield change
         if projects.refused:
             raise projects.refused[0]
-        self._listed = listed
+        self._listed = round_.listed
 
     async def list_ids(self) -> AsyncIterator[str | Failure]:
         """Yield the id of all that there is: what the run has found, else by lists of its own."""
@@ -153,6 +131,57 @@ class GitlabConnector:
     @property
     def _kinds(self) -> list[str]:
         return list(dict.fromkeys(self.options.kinds))
+
+
+@dataclass(slots=True, kw_only=True)
+class _Round:
+    """One run over all projects; ``listed`` is what it finds that there is."""
+
+    origin: Origin
+    api: Api
+    projects: Projects
+    memory: Memory
+    known: Mapping[str, str]
+    listed: list[str | Failure] = field(default_factory=list)
+    _access: Access = field(init=False)
+    _opened: dict[str, Scope | SourceError] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Remember addresses of people where the run does."""
+        self._access = Access(api=self.api, people=self.memory.people)
+
+    async def turn(self, turn: tuple[str, str]) -> AsyncGenerator[Step, None]:
+        """Yield what has changed in one project of one kind; None after each batch."""
+        name, kind = turn
+        memory, project = self.memory.of(name), await self._project(name)
+        if not self._access.is_there(project.about, kind):
+            return
+        try:
+            scope = await project.of(kind, self._access)
+        except ReadersUnknown as error:
+            memory.renew(kind, "")
+            for change in _withdrawn(project.identity(_PLACES[kind]), error, self.known):
+                yield change
+            return
+        memory.renew(kind, scope.salt)
+        reader = _reader(kind, scope)
+        async with aclosing(_changes(reader, kind, memory, self.known)) as stream:
+            async for step in stream:
+                yield step
+        self.listed += _all(reader)
+
+    async def _project(self, name: str) -> Scope:
+        """Return a project; what is wrong with it is asked for once a run."""
+        if name not in self._opened:
+            told, memory = self.projects.told[name], self.memory.of(name)
+            try:
+                self._opened[name] = await opened(self.origin, self.api, name, told=told, memory=memory)
+            except (SourceGone, SourceAuthError) as error:
+                self._opened[name] = error
+        found = self._opened[name]
+        if isinstance(found, SourceError):
+            raise found
+        return found
 
 
 def _reader(kind: str, scope: Scope) -> Reader:

@@ -1,6 +1,6 @@
 """What GitLab answers, as far as it is read, each reply checked once, at this edge (https://docs.gitlab.com/api/rest/)."""
 
-from datetime import date, datetime
+from datetime import datetime
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
@@ -128,12 +128,12 @@ class WikiPage(_Reply):
 
 
 class Member(_Reply):
-    """Who has a role in a project, also by a group; most tokens are told no ``email``."""
+    """Who has a role in a project, also by a group; ``expires_at`` begins with a day, ``email`` is told to few."""
 
     id: int
     state: str = "active"
     access_level: int
-    expires_at: date | None = None
+    expires_at: str | None = None
     email: str | None = None
 
 

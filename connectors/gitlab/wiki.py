@@ -31,7 +31,8 @@ class Wiki:
         begin = self.scope.identity(PLACE)
         held = {identity: version for identity, version in known.items() if identity.startswith(begin)}
         is_held = bool(memory.etag) and digest(held.items()) == memory.digest
-        got = await self.scope.api.get(WIKI_PAGES, self._list, etag=memory.etag if is_held else "")
+        path = f"{self.scope.path}/wikis?with_content=1"
+        got = await self.scope.api.get(WIKI_PAGES, path, etag=memory.etag if is_held else "")
         if got.value is None:
             self.ids = list(held)
             return
@@ -66,10 +67,6 @@ class Wiki:
     async def _asked(self, slug: str) -> WikiPage | None:
         path = f"{self.scope.path}/wikis/{quote(slug, safe='')}"
         return (await self.scope.api.get(WIKI_PAGE, path, passing=frozenset({404}))).value
-
-    @property
-    def _list(self) -> str:
-        return f"{self.scope.path}/wikis?with_content=1"
 
     def _document(self, page: WikiPage) -> SourceDocument:
         scope, told = self.scope, repr((page.title, page.format, page.content))

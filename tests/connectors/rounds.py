@@ -1,6 +1,6 @@
 """What tests of forges use: runs of one source that go on from each other."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from connectors.base import Checkpoint, Connector, Origin, SourceDocument
 from ragcore.links import deep_link
@@ -43,6 +43,17 @@ class Rounds:
         self.held = {identity: one for identity, one in (self.held | self.told).items() if identity in self.ids}
         self.known = {identity: one.version for identity, one in self.held.items()}
         return {self.origin.native_id(identity) for identity in self.told}
+
+    def keep(self) -> None:
+        """Hold what a run told before it broke off."""
+        self.held |= self.told
+        self.known = {identity: one.version for identity, one in self.held.items()}
+
+    async def fetch(self, ids: Sequence[str]) -> None:
+        """Read what is listed and lacks."""
+        documents, _, gone, _ = await collect(self.connect().fetch(ids))
+        self.held = {identity: one for identity, one in (self.held | documents).items() if identity not in gone}
+        self.known = {identity: one.version for identity, one in self.held.items()}
 
     async def failed(self) -> dict[str, object]:
         """Return what a run from the beginning can't read, by native id."""

@@ -132,3 +132,10 @@ def test_a_cursor_of_other_settings_or_another_kind_remembers_nothing():
     assert Memory.from_cursor(memory.to_cursor(), "b") == memory
     assert Memory.from_cursor(memory.to_cursor(), "c").projects == {}
     assert Memory.from_cursor("x", "b").projects == {}
+
+
+async def test_a_project_that_is_gone_is_asked_for_once_a_run(server, tmp_path):
+    runs = Runs(server, tmp_path, projects=("acme/lost",))
+    with pytest.raises(SourceGone):
+        await runs()
+    assert len(server.asked) == 1
