@@ -3,6 +3,8 @@ PYTHON ?= python3
 DEMO := .venv
 TEST := .venv-test
 PIP_INSTALL := install --quiet --disable-pip-version-check --no-input -c constraints.txt
+# pip compiles on one core alone. Some packages bring files for other Pythons, which do not compile and are never used.
+COMPILE := -m compileall -q -q -j 0
 CONFIG := examples/citebot.toml
 SOAK ?= 5
 # What is drawn at random is drawn half as often as when a test is run by hand: the long runs draw more.
@@ -48,19 +50,21 @@ $(DEMO)/.ready: pyproject.toml constraints.txt
 	@echo "1/3  Installing into $(DEMO) (about a minute, 650 MB, once) ..."
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed, this is " + sys.version.split()[0] + ": make demo PYTHON=python3.12")'
 	@$(PYTHON) -m venv $(DEMO)
-	@$(DEMO)/bin/python -m pip $(PIP_INSTALL) -e .
+	@$(DEMO)/bin/python -m pip $(PIP_INSTALL) --no-compile -e .
+	@$(DEMO)/bin/python $(COMPILE) $(DEMO)/lib || true
 	@touch $@
 
 $(TEST)/.ready: pyproject.toml constraints.txt
 	@echo "Installing the test environment into $(TEST) ..."
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed, this is " + sys.version.split()[0] + ": make test PYTHON=python3.12")'
 	@$(PYTHON) -m venv $(TEST)
-	@$(TEST)/bin/python -m pip $(PIP_INSTALL) -e '.[test]'
+	@$(TEST)/bin/python -m pip $(PIP_INSTALL) --no-compile -e '.[test]'
+	@$(TEST)/bin/python $(COMPILE) $(TEST)/lib || true
 	@touch $@
 
 # The tests start some two hundred processes: each would compile the code anew where nobody keeps what is compiled.
 test: $(TEST)/.ready
-	@$(TEST)/bin/python -m compileall -q bots ragcore connectors prompts
+	@$(TEST)/bin/python $(COMPILE) bots ragcore connectors prompts
 	SOAK_FACTOR=$(QUICK) $(TEST)/bin/pytest -n $(WORKERS) --dist worksteal -m "not soak"
 
 lint: $(TEST)/.ready
