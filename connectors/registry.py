@@ -27,6 +27,7 @@ BUILT_IN: Mapping[str, str] = MappingProxyType(
         "files": "connectors.files:FILES",
         "github": "connectors.github:GITHUB",
         "gitlab": "connectors.gitlab:GITLAB",
+        "google_drive": "connectors.google_drive:GOOGLE_DRIVE",
         "imap": "connectors.imap:IMAP",
         "jira": "connectors.jira:JIRA",
         "notion": "connectors.notion:NOTION",
