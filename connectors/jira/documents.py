@@ -27,25 +27,23 @@ def file_id(issue: Issue, file: Attachment) -> str:
 
 def readers_of(options: JiraOptions, issue: Issue) -> tuple[bool, frozenset[str] | None]:
     """Return whether an issue is read, and by whom: None stands for whoever reads the knowledge base."""
-    level = issue.fields.security
-    if level is not None:
-        named = options.security_levels.get(level.name)
+    if issue.level:
+        named = options.security_levels.get(issue.level)
         return named is not None, frozenset(named or ())
     return True, None if options.readers is None else frozenset(options.readers)
 
 
 def issue_version(options: JiraOptions, issue: Issue) -> str:
     """Return what stands for all that an issue's document tells: also for comments that were deleted."""
-    told, level = issue.fields.comment, issue.fields.security
+    told = issue.fields.comment
     comments = sorted((one.id, str(one.updated or one.created)) for one in told.comments) if told else []
-    said = (issue.key, str(issue.fields.updated), told.total if told else 0, comments, level.name if level else "")
+    said = (issue.key, str(issue.fields.updated), told.total if told else 0, comments, issue.level)
     return _digest(options, said)
 
 
 def file_version(options: JiraOptions, issue: Issue, file: Attachment) -> str:
     """Return the same of an attachment, which never changes but for who may read it and where it is shown."""
-    level = issue.fields.security
-    return _digest(options, (file.id, file.filename, file.size, level.name if level else ""))
+    return _digest(options, (file.id, file.filename, file.size, issue.level))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

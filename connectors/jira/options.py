@@ -43,7 +43,7 @@ class JiraOptions(AtlassianOptions):
     security_levels: dict[str, tuple[str, ...]] = Field(
         default_factory=dict,
         description='who reads issues with a security level, by its name: `{"Internal" = ["email:ann@example.org"]}`; '
-        "issues with another one are left out",
+        "those with another one are left out. What a team restricts by itself is `Restricted`",
     )
     fields: tuple[str, ...] = Field(
         default=(), description='ids of further fields to read, such as `["customfield_10016", "environment"]`'

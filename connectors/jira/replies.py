@@ -85,6 +85,7 @@ class Fields(BaseModel):
     versions: list[Named] | None = Field(default=None, alias="fixVersions")
     parent: Parent | None = None
     security: Named | None = None
+    restriction: Any = Field(default=None, alias="issuerestriction")
     comment: Comments | None = None
     attachment: list[Attachment] | None = None
 
@@ -95,6 +96,16 @@ class Issue(BaseModel):
     id: str
     key: str
     fields: Fields = Field(default_factory=Fields)
+    names: dict[str, str] = Field(default_factory=dict)
+
+    @property
+    def level(self) -> str:
+        """The name of its security level, "" when it has none; what a team restricts by itself is ``Restricted``."""
+        if self.fields.security is not None:
+            return self.fields.security.name or "Restricted"
+        told = self.fields.restriction
+        roles = told.get("issuerestrictions") if isinstance(told, dict) else told
+        return "Restricted" if roles else ""
 
 
 class Found(BaseModel):

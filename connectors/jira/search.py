@@ -15,16 +15,20 @@ from zoneinfo import ZoneInfo
 from connectors.atlassian import Api
 from connectors.jira.options import JiraOptions
 from connectors.jira.replies import COMMENTS, FOUND, ISSUE, MYSELF, SERVER, Comment, Found, Issue
-from ragcore.errors import SourceAuthError
+from ragcore.errors import SourceAuthError, SourceError
 
 PER_PAGE = 50
 """Issues of one page with all that is read of them."""
 _PER_LISTING = 1_000
 """The same where next to nothing is asked of each; either edition gives fewer where it will."""
 _MOST_COMMENTS = 100
+_MOST_AGAIN = 3
+"""How often a list is begun anew that shifts while it is read."""
 _GONE = frozenset({404})
 _ASTRAY = timedelta(hours=13)
 """How far the account's clock may be behind UTC, where it isn't told."""
+RESTRICTING = ("security", "issuerestriction")
+"""What says that not everybody who may browse the project sees an issue."""
 _BASIC = (
     "summary",
     "description",
@@ -40,7 +44,7 @@ _BASIC = (
     "components",
     "fixVersions",
     "parent",
-    "security",
+    *RESTRICTING,
 )
 
 
@@ -99,21 +103,31 @@ class Search:
 
     async def listed(self) -> AsyncGenerator[list[Issue], None]:
         """Yield all issues with what decides whether they are read, and their attachments where those are."""
-        fields = ["security", *(["attachment"] if self.options.attachments else [])]
-        place = ""
+        fields = [*RESTRICTING, *(["attachment"] if self.options.attachments else [])]
+        place, last, again = "", "", 0
         while True:
             found = await self._page(f"{self.options.scope} ORDER BY created ASC", fields, _PER_LISTING, place)
+            if last and [one.id for one in found.issues[:1]] != [last]:
+                again += 1
+                if again > _MOST_AGAIN:
+                    raise SourceError("issues were deleted while they were listed", mend="try again later")
+                place, last = "", ""
+                continue
             yield found.issues
             place = self._next(found)
             if not place:
                 return
+            if not self.options.is_cloud and len(found.issues) > 1:
+                # Pages are counted: the next one begins with this one's last, or something before it has gone.
+                place, last = str(int(place) - 1), found.issues[-1].id
 
     async def one(self, native: str) -> Issue | None:
         """Return an issue by its id, None when it is gone or isn't among those that are read."""
-        asked: dict[str, str | int] = {"fields": ",".join(self._fields())}
+        asked: dict[str, str | int] = {"fields": ",".join(self._fields()), "expand": "names"}
         got = await self.api.get(ISSUE, f"{self.prefix}/issue/{native}", asked, passing=_GONE)
         if got.value is None:
             return None
+        self.names |= got.value.names
         found = await self._page(f"id = {native} AND {self.options.scope}", ["security"], 1, "", settled=native)
         return got.value if found.issues else None
 

@@ -14,7 +14,7 @@ from connectors.base import Checkpoint, Origin
 from connectors.jira import JiraOptions
 from connectors.jira.search import Search
 from connectors.jira.state import State
-from ragcore.errors import SourceAuthError, SourceBadReply
+from ragcore.errors import SourceAuthError, SourceBadReply, SourceError
 from tests.connectors.helpers import collect, known_of
 from tests.connectors.jiras import Runs, connector
 from tests.servers.jira import JiraServer
@@ -79,6 +79,8 @@ async def test_further_fields_are_read_where_they_are_named(server, tmp_path):
     assert "## Cause\n\nA cable." in runs.text(f"issue/{issue.id}")
     assert "## Environment\n\nProd, Test / EU" in runs.text(f"issue/{issue.id}")
     assert "unseen" not in runs.text(f"issue/{issue.id}")
+    fetched, _, _, _ = await collect(runs.connect().fetch([f"s:issue/{issue.id}"]))
+    assert fetched[f"s:issue/{issue.id}"].content == runs.told[f"issue/{issue.id}"].content
 
 
 async def test_only_what_was_updated_is_asked_for(server, runs):
@@ -213,6 +215,47 @@ async def test_an_issue_with_a_security_level_is_for_those_whom_the_settings_nam
     assert runs.told[f"attachment/{issue.id}/{file}"].readers == {"email:ann@x.example"}
     assert runs.told[f"issue/{free.id}"].readers == {"slack:T1"}
     assert f"s:issue/{other.id}" not in runs.ids
+
+
+async def test_an_issue_that_a_team_restricts_by_itself_is_left_out(server, tmp_path):
+    roles = {"issuerestrictions": {"projectrole": ["10002"]}, "shouldDisplay": True}
+    issue = server.open("One", more={"issuerestriction": roles})
+    free = server.open("Two", more={"issuerestriction": {"issuerestrictions": {}, "shouldDisplay": True}})
+    runs = Runs(server, tmp_path)
+    assert await runs() == {f"issue/{free.id}"}
+    assert runs.ids == {f"s:issue/{free.id}"}
+    runs = Runs(server, tmp_path, security_levels={"Restricted": ("slack:T1/C1",)})
+    await runs()
+    assert runs.told[f"issue/{issue.id}"].readers == {"slack:T1/C1"}
+
+
+async def test_an_issue_that_is_deleted_while_all_are_listed_hides_no_other(tmp_path):
+    async with JiraServer(is_cloud=False).serving() as server:
+        issues = [server.open(f"I{number}") for number in range(14)]
+
+        def fault(path, body):
+            if body and "created ASC" in body["jql"] and body["startAt"] == 4 and issues[0].id in server.issues:
+                del server.issues[issues[0].id]
+
+        server.fault = fault
+        runs = Runs(server, tmp_path)
+        await runs()
+        assert runs.ids >= {f"s:issue/{issue.id}" for issue in issues[1:]}
+        assert len(server.issues) == 13
+
+
+async def test_a_list_that_never_stands_still_is_told(tmp_path):
+    async with JiraServer(is_cloud=False).serving() as server:
+        for number in range(40):
+            server.open(f"I{number}")
+
+        def fault(path, body):
+            if body and "created ASC" in body["jql"] and body["startAt"]:
+                del server.issues[min(server.issues)]
+
+        server.fault = fault
+        with pytest.raises(SourceError, match="while they were listed"):
+            await Runs(server, tmp_path)()
 
 
 async def test_an_issue_that_gets_a_security_level_goes_at_once(server, tmp_path):

@@ -18,6 +18,7 @@ from aiohttp import web
 from tests.servers.serving import served
 
 LOGIN = "<!doctype html><html><title>Log in</title></html>"
+NAMES = {"customfield_1": "Cause", "environment": "Environment"}
 _UPDATED = re.compile(r' AND updated >= "(\d{4}/\d\d/\d\d \d\d:\d\d)"')
 
 
@@ -177,7 +178,8 @@ class JiraServer:
             told = [self._comment(one) for one in issue.comments[start : start + most]]
             said = {"comments": told, "startAt": start, "maxResults": most, "total": len(issue.comments)}
             return web.json_response(said)
-        return web.json_response(self._told(issue, request.query["fields"].split(",")))
+        names = {"names": NAMES} if request.query.get("expand") == "names" else {}
+        return web.json_response(self._told(issue, request.query["fields"].split(",")) | names)
 
     def _download(self, path: str) -> web.Response:
         if found := re.fullmatch(
@@ -211,7 +213,7 @@ class JiraServer:
         else:
             told |= {"startAt": start, "maxResults": end - start, "total": len(shown) if self.cut else len(found)}
         if "names" in body.get("expand", ()):
-            told["names"] = {"customfield_1": "Cause", "environment": "Environment"}
+            told["names"] = NAMES
         return web.json_response(told)
 
     def _text(self, text: str) -> Any:
