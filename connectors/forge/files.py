@@ -238,7 +238,7 @@ class Files:
         scope.mishaps.passed()
         if len(blob.content) > self.branch.limit:
             return _too_large(identity, version, "more than", self.branch.limit)
-        if len(blob.content) <= _LONGEST_POINTER and blob.content.startswith(_POINTER):
+        if is_pointer(blob.content):
             reason, mend = "it is kept in Git LFS, which is not read", "keep it in Git itself, or exclude it"
             return Failure(id=identity, reason=reason, mend=mend, version=version)
         return scope.known(
@@ -259,6 +259,11 @@ class Files:
 
     def _version(self, entry: Entry) -> str:
         return f"{entry.sha}-{self.branch.scope.salt}"
+
+
+def is_pointer(content: bytes) -> bool:
+    """Tell whether this stands in Git for a file that is kept in Git LFS."""
+    return len(content) <= _LONGEST_POINTER and content.startswith(_POINTER)
 
 
 def _too_large(identity: str, version: str, size: str, limit: int) -> Failure:

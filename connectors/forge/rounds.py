@@ -10,7 +10,6 @@ from ragcore.errors import SourceAuthError, SourceError, SourceGone
 Step = SourceDocument | Tombstone | Failure | Estimate | None
 """What reading a repository yields; None: all before it is complete."""
 
-
 K = TypeVar("K")
 
 
@@ -19,6 +18,8 @@ async def in_turn(
 ) -> AsyncGenerator[Change, None]:
     """Yield the changes of all repositories; raises at the end what kept one of them from being read.
 
+    After one that has told nothing the cursor isn't written: of hundreds that takes longer than to ask them.
+
     Args:
         turns: Which repositories, or parts of them.
         steps: Reads one of them.
@@ -26,9 +27,11 @@ async def in_turn(
     """
     refused, expected = list[SourceError](), 0
     for turn in turns:
+        is_told = False
         try:
             async with aclosing(steps(turn)) as stream:
                 async for step in stream:
+                    is_told = True
                     if isinstance(step, Estimate):
                         expected += step.documents
                         yield Estimate(documents=expected)
@@ -36,6 +39,8 @@ async def in_turn(
                         yield Checkpoint(cursor=cursor()) if step is None else step
         except (SourceGone, SourceAuthError) as error:
             refused.append(error)
-        yield Checkpoint(cursor=cursor())
+        # Either is a sign of life to whoever waits for one.
+        yield Checkpoint(cursor=cursor()) if is_told else Estimate(documents=expected)
+    yield Checkpoint(cursor=cursor())
     if refused:
         raise refused[0]

@@ -16,6 +16,7 @@ FORGE = "GitLab"
 PER_PAGE = 100
 """Entries of one page, the most that GitLab gives."""
 _ROOT = "/api/v4"
+_LARGER = "exclude it, or raise max_megabytes"
 
 T = TypeVar("T")
 
@@ -35,13 +36,16 @@ class Api:
         """Yield every page of a list."""
         return self._rest.pages(kind, path)
 
-    async def raw(self, path: str, *, limit: int) -> Reply:
-        """Return a file; without its content where a header tells that it is larger than ``limit`` bytes."""
+    async def raw(self, path: str, *, limit: int, passing: Set[int] = frozenset()) -> Reply:
+        """Return a file; without its content where a header tells that it is larger than ``limit`` bytes.
+
+        ``passing`` are statuses from 400 on that are no fault.
+        """
 
         def is_small(reply: Reply) -> bool:
             return size_of(reply) <= limit
 
-        return await self.client.get(self._address(path), limit=limit, wanted=is_small)
+        return await self.client.get(self._address(path), limit=limit, wanted=is_small, passing=passing, larger=_LARGER)
 
     @property
     def _rest(self) -> Rest:

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Collection, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
-from connectors.forge.files import MODES, Blob, Entry, Files, Head, LastChange, Moved
+from connectors.forge.files import MODES, Blob, Entry, Files, Head, LastChange, Moved, is_pointer
 from connectors.forge.state import FilesMemory
 from connectors.gitlab.api import FORGE, PER_PAGE, size_of
 from connectors.gitlab.replies import BRANCH, BRANCHES, COMMIT, COMPARISON, TREE, Comparison, TreeEntry
@@ -95,14 +95,19 @@ class GitlabBranch:
         """Do nothing: each file comes with its last commit."""
 
     async def read(self, entry: Entry, head: Head) -> Blob:
-        """Return a file."""
+        """Return a file, also one that is kept in Git LFS, if GitLab has it."""
         place = f"{self.scope.path}/repository/files/{quote(entry.path, safe='')}/raw?ref={head.commit}"
         reply = await self.scope.api.raw(place, limit=self.limit)
+        if is_pointer(reply.content):
+            kept = await self.scope.api.raw(f"{place}&lfs=true", limit=self.limit, passing=frozenset({404}))
+            content = kept.content if kept.status == 200 else reply.content
+        else:
+            content = reply.content
         if size_of(reply) > self.limit:
             reason = f"it has {size_of(reply) / 1e6:,.1f} MB, more than the limit of {self.limit / 1e6:,.1f} MB"
             raise SourceBadReply(reason, mend="exclude it, or raise max_megabytes")
         commit = reply.headers.get("X-Gitlab-Last-Commit-Id", "")
-        return Blob(content=reply.content, changed=await self._commit(commit) if commit else None)
+        return Blob(content=content, changed=await self._commit(commit) if commit else None)
 
     def url(self, entry: Entry, head: Head) -> str:
         """Return where people find a file, at its commit."""

@@ -44,8 +44,8 @@ class GitlabOptions(Options):
     (or for `readers`, where that names who).
 
     Symbolic links are passed by (what they lead to is a file of its own), and so are submodules (name their project as
-    another one). A file that is kept in Git LFS is named and not read. A project that was moved is followed; one that
-    is gone deletes nothing, and is told. Snippets and epics aren't read.
+    another one). A file that is kept in Git LFS is read where GitLab has it, else named. A project that was moved is
+    followed; one that is gone deletes nothing, and is told. Snippets and epics aren't read.
     """
 
     projects: tuple[str, ...] = Field(default=(), description="which ones, by path, such as `acme/handbook`")

@@ -152,6 +152,17 @@ async def test_links_and_submodules_are_passed_by_and_pointers_named(server, pro
     assert all(failure.version and failure.mend for failure in failures.values())
 
 
+async def test_a_file_in_git_lfs_is_read_where_gitlab_has_it(server, project, tmp_path):
+    pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"
+    server.kept[pointer] = b"# The handbook"
+    project.write("handbook.md", pointer)
+    runs = Runs(server, tmp_path, max_megabytes=0.01, **FILES)
+    assert await runs() == {f"{BLOB}handbook.md"}
+    assert runs.text(f"{BLOB}handbook.md") == "# The handbook"
+    server.kept[pointer] = b"x" * 11_000
+    assert "raise max_megabytes" in (await runs.failed())[f"{BLOB}handbook.md"].mend
+
+
 async def test_many_files_in_a_row_that_fail_hold_up_no_others(server, project, tmp_path):
     for number in range(12):
         project.files[f"d{number:02}.md"] = b"text %d" % number

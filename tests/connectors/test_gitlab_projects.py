@@ -139,3 +139,12 @@ async def test_a_project_that_is_gone_is_asked_for_once_a_run(server, tmp_path):
     with pytest.raises(SourceGone):
         await runs()
     assert len(server.asked) == 1
+
+
+async def test_an_unchanged_group_writes_its_cursor_once_and_gives_signs_of_life(server, tmp_path):
+    for number in range(5):
+        a_file(server, f"acme/p{number}")
+    runs = Runs(server, tmp_path, groups=("acme",))
+    await runs()
+    changes = [change async for change in runs.connect().changes(runs.cursor, runs.known)]
+    assert [type(change).__name__ for change in changes] == ["Estimate"] * 20 + ["Checkpoint"]

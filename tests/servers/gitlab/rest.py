@@ -184,6 +184,10 @@ class Rest:
         if commit is None or node is None or node.kind != "blob":
             raise NotFound
         content, last = project.objects.blobs[node.sha], project.objects.last_change(commit, path)
+        if self.request.query.get("lfs") == "true":
+            if content not in self.server.kept:
+                raise NotFound
+            return web.Response(body=self.server.kept[content], content_type="application/octet-stream")
         headers = {"X-Gitlab-Blob-Id": node.sha, "X-Gitlab-Size": str(len(content))}
         headers["X-Gitlab-Last-Commit-Id"] = last.sha if last else ""
         return web.Response(body=content, content_type="text/plain", headers=headers)

@@ -52,6 +52,8 @@ class GitlabServer:
     counted: int = 10_000
     tree_page: int = 100
     most_diffs: int = 1_000
+    kept: dict[bytes, bytes] = field(default_factory=dict)
+    """What Git LFS holds, by pointer."""
     cut: bool = False
     is_html: bool = False
     twice: set[int] = field(default_factory=set)
