@@ -6,7 +6,6 @@ Its names are ``id`` and ``text``, and where they are there ``title``, ``url``, 
 
 import hashlib
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, tzinfo
@@ -17,11 +16,10 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from connectors.base import Failure, Origin, SourceDocument
+from connectors.readers import readers_of
 
 TAKEN = frozenset({"id", "title", "text", "url", "author", "updated_at", "readers"})
 _MEDIA = {"text": "text/plain", "markdown": "text/markdown", "html": "text/html"}
-_READER = re.compile(r"\*|(?:slack|discord|telegram):\S+|email:[^@\s]+@[^@\s]+")
-_ADDRESS = re.compile(r"[^@\s:]+@[^@\s]+")
 
 Row = Mapping[str, Any]
 
@@ -134,27 +132,6 @@ class Reading:
         if isinstance(value, bytes | bytearray | memoryview):
             return bytes(value), media_type
         return plain(value).encode(), media_type
-
-
-def readers_of(value: object) -> frozenset[str]:
-    """Return who may read a row; ValueError for what is no reader: it could shut out, or let in, whom nobody meant."""
-    if isinstance(value, str):
-        try:
-            told = json.loads(value) if value.lstrip().startswith("[") else value.split(",")
-        except ValueError:
-            raise ValueError("its readers are no JSON") from None
-    else:
-        told = value if value is not None else []
-    if not isinstance(told, list | tuple | set | frozenset):
-        raise ValueError("its readers are no list")
-    found = set()
-    for one in told:
-        reader = str(one).strip()
-        reader = f"email:{reader}" if _ADDRESS.fullmatch(reader) else reader
-        if reader and not _READER.fullmatch(reader):
-            raise ValueError(f'"{reader[:60]}" is no reader')
-        found.add(reader.lower() if reader.startswith("email:") else reader)
-    return frozenset(found - {""})
 
 
 def plain(value: object) -> str:

@@ -8,7 +8,7 @@ from pydantic import Field, SecretStr, field_validator, model_validator
 from yarl import URL
 
 from connectors.base import Options
-from connectors.forge.settings import checked_readers
+from connectors.readers import Readers
 
 _CLOUD = (".atlassian.net", ".jira.com", ".atlassian.com")
 _PAGE = re.compile(r"/(?:rest|spaces|display|browse|pages|projects|secure)(?:/.*)?$")
@@ -38,7 +38,7 @@ class AtlassianOptions(Options):
         description='Data Center: how addresses follow from user names, such as `"{username}@example.org"`, where '
         "none is told",
     )
-    readers: tuple[str, ...] | None = Field(
+    readers: Readers = Field(
         default=None,
         description="who may read what isn't restricted, as in a knowledge base; default: whoever reads the knowledge "
         "base",
@@ -82,11 +82,6 @@ class AtlassianOptions(Options):
         if pattern and (pattern.count("{username}") != 1 or set(pattern.replace("{username}", "")) & set("{} ")):
             raise ValueError('must hold {username} once, such as "{username}@example.org"')
         return pattern
-
-    @field_validator("readers")
-    @classmethod
-    def _are_readers(cls, readers: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        return None if readers is None else checked_readers(readers)
 
     @model_validator(mode="after")
     def _says_who(self) -> "AtlassianOptions":

@@ -15,7 +15,7 @@ from connectors.confluence.documents import (
 from connectors.confluence.readers import Access, Readers
 from connectors.confluence.replies import Space
 from connectors.confluence.site import File, Head, Kind, Site
-from connectors.forge.mishaps import Mishaps
+from connectors.mishaps import Mishaps
 from connectors.patterns import Selection
 from ragcore.errors import SourceError
 

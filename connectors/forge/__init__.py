@@ -1,1 +1,1 @@
-"""What sources that are forges (GitHub, GitLab) share: files of a branch, threads, and how faults are borne."""
+"""What sources that are forges (GitHub, GitLab) share: files of a branch, and threads with comments."""

@@ -7,9 +7,9 @@ from itertools import islice
 from typing import Protocol
 
 from connectors.base import Estimate, Failure, Origin, SourceDocument, Tombstone
-from connectors.forge.mishaps import Mishaps
 from connectors.forge.rounds import Step
 from connectors.forge.state import FilesMemory, digest
+from connectors.mishaps import Mishaps
 from ragcore.errors import SourceError
 
 _BATCH = 20

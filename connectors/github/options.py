@@ -8,8 +8,8 @@ from pydantic import Field, SecretStr, field_validator, model_validator
 
 from connectors.base import Options
 from connectors.cursors import basis_of
-from connectors.forge.settings import checked_readers
 from connectors.patterns import Patterns
+from connectors.readers import Readers
 
 Kind = Literal["files", "issues", "pulls", "discussions"]
 
@@ -62,7 +62,7 @@ class GithubOptions(Options):
     max_megabytes: float = Field(
         default=50, gt=0, le=100, description="larger files are reported instead of read; GitHub gives 100 at most"
     )
-    readers: tuple[str, ...] | None = Field(
+    readers: Readers = Field(
         default=None,
         description="who may read these documents, as in a knowledge base; default: whoever reads the knowledge base",
     )
@@ -80,11 +80,6 @@ class GithubOptions(Options):
         if len({name.lower() for name in names}) < len(names):
             raise ValueError("a repository is named twice")
         return names
-
-    @field_validator("readers")
-    @classmethod
-    def _are_readers(cls, readers: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        return None if readers is None else checked_readers(readers)
 
     @field_validator("url")
     @classmethod

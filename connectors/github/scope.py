@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from connectors.base import Origin, SourceDocument
-from connectors.forge.mishaps import Mishaps
 from connectors.github.api import Api
 from connectors.github.options import GithubOptions
 from connectors.github.replies import REPOSITORY, Repository
 from connectors.github.state import RepositoryMemory
+from connectors.mishaps import Mishaps
 from ragcore.errors import SourceBadReply
 
 _TEXT_FORM = "1"

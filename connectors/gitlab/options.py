@@ -8,8 +8,8 @@ from pydantic import Field, SecretStr, field_validator, model_validator
 
 from connectors.base import Options
 from connectors.cursors import basis_of
-from connectors.forge.settings import checked_readers
 from connectors.patterns import Patterns
+from connectors.readers import checked_readers
 
 Kind = Literal["files", "issues", "merge_requests", "wiki"]
 

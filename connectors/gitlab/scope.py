@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from connectors.base import Origin, SourceDocument
-from connectors.forge.mishaps import Mishaps
 from connectors.gitlab.access import Access, Readers
 from connectors.gitlab.api import Api
 from connectors.gitlab.options import GitlabOptions
 from connectors.gitlab.replies import PROJECT, Project
 from connectors.gitlab.state import ProjectMemory
+from connectors.mishaps import Mishaps
 from ragcore.errors import SourceBadReply
 
 _TEXT_FORM = "1"

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from connectors.base import Failure, Origin, SourceDocument, Tombstone
-from connectors.forge.mishaps import Mishaps
 from connectors.google_drive.faults import FileRefused
 from connectors.google_drive.options import GoogleDriveOptions
 from connectors.google_drive.replies import EXPORTS, File
 from connectors.google_drive.service import Google, too_large
 from connectors.google_drive.sharing import NOBODY, Sharing, Sharings
+from connectors.mishaps import Mishaps
 from ragcore.errors import SourceBadReply, SourceError, SourceGone
 
 _FORM = "1"

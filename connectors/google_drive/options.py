@@ -10,8 +10,8 @@ from pydantic import Field, SecretStr, field_validator, model_validator
 
 from connectors.base import Options, all_settings
 from connectors.cursors import basis_of
-from connectors.forge.settings import checked_readers
 from connectors.patterns import Patterns
+from connectors.readers import Readers, checked_readers
 
 GOOGLE = "https://www.googleapis.com"
 TOKENS = "https://oauth2.googleapis.com/token"
@@ -92,7 +92,7 @@ class GoogleDriveOptions(Options):
         default=24, gt=0, description="hours after which all is listed again, whatever Drive tells of changes"
     )
     max_megabytes: float = Field(default=50, gt=0, description="larger files are reported instead of read")
-    readers: tuple[str, ...] | None = Field(
+    readers: Readers = Field(
         default=None, description="who may read these documents, as in a knowledge base; default: as Drive tells"
     )
     readers_of: dict[str, tuple[str, ...]] = Field(
@@ -113,11 +113,6 @@ class GoogleDriveOptions(Options):
         if len(set(found)) < len(found):
             raise ValueError("one is named twice")
         return found
-
-    @field_validator("readers")
-    @classmethod
-    def _are_readers(cls, readers: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        return None if readers is None else checked_readers(readers)
 
     @field_validator("readers_of")
     @classmethod

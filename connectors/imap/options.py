@@ -9,7 +9,7 @@ from pydantic import Field, SecretStr, field_validator, model_validator
 from connectors.base import Options
 from connectors.cursors import basis_of
 from connectors.patterns import Patterns
-from connectors.rows import readers_of
+from connectors.readers import readers_of
 
 PARTICIPANTS = "participants"
 _RENDERING = "1"

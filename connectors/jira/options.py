@@ -6,8 +6,8 @@ import re
 from pydantic import Field, field_validator, model_validator
 
 from connectors.atlassian import AtlassianOptions
-from connectors.forge.settings import checked_readers
 from connectors.patterns import Patterns
+from connectors.readers import checked_readers
 
 _PROJECT = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _ORDER = re.compile(r"\border\s+by\b", re.IGNORECASE)

@@ -4,10 +4,10 @@ from collections.abc import AsyncGenerator, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from connectors.base import Failure, Origin, SourceDocument, Tombstone
-from connectors.forge.mishaps import Mishaps
 from connectors.jira.documents import Writer, file_id, file_version, issue_id, issue_version, readers_of
 from connectors.jira.replies import Attachment, Issue
 from connectors.jira.search import Search
+from connectors.mishaps import Mishaps
 from connectors.patterns import Selection
 from ragcore.errors import SourceBadReply, SourceError
 

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from connectors.base import Change, Checkpoint, Estimate, Failure, Origin, SourceDocument, Tombstone
-from connectors.forge.mishaps import Mishaps
+from connectors.mishaps import Mishaps
 from connectors.notion.api import Api, client_of
 from connectors.notion.documents import Reader
 from connectors.notion.entries import Entry

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from connectors.base import Failure, Origin
-from connectors.forge.mishaps import Mishaps
+from connectors.mishaps import Mishaps
 from connectors.notion.api import MISSING, Api
 from connectors.notion.entries import DATA_SOURCES, PAGES, Entry
 from connectors.notion.ids import id_of

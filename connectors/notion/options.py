@@ -6,8 +6,8 @@ from pydantic import Field, SecretStr, field_validator
 
 from connectors.base import Options
 from connectors.cursors import basis_of
-from connectors.forge.settings import checked_readers
 from connectors.notion.ids import id_in
+from connectors.readers import Readers
 
 NOTION_COM = "https://api.notion.com"
 
@@ -42,7 +42,7 @@ class NotionOptions(Options):
         description="whether the open comments on a page are read with it, for a request more a page; wants the "
         "integration's right to read comments. A new comment alone is no edit: it is seen when the page is read next",
     )
-    readers: tuple[str, ...] | None = Field(
+    readers: Readers = Field(
         default=None,
         description="who may read these documents, as in a knowledge base; default: whoever reads the knowledge base",
     )
@@ -68,11 +68,6 @@ class NotionOptions(Options):
                 raise ValueError(f'"{page}" leads to no page; copy the address of the page (Share, Copy link)')
             found.append(id_in(page))
         return tuple(dict.fromkeys(found))
-
-    @field_validator("readers")
-    @classmethod
-    def _are_readers(cls, readers: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        return None if readers is None else checked_readers(readers)
 
     @field_validator("url")
     @classmethod

@@ -157,7 +157,7 @@ async def test_files_that_fail_in_a_row_hold_up_no_others_while_the_server_answe
     repo.write("z.md", "the last one")
     assert await runs() == {"octo/docs/blob/a.md", "octo/docs/blob/z.md"}
     assert len(await runs.failed()) == 9
-    monkeypatch.setattr("connectors.forge.mishaps._MOST", 8)
+    monkeypatch.setattr("connectors.mishaps._MOST", 8)
     with pytest.raises(SourceError):
         await Runs(server, tmp_path, token=None, **FILES)()
 

@@ -1,4 +1,4 @@
-"""Faults of single documents: a forge fails for some for ever, and for all of them when it is down."""
+"""Faults of single documents: a source fails for some for ever, and for all of them when it is down."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from connectors.base import Failure
 from ragcore.errors import SourceAuthError, SourceBadReply, SourceError, SourceRateLimited, SourceUnreachable
 
 _IN_A_ROW = 5
-"""Documents that may fail one after the other before it is asked whether the forge answers at all."""
+"""Documents that may fail one after the other before it is asked whether the source answers at all."""
 _MOST = 100
 """Documents that may fail one after the other though it does: then what it keeps them in is out of order."""
 
