@@ -75,7 +75,9 @@ types: $(TEST)/.ready
 	$(TEST)/bin/mypy
 
 # With EXAMPLES=fresh each run is a different one: that is how trouble is looked for. .ci/run keeps them fixed.
+# What only they need is installed first; offline its tests are skipped with that reason.
 soak: $(TEST)/.ready
+	@$(TEST)/bin/python -m pip $(PIP_INSTALL) -e '.[test,soak]' || echo "Going on without what only the long runs read with."
 	SOAK_FACTOR=$(SOAK) EXAMPLES=$(EXAMPLES) $(TEST)/bin/pytest -n $(SOAK_WORKERS) --timeout 1200
 
 bench: $(TEST)/.ready

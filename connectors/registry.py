@@ -31,6 +31,7 @@ BUILT_IN: Mapping[str, str] = MappingProxyType(
         "imap": "connectors.imap:IMAP",
         "jira": "connectors.jira:JIRA",
         "notion": "connectors.notion:NOTION",
+        "reader": "connectors.reader:READER",
         "rest": "connectors.rest:REST",
         "slack": "connectors.slack:SLACK",
         "sql": "connectors.sql:SQL",

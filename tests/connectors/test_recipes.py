@@ -14,7 +14,9 @@ _BLOCK = re.compile(r"```toml\n(.*?)```", re.DOTALL)
 _OF_EVERY_SOURCE = {"name", "type", "knowledge_base", "schedule"}
 
 
-@pytest.mark.parametrize("kind", ["confluence", "feed", "gitlab", "google_drive", "imap", "jira", "notion", "rest"])
+@pytest.mark.parametrize(
+    "kind", ["confluence", "feed", "gitlab", "google_drive", "imap", "jira", "notion", "reader", "rest"]
+)
 def test_the_examples_are_taken(kind):
     page = (RECIPES / f"{kind}.md").read_text(encoding="utf-8") + inspect.cleandoc(options_model(kind).__doc__ or "")
     sources = [source for block in _BLOCK.findall(page) for source in tomllib.loads(block)["sources"]]

@@ -1,0 +1,70 @@
+"""The connector of the source type ``reader``: a document is one that the reader gives.
+
+Readers have no notion of changes: each run reads all, and the hash of each document tells whether it is the known one.
+"""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+
+from connectors.base import Change, Checkpoint, Estimate, Failure, Origin, SourceDocument, Tombstone
+from connectors.reader.documents import Documents
+from connectors.reader.options import ReaderOptions
+from connectors.reader.process import told_by
+
+BATCH = 50
+"""Documents between two Checkpoints."""
+
+
+@dataclass(slots=True)
+class ReaderConnector:
+    """Reads what one reader gives."""
+
+    origin: Origin
+    options: ReaderOptions
+    _listed: list[str] | None = field(init=False, default=None)
+    """The ids that the run's reading gave, once it came to its end."""
+
+    async def changes(self, cursor: str | None, known: Mapping[str, str]) -> AsyncIterator[Change]:
+        """Yield every document whose version isn't the known one."""
+        self._listed = None
+        ids, fresh = list[str](), 0
+        async with aclosing(self._read()) as documents:
+            async for found in documents:
+                ids.append(found.id)
+                if known.get(found.id) != found.version:
+                    fresh += 1
+                    yield found
+                elif len(ids) % BATCH == 0:
+                    yield Estimate(documents=fresh)  # a sign of life
+                if len(ids) % BATCH == 0:
+                    yield Checkpoint()
+        self._listed = ids
+        yield Checkpoint()
+
+    async def list_ids(self) -> AsyncIterator[str | Failure]:
+        """Yield the id of every document: those that the run has read, else of a reading of its own."""
+        if self._listed is None:
+            async with aclosing(self._read()) as documents:
+                self._listed = [found.id async for found in documents]
+        for identity in self._listed:
+            yield identity
+
+    async def fetch(self, ids: Sequence[str]) -> AsyncIterator[SourceDocument | Tombstone | Failure]:
+        """Yield these documents as the reader gives them now."""
+        wanted = dict.fromkeys(ids)
+        async with aclosing(self._read()) as documents:
+            async for found in documents:
+                if found.id in wanted:
+                    del wanted[found.id]
+                    yield found
+        for identity in wanted:
+            yield Tombstone(id=identity)
+
+    async def _read(self) -> AsyncGenerator[SourceDocument | Failure, None]:
+        made = Documents(self.origin, self.options)
+        async with aclosing(told_by(self.options, self.origin.folder)) as documents:
+            async for told in documents:
+                found = made.document(told)
+                if found is not None:
+                    yield found
