@@ -2,6 +2,7 @@
 
 import imaplib
 import logging
+import socket
 import ssl
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -67,16 +68,20 @@ class Link:
             raise ConfigError("mail needs imapclient: pip install 'citebot[imap]'") from error
         # At its level DEBUG the library tells whole commands, and a login holds the password.
         logging.getLogger("imapclient").setLevel(logging.WARNING)
-        options, context = self.options, ssl.create_default_context()
-        is_tls = options.security == "tls"
+        options = self.options
+        is_tls, context = options.security == "tls", None
+        if options.security != "none":
+            context = ssl.create_default_context()
         self._client = IMAPClient(
             options.host,
             port=options.number,
             ssl=is_tls,
-            ssl_context=context if is_tls else None,
+            ssl_context=context,
             timeout=SocketTimeout(connect=min(30.0, options.timeout), read=options.timeout),
         )
         self._client.normalise_times = False
+        # The library sends a command in pieces, each of which would wait for the answer to the one before.
+        self._client.socket().setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if options.security == "starttls":
             self._client.starttls(context)
 
