@@ -29,6 +29,11 @@ class Mail:
     size: int
     parts: tuple[tuple[str, int], ...] = ()
 
+    @property
+    def answers(self) -> str:
+        """Return the key of the mail that this one answers, "" for none."""
+        return self.parent or self.root
+
 
 @dataclass(slots=True, kw_only=True)
 class Folder:

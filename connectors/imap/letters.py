@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 
 import lxml.html
@@ -46,7 +46,8 @@ class Letters:
 
     async def threads(self, threads: Sequence[Thread]) -> AsyncGenerator[SourceDocument | Tombstone, None]:
         """Yield the documents of these threads; one whose mails are all gone as a Tombstone."""
-        told = await self._mails([mail for thread in threads for mail in thread.mails])
+        mails = [mail for thread in threads for mail in thread.mails]
+        told = await self._mails(mails, frozenset(mail.key for mail in mails))
         for thread in threads:
             letters = [told[mail.folder, mail.uid] for mail in thread.mails if (mail.folder, mail.uid) in told]
             letters = [replace(one, mail=mail) for one, mail in zip(letters, _left(thread, told), strict=True)]
@@ -81,8 +82,8 @@ class Letters:
             return Tombstone(id=identity)
         return attached_document(self.origin, self.options, one, head, part, _bytes(part, content[one.mail.uid]))
 
-    async def _mails(self, mails: Iterable[Mail]) -> dict[tuple[str, int], Letter]:
-        """Return these mails by folder and number, without those that are gone."""
+    async def _mails(self, mails: Iterable[Mail], here: Set[str]) -> dict[tuple[str, int], Letter]:
+        """Return these mails by folder and number, without those that are gone; ``here`` are the keys of all."""
         folders: dict[str, list[Mail]] = {}
         for mail in mails:
             folders.setdefault(mail.folder, []).append(mail)
@@ -90,11 +91,11 @@ class Letters:
         for name, wanted in folders.items():
             await self._open(name)
             for first in range(0, len(wanted), _TOGETHER):
-                for letter in await self._page(wanted[first : first + _TOGETHER]):
+                for letter in await self._page(wanted[first : first + _TOGETHER], here):
                     found[letter.mail.folder, letter.mail.uid] = letter
         return found
 
-    async def _page(self, mails: Sequence[Mail]) -> list[Letter]:
+    async def _page(self, mails: Sequence[Mail], here: Set[str]) -> list[Letter]:
         """Return these mails of the open folder."""
         told = await fetched(self.link, [mail.uid for mail in mails])
         read: dict[int, tuple[Head, list[Part], list[Part]]] = {}
@@ -118,7 +119,8 @@ class Letters:
 
         def letter(mail: Mail) -> Letter:
             head, parts, texts = read[mail.uid]
-            text = "\n\n".join(text_of(part, contents[part.section][mail.uid], head, mail) for part in texts)
+            is_answer = mail.answers in here and not head.is_forward
+            text = "\n\n".join(text_of(part, contents[part.section][mail.uid], is_answer=is_answer) for part in texts)
             names = [part.name for part in parts if part.is_attached and part.name]
             return Letter(mail=mail, head=head, text=text, attached=names)
 
@@ -155,15 +157,14 @@ def _bytes(part: Part, content: bytes) -> bytes:
     return payload if isinstance(payload, bytes) else content
 
 
-def text_of(part: Part, content: bytes, head: Head, mail: Mail) -> str:
-    """Return the text of a part of a mail; what is no text in any encoding is told as that."""
+def text_of(part: Part, content: bytes, *, is_answer: bool) -> str:
+    """Return the text of a part of a mail; what is no text in any encoding is told as that.
+
+    ``is_answer``: what it answers stands in the same document, so a page of it may go without what it repeats.
+    """
     try:
         text = part_text(part.decoded(content))
-        return (
-            _words_of_page(text, is_answer=bool(mail.root) and not head.is_forward)
-            if part.type == "text/html"
-            else text
-        )
+        return _words_of_page(text, is_answer=is_answer) if part.type == "text/html" else text
     except (ParseError, *MAIL_ERRORS):
         return "(its text can't be read)"
 

@@ -57,7 +57,7 @@ def thread_document(origin: Origin, options: ImapOptions, thread: Thread, letter
         lines.append("")
         if url := link_to(options, letter.head.key):
             links.append(Permalink(line=len(lines) + 1, url=url))
-        lines += _lines_of(letter, is_answer=(letter.mail.parent or letter.mail.root) in here)
+        lines += _lines_of(letter, is_answer=letter.mail.answers in here)
     url = link_to(options, first.head.key)
     if links:
         links.insert(0, Permalink(line=1, url=url))

@@ -241,6 +241,25 @@ async def test_html_is_read_without_what_an_answer_repeats(server, origin):
     assert "left" in text_of(documents["s:q@x"])
 
 
+async def test_a_page_keeps_what_it_repeats_of_a_mail_that_is_not_there(server, origin):
+    answer = "<p>Left.</p><blockquote type='cite'>How do I open it?</blockquote>"
+    await server.put(mail(html=answer, key="a@x", answers="elsewhere@x"))
+    documents, *_ = await read(server, origin)
+    assert "How do I open it?" in text_of(documents["s:elsewhere@x"])
+
+
+async def test_a_connection_that_breaks_off_while_mails_are_read_loses_none(server, origin):
+    for number in range(3):
+        await server.put(mail(f"Text {number}.", key=f"m{number}@x"))
+    server.answer = lambda command: b"" if "BODY.PEEK[1]" in command else None
+    connector = server.connect(origin)
+    with pytest.raises(SourceUnreachable, match="broke off"):
+        await collect(connector.changes(None, {}))
+    server.answer = lambda command: None
+    documents, *_ = await collect(connector.changes(None, {}))
+    assert len(documents) == 3
+
+
 async def test_the_same_id_with_another_date_is_another_mail(server, origin):
     await server.put(mail("First.", key="same@x"))
     await server.put(mail("Second.", key="same@x", at=START + minutes(9)))
@@ -373,9 +392,9 @@ async def test_long_mails_hold_up_nobody(server, origin, monkeypatch):
     threads = set()
     real = letters.text_of
 
-    def text_of(*told):
+    def text_of(*told, **how):
         threads.add(threading.current_thread())
-        return real(*told)
+        return real(*told, **how)
 
     monkeypatch.setattr(letters, "text_of", text_of)
     await server.put(mail(html="<p>How do I open the valve?</p>", key="q@x"))
