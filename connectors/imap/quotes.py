@@ -15,6 +15,10 @@ _WROTE = re.compile(
     r"[^\n]{0,80}$|\d{4}[^\n]{0,80}:\s*$",
     re.IGNORECASE,
 )
+_BEGINS = re.compile(
+    r"\s*(?:(?:on|am|le|el|il|op|em|den|w dniu|в|пн|вт|ср|чт|пт|сб|вс)[\s,.:]|\d{1,4}\D)", re.IGNORECASE
+)
+"""How the line begins that tells whose words follow: with "on" and its like, or a date."""
 _ORIGINAL = re.compile(
     r"^\s*-{2,}\s*(?:original message|original appointment|ursprüngliche nachricht|originalnachricht|message d.origine|"
     r"mensaje original|messaggio originale|oorspronkelijk bericht|mensagem original|исходное сообщение|原始邮件)"
@@ -82,11 +86,22 @@ def _drop_attribution(kept: list[str]) -> None:
     """Take away the lines that tell whose words followed, at most three."""
     while kept and not kept[-1]:
         kept.pop()
+    if not kept or not kept[-1].endswith((":", "：")):
+        return
+    told = 0
     for count in (1, 2, 3):
         said = " ".join(kept[-count:])
-        if len(kept) >= count and said.endswith((":", "：")) and _WROTE.search(said) and len(said) < 300:
-            del kept[-count:]
-            return
+        if len(kept) < count or not kept[-count] or len(said) > 300:
+            break
+        if _WROTE.search(said):
+            told = count
+            if _BEGINS.match(kept[-count]):
+                break
+    # Such a line is broken where it is long; what stands right above the last of its lines is part of it only when it
+    # begins as it does.
+    first = told if told and _BEGINS.match(kept[-told]) else min(told, 1)
+    if first:
+        del kept[-first:]
 
 
 def _original_at(lines: list[str]) -> int:
