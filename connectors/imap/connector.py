@@ -43,10 +43,7 @@ class ImapConnector:
             async with aclosing(self._look(link, self._index)) as signs:
                 async for sign in signs:
                     yield sign
-            contents = self._contents or self._index.contents()
-            manner = self.options.manner()
-            documents: list[Thread | Attached] = [*contents.threads.values(), *contents.attached.values()]
-            due = [one for one in documents if known.get(self.origin.document_id(one.id)) != one.version(manner)]
+            due = await asyncio.to_thread(self._due, known)
             yield Estimate(documents=len(due))
             async with aclosing(self._read(link, self._index, due)) as batches:
                 async for batch in batches:
@@ -55,7 +52,9 @@ class ImapConnector:
                     yield Checkpoint(cursor=cursor)
             for closed in self._closed:
                 yield closed
-        yield Checkpoint(cursor=await asyncio.to_thread(self._index.cursor))
+        if self._index.is_changed:
+            cursor = await asyncio.to_thread(self._index.cursor)
+        yield Checkpoint(cursor=cursor)
 
     async def list_ids(self) -> AsyncIterator[str | Failure]:
         """Yield the id of every document: as the run found them, else by looking through the mailbox."""
@@ -104,6 +103,14 @@ class ImapConnector:
                 yield Estimate(documents=0)
         self._closed = closed
         self._contents = await asyncio.to_thread(index.contents)
+
+    def _due(self, known: Mapping[str, str]) -> list[Thread | Attached]:
+        """Return the documents whose versions aren't the known ones. Slow for large mailboxes."""
+        if self._contents is None:
+            return []
+        manner = self.options.manner()
+        documents: list[Thread | Attached] = [*self._contents.threads.values(), *self._contents.attached.values()]
+        return [one for one in documents if known.get(self.origin.document_id(one.id)) != one.version(manner)]
 
     async def _current(self) -> Contents:
         """Return the documents, without those that were found to be gone."""

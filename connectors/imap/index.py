@@ -85,6 +85,8 @@ class Index:
 
     basis: str
     folders: dict[str, Folder] = field(default_factory=dict)
+    is_changed: bool = field(default=True, compare=False)
+    """Whether it holds something else than the cursor that it was made of."""
 
     @classmethod
     def of(cls, cursor: str | None, basis: str) -> "Index":
@@ -92,7 +94,8 @@ class Index:
         try:
             told = json.loads(unpacked(cursor or ""))
             if told["basis"] == basis:
-                return cls(basis, {name: _folder(name, one) for name, one in told["folders"].items()})
+                folders = {name: _folder(name, one) for name, one in told["folders"].items()}
+                return cls(basis, folders, is_changed=False)
         except (ValueError, TypeError, KeyError, AttributeError):
             pass
         return cls(basis)
@@ -107,7 +110,7 @@ class Index:
         """Take out a mail that is gone; its folder is looked through again by the next run."""
         folder = self.folders.get(mail.folder)
         if folder is not None and folder.mails.pop(mail.uid, None) is not None:
-            folder.standing = None
+            folder.standing, self.is_changed = None, True
 
     def contents(self) -> Contents:
         """Return the documents that the mails make up. Slow for large mailboxes."""

@@ -29,6 +29,7 @@ async def scanned(
     """
     places = chosen(options, await link.folders())
     kept = {place.name for place in places}
+    index.is_changed |= not index.folders.keys() <= kept
     index.folders = {name: folder for name, folder in index.folders.items() if name in kept}
     ordered = {}
     for place in places:
@@ -64,15 +65,18 @@ async def _scan(link: Link, options: ImapOptions, index: Index, place: Place) ->
         raise _Refused(f'the folder "{place.path}" cannot be opened: {error.reason}') from error
     if folder is None or folder.validity != validity:
         folder = index.folders[place.name] = Folder(validity=validity)
-    folder.standing = None
-    new = sorted(numbers - folder.mails.keys())
+    reached = replace(standing, validity=validity)
+    new, gone = sorted(numbers - folder.mails.keys()), folder.mails.keys() - numbers
+    if not new and not gone and (folder.standing, folder.since) == (reached, since):
+        return
+    folder.standing, index.is_changed = None, True
     for first in range(0, len(new), PAGE):
         for mail in await mails_of(link, options, place.name, new[first : first + PAGE]):
             folder.mails[mail.uid] = mail
         yield None
-    for gone in folder.mails.keys() - numbers:
-        del folder.mails[gone]
-    folder.standing, folder.since = replace(standing, validity=validity), since
+    for number in gone:
+        del folder.mails[number]
+    folder.standing, folder.since = reached, since
 
 
 async def mails_of(link: Link, options: ImapOptions, folder: str, numbers: list[int]) -> list[Mail]:
