@@ -202,10 +202,10 @@ def _windows(count: int) -> list[str]:
 
 
 def body_of(told: Mapping[bytes, Any], section: str) -> bytes | None:
-    """Return a section of a mail from what was fetched; None when the server left it out."""
+    """Return a section of a mail from what was fetched; None when the server left it out, as the mail is gone."""
     for name, value in told.items():
-        if name.startswith(b"BODY[" + section.encode()) and isinstance(value, bytes):
-            return value
+        if name.startswith(b"BODY[" + section.encode()):
+            return value if isinstance(value, bytes) else b""  # NIL: there is nothing in it
     return None
 
 

@@ -260,6 +260,15 @@ async def test_a_connection_that_breaks_off_while_mails_are_read_loses_none(serv
     assert len(documents) == 3
 
 
+async def test_a_mail_whose_text_the_server_does_not_give_is_there_without_it(server, origin):
+    await server.put(mail("Text.", key="m@x", subject="Empty"))
+    nothing = b"* 1 FETCH (UID 101 BODY[1]<0> NIL)\r\n%t OK done"
+    server.answer = lambda command: nothing if "BODY.PEEK[1]" in command else None
+    documents, _, gone, _ = await read(server, origin)
+    assert text_of(documents["s:m@x"]).startswith("Empty\n\nAnn Example, ")
+    assert not gone
+
+
 async def test_the_same_id_with_another_date_is_another_mail(server, origin):
     await server.put(mail("First.", key="same@x"))
     await server.put(mail("Second.", key="same@x", at=START + minutes(9)))
