@@ -52,7 +52,7 @@ class NotionConnector:
             if self._found is None:
                 before = Memory.from_cursor(cursor, self.options.fingerprint()).to_cursor()
                 memory = Memory.from_cursor(before, self.options.fingerprint())
-                finder = Finder(self.origin, Survey(api), Mishaps(probe=api.greet), known)
+                finder = Finder.new(self.origin, api, known)
                 async for _ in finder.find(memory):
                     yield Estimate(documents=0)  # a sign of life: how many there are is known at the end
                 self._found = _Found(finder=finder, before=before, memory=memory)
@@ -79,7 +79,7 @@ class NotionConnector:
             return
         async with client_of(self.options) as client:
             api = Api(self.options, client)
-            finder = Finder(self.origin, Survey(api), Mishaps(probe=api.greet), {})
+            finder = Finder.new(self.origin, api, {})
             async for _ in finder.find(Memory(basis="")):
                 pass
             if finder.survey.refused:
@@ -93,7 +93,7 @@ class NotionConnector:
         """Yield these documents as they are now."""
         async with client_of(self.options) as client:
             api = Api(self.options, client)
-            survey, mishaps = Survey(api), Mishaps(probe=api.greet)
+            survey, mishaps = Survey(api, lambda entry: True), Mishaps(probe=api.greet)
             reader = Reader(self.origin, api, survey, Names(api))
             for identity in dict.fromkeys(ids):
                 found: SourceDocument | Failure | None

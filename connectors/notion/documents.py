@@ -36,6 +36,8 @@ class Reader:
     async def read(self, entry: Entry) -> SourceDocument | None:
         """Return a document, None when it vanished since it was told of; SourceError when it can't be read."""
         what, title = entry.what, entry.title or _UNTITLED
+        if what is None:
+            raise RuntimeError("what is read had not been due")
         if isinstance(what, DataSource):
             written = _database(what, title)
         else:

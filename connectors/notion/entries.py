@@ -17,7 +17,7 @@ _MINUTE = timedelta(minutes=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A page or data source. ``version`` is what the list tells of it, ``what`` the whole of that.
+    """A page or data source. ``version`` stands for what the list tells of it, ``what`` is that where it is to be read.
 
     ``is_settled``: a further edit would have another version.
     """
@@ -27,7 +27,7 @@ class Entry:
     title: str
     version: str
     is_settled: bool
-    what: Page | DataSource
+    what: Page | DataSource | None
 
     @property
     def native(self) -> str:

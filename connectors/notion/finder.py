@@ -1,6 +1,6 @@
 """What a run does to find all that there is: search, data sources, and what no list has shown one by one."""
 
-from collections.abc import AsyncGenerator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -35,9 +35,14 @@ class Finder:
     """Data sources whose rows can't be told, by the id of their document."""
     _asked: set[str] = field(default_factory=set)
 
+    @classmethod
+    def new(cls, origin: Origin, api: Api, known: Mapping[str, str]) -> "Finder":
+        """Return a finder that has found nothing yet."""
+        return cls(origin, Survey(api, _due_by(origin, known)), Mishaps(probe=api.greet), known)
+
     def again(self, api: Api, known: Mapping[str, str]) -> "Finder":
         """Return what was found, to go on from with another client and what is known by now."""
-        survey = replace(self.survey, api=api)
+        survey = replace(self.survey, api=api, is_due=_due_by(self.origin, known))
         return replace(self, survey=survey, mishaps=Mishaps(probe=api.greet), known=known)
 
     async def find(self, memory: Memory) -> AsyncGenerator[None, None]:
@@ -88,10 +93,7 @@ class Finder:
 
     def is_due(self, entry: Entry) -> bool:
         """Tell whether a document is to be read."""
-        identity = self.origin.document_id(entry.native)
-        if identity in self.failures:
-            return False
-        return not entry.is_settled or self.known.get(identity) != entry.version
+        return self.origin.document_id(entry.native) not in self.failures and self.survey.is_due(entry)
 
     async def _rows(self, memory: Memory) -> AsyncGenerator[None, None]:
         """Ask data sources for their rows: as many as a run may, or all in whole where search shows too little."""
@@ -129,6 +131,10 @@ class Finder:
         heard = self.survey.entries.keys() | self.survey.trashed | self.survey.foreign
         kept = set(self.left)
         return sorted(one for one in self.known if inner(self.origin, one) not in heard and one not in kept)
+
+
+def _due_by(origin: Origin, known: Mapping[str, str]) -> Callable[[Entry], bool]:
+    return lambda entry: not entry.is_settled or known.get(origin.document_id(entry.native)) != entry.version
 
 
 def inner(origin: Origin, identity: str) -> str:

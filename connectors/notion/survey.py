@@ -5,8 +5,8 @@ Search isn't promised to be complete, nor to know at once what is new
 sources too, and a page that another one holds is asked for where no list has it.
 """
 
-from collections.abc import AsyncGenerator, Iterable, Mapping, Set
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Set
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -29,6 +29,8 @@ class Survey:
     """What one run has found, in the order that it was found: what was edited last comes first."""
 
     api: Api
+    is_due: Callable[[Entry], bool]
+    """Tells what is to be read."""
     entries: dict[str, Entry] = field(default_factory=dict)
     """By id."""
     titles: dict[str, str] = field(default_factory=dict)
@@ -141,7 +143,8 @@ class Survey:
             self.entries.pop(entry.id, None)
             return None
         self.trashed.discard(entry.id)
-        self.entries[entry.id] = entry
+        # Of 6 kB that a row weighs its version is a tenth; of what is indexed already nothing else is needed.
+        self.entries[entry.id] = entry if self.is_due(entry) else replace(entry, what=None)
         return entry
 
     async def _judged(self, what: Page | DataSource) -> Entry | None:

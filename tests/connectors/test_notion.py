@@ -62,6 +62,16 @@ async def test_an_unchanged_workspace_costs_its_lists_alone(server):
     assert len(runs.asked) == 6, "the lists, the name of who wrote it, and one page"
 
 
+async def test_of_what_is_indexed_already_a_run_keeps_the_version_alone(server):
+    server.space.row(server.space.database("D"), "Row")
+    runs = Runs(server)
+    await runs()
+    source = connector(server)
+    await collect(source.changes(runs.cursor, runs.known))
+    entries = source._found.finder.survey.entries.values()
+    assert {(entry.title, entry.what) for entry in entries} == {("D", None), ("Row", None)}
+
+
 async def test_a_row_tells_its_properties(server):
     space = server.space
     source = space.database("Tasks", description="What is to be done", Status="status")
