@@ -59,7 +59,10 @@ class Tree:
         inner = _original(block)
         if not block.has_children or inner in above:
             return Node(block)
-        return Node(block, tuple(await self._children(inner, above)))
+        children = await self._children(inner, above)
+        if not children and inner != block.id:  # an original on a page that isn't shared: the copy may tell it
+            children = await self._children(block.id, above)
+        return Node(block, tuple(children))
 
     async def _meeting(self, block: Block, above: tuple[str, ...]) -> tuple[Node, ...]:
         """Return what the notes of a meeting hold, which Notion tells by the ids of its parts."""

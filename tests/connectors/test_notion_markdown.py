@@ -106,6 +106,13 @@ async def test_a_copy_of_a_synced_block_shows_its_original_and_one_that_holds_it
         runs = Runs(server)
         assert await runs() == {"Original", "Copy", "Round"}
         assert runs.text("Copy") == "# Copy\n\nboth\n"
+        server.lost.add(original)
+        told = {"type": "block_id", "block_id": original}
+        space.page("Told by itself", block("synced_block", None, block("paragraph", "as here"), synced_from=told))
+        space.page("Not told", copy, block("paragraph", "beside"))
+        await runs()
+        assert runs.text("Told by itself") == "# Told by itself\n\nas here\n"
+        assert runs.text("Not told") == "# Not told\n\nbeside\n"
         assert runs.text("Round") == "# Round\n\n**more**\n"
 
 
