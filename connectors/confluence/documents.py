@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from connectors.atlassian.markup import paragraph, plain
 from connectors.base import Origin, Permalink, SourceDocument
 from connectors.confluence.inline import Place
 from connectors.confluence.replies import Content
@@ -107,7 +108,7 @@ class Writer:
         lines, links = list(text.lines), [Permalink(line=1, url=head.url)]
         links += (Permalink(line=at + 1, url=f"{head.url}#{fragment}") for at, fragment in text.anchors)
         if not lines:
-            lines = [head.title]  # a page that only holds others below it
+            lines = paragraph(plain(head.title))  # a page that only holds others below it
         if comments:
             lines += ["", "## Comments", ""]
             links.append(Permalink(line=len(lines) - 1, url=head.url))
@@ -140,8 +141,10 @@ def _said(comment: Content) -> str:
     author = (began and began.created_by) or (comment.version and comment.version.by)
     at = _at(comment)
     about = comment.extensions.inline.original if comment.extensions.inline else ""
-    note = f', on "{" ".join(about.split())}"' if about.strip() else ""
-    return f"**{author.shown if author and author.shown else 'somebody'}**{f', {at:%Y-%m-%d}' if at else ''}{note}:"
+    note = f', on "{plain(about).strip()}"' if about.strip() else ""
+    return (
+        f"**{plain(author.shown) if author and author.shown else 'somebody'}**{f', {at:%Y-%m-%d}' if at else ''}{note}:"
+    )
 
 
 def _text(comment: Content) -> str:

@@ -3,19 +3,16 @@
 https://confluence.atlassian.com/doc/confluence-storage-format-790796544.html
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import quote, quote_plus
 
 from lxml import etree
 
+from connectors.atlassian.markup import DEEPEST, address, bracketed, code_span, link, marked, one_line, plain
+
 AC, RI = "{ac}", "{ri}"
-DEEPEST = 60
-"""Elements within each other that are looked into; what lies deeper counts as text."""
-_SPACE = re.compile(r"[ \t\r\n\f\v\u00a0]+")
-_TAG_LIKE = re.compile(r"<(?=[A-Za-z/!])")
-_MARKS = {"strong": "**", "b": "**", "em": "*", "i": "*", "code": "`", "del": "~~", "s": "~~"}
+_MARKS = {"strong": "**", "b": "**", "em": "*", "i": "*", "del": "~~", "s": "~~"}
 _APART = frozenset({"p", "div", "li", "td", "th", "tr", "ul", "ol", "table"})
 _SILENT = frozenset(
     f"{AC}{name}" for name in ("parameter", "placeholder", "task-id", "task-uuid", "task-status", "adf-attribute")
@@ -64,11 +61,6 @@ def parameter(macro: Element, name: str) -> str:
     return ""
 
 
-def one_line(text: str) -> str:
-    """Return text with each run of white space as one blank, none at its ends."""
-    return _SPACE.sub(" ", text).strip()
-
-
 def inline(element: Element, place: Place, depth: int = 0) -> str:
     """Return what stands in an element, as Markdown on lines that only ``<br/>`` parts."""
     if depth > DEEPEST:
@@ -79,20 +71,6 @@ def inline(element: Element, place: Place, depth: int = 0) -> str:
     return "".join(parts)
 
 
-def plain(text: str) -> str:
-    """Return text that is no markup: what looks like a tag stays what it is."""
-    return _TAG_LIKE.sub(r"\\<", _SPACE.sub(" ", text))
-
-
-def tidy(text: str) -> str:
-    """Return a paragraph's text: no blanks around lines, and no line that Markdown takes for another thing."""
-    lines = (_SPACE.sub(" ", line).strip() for line in text.split("\n"))
-    return "\n".join(_LEADING.sub(r"\\\g<0>", line) for line in lines if line)
-
-
-_LEADING = re.compile(r"^(?:#{1,6}(?= )|>|[-+*](?= )|={3,}$|-{3,}$|`{3}|~{3})")
-
-
 def _shown(element: Element, place: Place, depth: int) -> str:
     tag = tag_of(element)
     if not tag or tag in _SILENT:
@@ -101,7 +79,9 @@ def _shown(element: Element, place: Place, depth: int) -> str:
         return _own(element, tag, place, depth)
     inner, shown = inline(element, place, depth), ""
     if tag in _MARKS:
-        shown = _marked(inner, _MARKS[tag])
+        shown = marked(inner, _MARKS[tag])
+    elif tag == "code":
+        shown = inner if len(element) else code_span(element.text or "")
     elif tag == "br":
         shown = "\n"
     elif tag == "a":
@@ -117,7 +97,7 @@ def _shown(element: Element, place: Place, depth: int) -> str:
 
 def _picture(element: Element) -> str:
     url = element.get("src") or ""
-    return f"![{bracketed(element.get('alt') or '')}]({url})" if url else ""
+    return f"![{bracketed(element.get('alt') or '')}]{address(url)}" if url else ""
 
 
 def _own(element: Element, tag: str, place: Place, depth: int) -> str:
@@ -151,28 +131,6 @@ def inline_macro(macro: Element, place: Place, depth: int) -> str:
         return " ".join(link(text, url) for text, url in files)
     bodies = [child for child in macro if tag_of(child) in {f"{AC}rich-text-body", f"{AC}plain-text-body"}]
     return " ".join(inline(body, place, depth + 1) for body in bodies)
-
-
-def link(text: str, url: str) -> str:
-    """Return a link, or its text alone where it leads nowhere that a reader could follow."""
-    text = text or url
-    if not url.startswith(("http://", "https://", "mailto:")):
-        return text
-    return f"[{bracketed(text)}](<{url}>)" if set(url) & set("() <>") else f"[{bracketed(text)}]({url})"
-
-
-def bracketed(text: str) -> str:
-    """Return text that may stand between brackets."""
-    return one_line(text).replace("[", r"\[").replace("]", r"\]")
-
-
-def _marked(text: str, mark: str) -> str:
-    """Return text between marks, with the blanks around it outside of them."""
-    inner = text.strip()
-    if not inner or "\n" in inner or inner.startswith(mark) or (mark == "`" and "`" in inner):
-        return text
-    before, after = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
-    return f"{before}{mark}{inner}{mark}{after}"
 
 
 def _link(element: Element, place: Place, depth: int) -> str:
@@ -209,7 +167,7 @@ def _image(element: Element, place: Place) -> str:
         if tag_of(resource).startswith(RI):
             told, url = _target(resource, place)
             text = bracketed(alt or told)
-            return f"![{text}](<{url}>)" if url else text
+            return f"![{text}]{address(url)}" if url else text
     return plain(alt)
 
 

@@ -30,11 +30,12 @@ Found = SourceDocument | Failure | Tombstone
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spot:
-    """A page or an attachment that is there: who may read it, and its version."""
+    """A page or an attachment that is there: who may read it, its version, and whether it has comments."""
 
     what: Head | File
     access: Access
     version: str
+    is_discussed: bool = False
 
 
 @dataclass(slots=True)
@@ -92,7 +93,7 @@ class Reader:
                 continue
             holders[head.id] = access
             version = page_version(self.site, head, access.readers, comments.get(head.id, ()))
-            yield Spot(what=head, access=access, version=version)
+            yield Spot(what=head, access=access, version=version, is_discussed=head.id in comments)
         if "attachments" in kinds and holders:
             async for files in self.site.files(space):
                 for file in files:
@@ -155,7 +156,7 @@ class Reader:
         if got is None:
             return None
         head, storage = got
-        wants_comments = "comments" in self.site.options.kinds
+        wants_comments = spot.is_discussed if spot else "comments" in self.site.options.kinds
         comments = await self.site.comments_on(native) if wants_comments else []
         if spot is None:
             self.readers.note([head], {})

@@ -12,16 +12,14 @@ from dataclasses import dataclass, replace
 
 from lxml import etree
 
+from connectors.atlassian.markup import DEEPEST, fenced, one_line, paragraph, plain
 from connectors.confluence.inline import (
     AC,
-    DEEPEST,
     Element,
     Place,
     inline,
-    one_line,
     parameter,
     tag_of,
-    tidy,
 )
 from connectors.confluence.tables import table
 
@@ -30,7 +28,6 @@ _XML = frozenset({"amp", "lt", "gt", "quot", "apos"})
 _CONTROL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _ACCOUNT = re.compile(r'ri:(?:account-id|userkey|username)="([^"]+)"')
 _HEADING = re.compile(r"h[1-6]")
-_LANGUAGE = re.compile(r"[A-Za-z0-9+#_.-]+")
 _THROUGH = frozenset({"div", "section", "article", "center", "tbody", "root", "details", "figure"})
 _LABELS = {
     "info": "Info",
@@ -77,7 +74,7 @@ def markdown(storage: str, place: Place) -> Markdown:
     """Return a text as Markdown."""
     root = _parsed(storage)
     if root is None:
-        return Markdown(lines=tuple(line for line in tidy(re.sub(r"<[^>]*>", " ", storage)).split("\n")), anchors=())
+        return Markdown(lines=tuple(paragraph(plain(re.sub(r"<[^>]*>", " ", storage)))), anchors=())
     lines, anchors, seen = list[str](), list[tuple[int, str]](), dict[str, int]()
     waiting: list[str] = []
     """Anchors that stand before the next lines."""
@@ -176,7 +173,8 @@ def _block(element: Element, place: Place, depth: int) -> Iterator[Block]:
         for block in _blocks(element, place, depth):
             yield replace(block, lines=tuple(f"> {line}".rstrip() for line in block.lines))
     elif tag in {"pre", "hr"}:
-        yield _fenced("".join(map(str, element.itertext())), "") if tag == "pre" else Block(("---",))
+        lines = tuple(fenced("".join(map(str, element.itertext())))) if tag == "pre" else ("---",)
+        yield Block(lines)
     elif tag in {f"{AC}structured-macro", f"{AC}macro"}:
         yield from _macro(element, place, depth)
     elif tag == f"{AC}adf-extension":
@@ -195,9 +193,9 @@ def _readable(element: Element) -> Iterator[str]:
 
 
 def _paragraph(text: str) -> Iterator[Block]:
-    shown = tidy(text)
-    if shown:
-        yield Block(tuple(shown.split("\n")))
+    lines = paragraph(text)
+    if lines:
+        yield Block(tuple(lines))
 
 
 def _macro(macro: Element, place: Place, depth: int) -> Iterator[Block]:
@@ -220,7 +218,8 @@ def _macro(macro: Element, place: Place, depth: int) -> Iterator[Block]:
     for code in codes:
         if name in _CODE and parameter(macro, "title"):
             yield Block((f"**{one_line(parameter(macro, 'title'))}**",))
-        yield _fenced("".join(map(str, code.itertext())), parameter(macro, "language") if name in _CODE else "")
+        language = parameter(macro, "language") if name in _CODE else ""
+        yield Block(tuple(fenced("".join(map(str, code.itertext())), language)))
 
 
 def _adf(element: Element, place: Place, depth: int) -> Iterator[Block]:
@@ -228,14 +227,6 @@ def _adf(element: Element, place: Place, depth: int) -> Iterator[Block]:
     found = [*element.iter(f"{AC}adf-content")] or [*element.iter(f"{AC}adf-fallback")]
     for content in found[:1]:
         yield from _blocks(content, place, depth + 1)
-
-
-def _fenced(code: str, language: str) -> Block:
-    lines = code.replace("\r\n", "\n").replace("\r", "\n").strip("\n").split("\n")
-    longest = max((len(run) for line in lines for run in re.findall(r"`{3,}", line)), default=2)
-    fence = "`" * max(3, longest + 1)
-    told = language if _LANGUAGE.fullmatch(language) else ""
-    return Block((f"{fence}{told}", *(line.rstrip() for line in lines), fence))
 
 
 def _list(element: Element, place: Place, depth: int) -> Iterator[str]:

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from connectors.confluence.inline import AC, Element, Place, inline, tag_of, tidy
+from connectors.atlassian import markup
+from connectors.confluence.inline import AC, Element, Place, inline, tag_of
 
 _MOST_COLUMNS = 200
 _MOST_SPANNED = 1_000
@@ -11,12 +12,7 @@ _BREAKING = frozenset({"p", "li", "div", "tr", "h1", "h2", "h3", "h4", "h5", "h6
 
 def table(element: Element, place: Place) -> Iterator[str]:
     """Yield the lines of a table: its first row is the head, and a cell over several rows stands in each of them."""
-    rows = [row for row in _grid(element, place) if any(row)]
-    width = max(map(len, rows), default=0)
-    for at, row in enumerate(rows):
-        yield f"| {' | '.join([*row, *[''] * (width - len(row))])} |"
-        if at == 0:
-            yield f"|{' --- |' * width}"
+    yield from markup.table([row for row in _grid(element, place) if any(row)])
 
 
 def _grid(element: Element, place: Place) -> Iterator[list[str]]:
@@ -59,9 +55,7 @@ def _rows(element: Element) -> Iterator[Element]:
 
 def _cell(cell: Element, place: Place) -> str:
     """Return a cell's text on one line."""
-    parts, loose = list[str](), inline_of(cell, place)
-    parts += (tidy(part).replace("\n", "<br>") for part in loose)
-    return "<br>".join(filter(None, parts)).replace("|", r"\|")
+    return markup.cell([line for part in inline_of(cell, place) for line in markup.paragraph(part)])
 
 
 def inline_of(cell: Element, place: Place) -> Iterator[str]:

@@ -3,17 +3,25 @@
 https://developer.atlassian.com/cloud/jira/platform/apis/document/structure/. A node that isn't known keeps its text.
 """
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
 
-_DEEPEST = 60
-_SPACE = re.compile(r"[ \t\r\n\u00a0]+")
-_LEADING = re.compile(r"^(?:#{1,6}(?= )|>|[-+*](?= )|={3,}$|-{3,}$|`{3}|~{3})")
-_TAG_LIKE = re.compile(r"<(?=[A-Za-z/!])")
-_MARKS = MappingProxyType({"strong": "**", "em": "*", "strike": "~~", "code": "`"})
+from connectors.atlassian.markup import (
+    DEEPEST,
+    cell,
+    code_span,
+    fenced,
+    link,
+    marked,
+    one_line,
+    paragraph,
+    plain,
+    table,
+)
+
+_MARKS = MappingProxyType({"strong": "**", "em": "*", "strike": "~~"})
 _PANELS = MappingProxyType(
     {"info": "Info", "note": "Note", "warning": "Warning", "success": "Success", "error": "Error", "tip": "Tip"}
 )
@@ -58,47 +66,39 @@ def _blocks(node: Node, depth: int) -> Iterator[list[str]]:
     """Yield the blocks within a node."""
     loose: list[Node] = []
     for child in _content(node):
-        if _kind(child) in _INLINE and depth < _DEEPEST:
+        if _kind(child) in _INLINE and depth < DEEPEST:
             loose.append(child)
             continue
-        yield _paragraph("".join(map(_inline, loose)))
+        yield paragraph("".join(map(_inline, loose)))
         loose = []
         yield from _block(child, depth + 1)
-    yield _paragraph("".join(map(_inline, loose)))
+    yield paragraph("".join(map(_inline, loose)))
 
 
 def _block(node: Node, depth: int) -> Iterator[list[str]]:
     kind = _kind(node)
-    if depth > _DEEPEST:
-        yield _paragraph(_text(node))
+    if depth > DEEPEST:
+        yield paragraph(_text(node))
     elif kind in _WRITERS:
         yield from _WRITERS[kind](node, depth)
     else:
         yield from _blocks(node, depth)
 
 
-def _paragraph(text: str) -> list[str]:
-    lines = (_SPACE.sub(" ", line).strip() for line in text.split("\n"))
-    return [_LEADING.sub(r"\\\g<0>", line) for line in lines if line]
-
-
 def _written(node: Node, depth: int) -> Iterator[list[str]]:
-    yield _paragraph("".join(map(_inline, _content(node))))
+    yield paragraph("".join(map(_inline, _content(node))))
 
 
 def _heading(node: Node, depth: int) -> Iterator[list[str]]:
     level = _attrs(node).get("level")
     level = level if isinstance(level, int) and 1 <= level <= 6 else 1
-    text = _SPACE.sub(" ", "".join(map(_inline, _content(node)))).strip()
+    text = one_line("".join(map(_inline, _content(node))))
     yield [f"{'#' * level} {text}"] if text else []
 
 
 def _code(node: Node, depth: int) -> Iterator[list[str]]:
-    lines = "".join(str(one.get("text") or "") for one in _content(node)).split("\n")
-    longest = max((len(run) for line in lines for run in re.findall(r"`{3,}", line)), default=2)
-    fence = "`" * max(3, longest + 1)
-    language = str(_attrs(node).get("language") or "")
-    yield [f"{fence}{language if re.fullmatch(r'[A-Za-z0-9+#_.-]+', language) else ''}", *lines, fence]
+    code = "".join(str(one.get("text") or "") for one in _content(node))
+    yield fenced(code, str(_attrs(node).get("language") or ""))
 
 
 def _list(node: Node, depth: int) -> Iterator[list[str]]:
@@ -120,15 +120,12 @@ def _list(node: Node, depth: int) -> Iterator[list[str]]:
 
 
 def _table(node: Node, depth: int) -> Iterator[list[str]]:
-    rows = [[_cell(cell, depth) for cell in _content(row)] for row in _content(node)]
-    width = max(map(len, rows), default=0)
-    lines = [f"| {' | '.join([*row, *[''] * (width - len(row))])} |" for row in rows if row]
-    yield [*lines[:1], f"|{' --- |' * width}", *lines[1:]] if lines else []
+    rows = [[_cell(one, depth) for one in _content(row)] for row in _content(node)]
+    yield table([row for row in rows if row])
 
 
-def _cell(cell: Node, depth: int) -> str:
-    lines = (line for block in _blocks(cell, depth + 1) for line in block if not line.startswith("```"))
-    return "<br>".join(lines).replace("|", r"\|")
+def _cell(node: Node, depth: int) -> str:
+    return cell([line for block in _blocks(node, depth + 1) for line in block if not line.startswith("```")])
 
 
 def _panel(node: Node, depth: int) -> Iterator[list[str]]:
@@ -138,7 +135,7 @@ def _panel(node: Node, depth: int) -> Iterator[list[str]]:
 
 
 def _expand(node: Node, depth: int) -> Iterator[list[str]]:
-    title = _SPACE.sub(" ", str(_attrs(node).get("title") or "")).strip()
+    title = one_line(str(_attrs(node).get("title") or ""))
     yield [f"**{title}**"] if title else []
     yield from _blocks(node, depth)
 
@@ -152,11 +149,11 @@ def _rule(node: Node, depth: int) -> Iterator[list[str]]:
 
 
 def _card(node: Node, depth: int) -> Iterator[list[str]]:
-    yield _paragraph(_inline(node))
+    yield paragraph(_inline(node))
 
 
 def _extension(node: Node, depth: int) -> Iterator[list[str]]:
-    yield _paragraph(str(_attrs(node).get("text") or ""))
+    yield paragraph(str(_attrs(node).get("text") or ""))
     yield from _blocks(node, depth)
 
 
@@ -202,24 +199,17 @@ def _inline(node: Node) -> str:
 
 
 def _marked(node: Node) -> str:
-    text = _TAG_LIKE.sub(r"\\<", _SPACE.sub(" ", str(node.get("text") or "")))
-    marks = node.get("marks")
-    for mark in marks if isinstance(marks, list) else ():
-        if not isinstance(mark, dict) or not text.strip():
-            continue
-        sign, inner = _MARKS.get(str(mark.get("type"))), text.strip()
-        if sign and not (sign == "`" and "`" in inner):
-            text = text.replace(inner, f"{sign}{inner}{sign}", 1)
-        elif mark.get("type") == "link":
-            text = text.replace(inner, _link(inner, str(_attrs(mark).get("href") or "")), 1)
+    found = node.get("marks")
+    marks = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    kinds = [str(one.get("type")) for one in marks]
+    told = str(node.get("text") or "")
+    text = code_span(told) if "code" in kinds else plain(told)
+    for kind, mark in zip(kinds, marks, strict=True):
+        if kind in _MARKS:
+            text = marked(text, _MARKS[kind])
+        elif kind == "link" and text.strip():
+            text = text.replace(text.strip(), link(text.strip(), str(_attrs(mark).get("href") or "")), 1)
     return text
-
-
-def _link(text: str, url: str) -> str:
-    if not url.startswith(("http://", "https://", "mailto:")):
-        return text
-    named = text.replace("[", r"\[").replace("]", r"\]")
-    return f"[{named}](<{url}>)" if set(url) & set("() <>") else f"[{named}]({url})"
 
 
 def _day(timestamp: object) -> str:

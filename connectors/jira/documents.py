@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from connectors.atlassian.markup import one_line, paragraph, plain
 from connectors.base import Origin, Permalink, SourceDocument
 from connectors.jira.adf import adf_lines
 from connectors.jira.options import JiraOptions
@@ -61,13 +62,13 @@ class Writer:
         lines, links = [*self._head(issue), ""], [Permalink(line=1, url=url)]
         lines += self._text(fields.description)
         for name, value in self._further(issue):
-            lines += ["", f"## {name}", "", *value]
+            lines += ["", f"## {one_line(plain(name))}", "", *value]
         if taken:
             lines += ["", "## Comments", ""]
             links.append(Permalink(line=len(lines) - 1, url=url))
         for comment in taken:
             links.append(Permalink(line=len(lines) + 1, url=_comment_url(url, comment.id, is_cloud=options.is_cloud)))
-            author = comment.author.shown if comment.author and comment.author.shown else "somebody"
+            author = plain(comment.author.shown) if comment.author and comment.author.shown else "somebody"
             lines += [f"**{author}**, {comment.created:%Y-%m-%d}:", "", *self._text(comment.body), ""]
         times = [at for at in (fields.updated, *(one.updated or one.created for one in taken)) if at]
         return SourceDocument(
@@ -117,10 +118,10 @@ class Writer:
             "Labels": ", ".join(fields.labels or ()),
             "Components": ", ".join(one.name for one in fields.components or ()),
             "Fix versions": ", ".join(one.name for one in fields.versions or ()),
-            "Part of": _parent(issue),
+            "Part of": fields.parent.key if fields.parent else "",  # its title may be for fewer readers
         }
         told += [f"{name}: {value}." for name, value in named.items() if value]
-        return [" ".join(" ".join(told).split())]
+        return [plain(" ".join(" ".join(told).split()))]
 
     def _text(self, told: object) -> list[str]:
         return adf_lines(told) if self.search.options.is_cloud else wiki_lines(told)
@@ -132,9 +133,8 @@ class Writer:
         for native in self.search.options.fields:
             value = extra.get(native)
             is_document = isinstance(value, dict) and value.get("type") == "doc"
-            lines = self._text(value) if is_document or isinstance(value, str) else _plain(value)
-            if not lines and isinstance(value, str):
-                lines = [value] if value.strip() else []
+            is_markup = is_document or (isinstance(value, str) and not self.search.options.is_cloud)
+            lines = self._text(value) if is_markup else paragraph(plain(", ".join(_plain(value))))
             if lines:
                 found.append((self.search.names.get(native, native), lines))
         return found
@@ -152,11 +152,6 @@ def _plain(value: object) -> list[str]:
         words = [word for one in value for word in _plain(one)]
         return [", ".join(words)] if words else []
     return [str(value)]
-
-
-def _parent(issue: Issue) -> str:
-    parent = issue.fields.parent
-    return f"{parent.key} {parent.fields.get('summary') or ''}".strip() if parent else ""
 
 
 def _metadata(issue: Issue) -> dict[str, str]:

@@ -62,7 +62,6 @@ class Parent(BaseModel):
     """The issue that another one is part of."""
 
     key: str
-    fields: dict[str, Any] = Field(default_factory=dict)
 
 
 class Fields(BaseModel):

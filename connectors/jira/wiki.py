@@ -6,6 +6,9 @@ https://jira.atlassian.com/secure/WikiRendererHelpAction.jspa?section=all
 import re
 from collections.abc import Iterator
 
+from connectors.atlassian.markup import code_span, fenced, link
+from connectors.markdown import harmless_blocks, harmless_words
+
 _FENCE = re.compile(r"\{(code|noformat)(?::([^}]*))?\}")
 _HEADING = re.compile(r"^\s*h([1-6])\.\s+(.*)$")
 _LIST = re.compile(r"^\s*([*#-]+)\s+(.*)$")
@@ -16,8 +19,6 @@ _STYLE = re.compile(r"\{(?:color(?::[^}]*)?|anchor:[^}]*|align(?::[^}]*)?)\}")
 _LINK = re.compile(r"(?<!\\)\[([^\[\]\n]+)\]")
 _IMAGE = re.compile(r"(?<![\w!])!([^\s!|][^!|\n]*?)(?:\|[^!\n]*)?!(?!\w)")
 _MONO = re.compile(r"\{\{(.+?)\}\}")
-_TAG_LIKE = re.compile(r"<(?=[A-Za-z/!])")
-_LEADING = re.compile(r"^(?:>|`{3}|~{3}|={3,}$)")
 _WORDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(rf"(?<![\w\\{sign}]){re.escape(sign)}(?=\S)([^\n{sign}]*?\S){re.escape(sign)}(?![\w{sign}])"), mark)
     for sign, mark in (("*", "**"), ("_", "*"), ("+", ""))
@@ -36,7 +37,7 @@ def wiki_lines(text: object) -> list[str]:
     plain = re.sub("[\ue000\ue001]", "", text.replace("\r\n", "\n").replace("\r", "\n"))
     lines: list[str] = []
     for piece, language in _pieces(plain):
-        written = _fenced(piece, language) if language is not None else list(_prose(piece))
+        written = fenced(piece, language) if language is not None else list(_prose(piece))
         if lines and written and lines[-1]:
             lines.append("")
         lines += written
@@ -60,13 +61,6 @@ def _pieces(text: str) -> Iterator[tuple[str, str | None]]:
         first = (opening[2] or "").partition("|")[0]
         yield text[opening.end() : end], first if re.fullmatch(r"[A-Za-z0-9+#_.-]+", first) else ""
         at = end + len(closing)
-
-
-def _fenced(code: str, language: str) -> list[str]:
-    lines = code.strip("\n").split("\n")
-    longest = max((len(run) for line in lines for run in re.findall(r"`{3,}", line)), default=2)
-    fence = "`" * max(3, longest + 1)
-    return [f"{fence}{language}", *lines, fence]
 
 
 def _prose(text: str) -> Iterator[str]:
@@ -93,7 +87,7 @@ def _prose(text: str) -> Iterator[str]:
 
 def _line(line: str) -> tuple[list[str], str]:
     """Return the lines of Markdown for one line, and what kind of line it is."""
-    text, found = line.strip(), (_LEADING.sub(r"\\\g<0>", _inline(line).strip()), "text")
+    text, found = line.strip(), (harmless_blocks(_inline(line).strip()), "text")
     if heading := _HEADING.match(line):
         return ["", f"{'#' * int(heading[1])} {_inline(heading[2])}", ""], "head"
     if _RULE.match(line):
@@ -143,11 +137,11 @@ def _inline(text: str) -> str:
         held.append(shown)
         return _HELD.format(len(held) - 1)
 
-    text = _MONO.sub(lambda found: hold(f"`{found[1]}`" if "`" not in found[1] else found[1]), text)
+    text = _MONO.sub(lambda found: hold(code_span(found[1])), text)
     text = _LINK.sub(lambda found: hold(_link(found[1])), text)
     text = _IMAGE.sub(lambda found: hold(f"![{found[1]}]" if "://" not in found[1] else f"![]({found[1]})"), text)
     text = re.sub(r"https?://\S+", lambda found: hold(found[0]), text)
-    text = _TAG_LIKE.sub(r"\\<", _STYLE.sub("", text))
+    text = harmless_words(_STYLE.sub("", text))
     for pattern, mark in _WORDS:
         text = pattern.sub(rf"{mark}\1{mark}", text) if mark != "*" else pattern.sub(r"*\1*", text)
     text = _CITED.sub(r"\1", _STRUCK.sub(r"~~\1~~", text))
@@ -168,7 +162,7 @@ def _link(inner: str) -> str:
     text = text.strip()
     if not url.startswith(("http://", "https://", "mailto:")):
         return text if "|" in inner else f"[{inner}]"
-    return url if text == url else f"[{text}]({url})"
+    return url if text == url else link(text, url)
 
 
 def _trimmed(lines: list[str]) -> list[str]:

@@ -40,8 +40,8 @@ def test_paragraphs_and_marks():
 
 def test_what_only_looks_like_markup_stays_text():
     assert shown("<p># no heading</p>") == "\\# no heading"
-    assert shown("<p>- no list</p>") == "\\- no list"
-    assert shown("<p>a &lt;b&gt; c &amp;nbsp;</p>") == "a \\<b> c &nbsp;"
+    assert shown("<p>a &lt;b&gt; c &amp;nbsp; &lt;!-- d --&gt; [e](f)</p>") == "a &lt;b> c &nbsp; &lt;!-- d --> [e] (f)"
+    assert shown("<p><code>a &lt;b&gt;</code></p>") == "`a <b>`"
 
 
 def test_code_keeps_every_character():
@@ -87,7 +87,7 @@ def test_links_lead_to_pages_people_files_and_addresses():
     assert shown('<a href="https://y.example/(a)">y</a>') == "[y](<https://y.example/(a)>)"
     assert shown('<a href="javascript:x">y</a>') == "y"
     assert shown('<ac:image ac:alt="A plan"><ri:url ri:value="https://y.example/a.png"/></ac:image>') == (
-        "![A plan](<https://y.example/a.png>)"
+        "![A plan](https://y.example/a.png)"
     )
 
 

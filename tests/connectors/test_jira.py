@@ -54,7 +54,7 @@ async def test_an_issue_is_a_document_with_all_its_comments(server, runs):
     text = document.content.decode()
     assert text.split("\n")[0] == (
         "Bug AB-1, In Progress. Priority: High. Assignee: Bob. Reporter: Cat. Labels: login, sso. Components: Auth. "
-        "Part of: AB-9 Logins."
+        "Part of: AB-9."
     )
     assert "It fails since Monday." in text
     assert [number for number in range(12) if f"Comment {number}." in text] == list(range(12))

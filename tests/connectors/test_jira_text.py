@@ -37,7 +37,7 @@ def test_adf_marks_and_links():
     )
     assert adf(par(text("x", {"type": "link", "attrs": {"href": "javascript:y"}}))) == "x"
     assert adf(par(text("a = <b>", {"type": "code"}), node("hardBreak"), text("# not a heading"))) == (
-        "`a = \\<b>`\n\\# not a heading"
+        "`a = <b>`\n\\# not a heading"
     )
 
 
@@ -146,7 +146,7 @@ def test_adf_in_another_form_is_no_fault(told):
         ("{quote}\nsaid\n{quote}\nafter", "> said\n\nafter"),
         ("bq. said", "> said"),
         ("{panel:title=Mind}hot{panel}", "**Mind**\n\nhot"),
-        ("a <b> c\n> d\n----", "a \\<b> c\n\\> d\n\n---"),
+        ("a <b> c\n> d\n----", "a &lt;b> c\n> d\n\n---"),
         ("{code}never closed", "{code}never closed"),
         (None, ""),
     ],
