@@ -43,8 +43,8 @@ def issue_version(options: JiraOptions, issue: Issue) -> str:
 
 
 def file_version(options: JiraOptions, issue: Issue, file: Attachment) -> str:
-    """Return the same of an attachment, which never changes but for who may read it and where it is shown."""
-    return _digest(options, (file.id, file.filename, file.size, issue.level))
+    """Return the same of an attachment: its bytes never change, but the issue that shows it may be moved."""
+    return _digest(options, (file.id, file.filename, file.size, issue.key, issue.level))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
