@@ -32,10 +32,10 @@ class JiraConnector:
         if is_whole and state.walked is None:
             state.began, state.walked = now, ""
         start = since(state.walked if is_whole else state.reached)
-        async with self._opened() as reader:
+        async with self._opened(known) as reader:
             async for issues in reader.search.changed(start):
                 for issue in issues:
-                    async for change in reader.due(issue, known):
+                    async for change in reader.due(issue):
                         yield change
                     state.reached = reached(state.reached, issue.fields.updated)
                     if is_whole:
@@ -47,7 +47,7 @@ class JiraConnector:
 
     async def list_ids(self) -> AsyncIterator[str | Failure]:
         """Yield the id of every issue and attachment that is read."""
-        async with self._opened() as reader:
+        async with self._opened({}) as reader:
             async for issues in reader.search.listed():
                 for issue in issues:
                     for identity in reader.identities(issue):
@@ -55,14 +55,14 @@ class JiraConnector:
 
     async def fetch(self, ids: Sequence[str]) -> AsyncIterator[SourceDocument | Tombstone | Failure]:
         """Yield these documents as they are now."""
-        async with self._opened() as reader:
+        async with self._opened({}) as reader:
             for identity in dict.fromkeys(ids):
                 yield await reader.fetched(identity)
 
     @asynccontextmanager
-    async def _opened(self) -> AsyncGenerator[Reader, None]:
+    async def _opened(self, known: Mapping[str, str]) -> AsyncGenerator[Reader, None]:
         """Let the site be read, once it has said that it knows the account."""
         async with client_of(self.options, product="Jira") as client:
             search = Search(self.options, Api(self.options, client))
             await search.check()
-            yield Reader(self.origin, search)
+            yield Reader(self.origin, search, known)

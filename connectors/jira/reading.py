@@ -16,13 +16,16 @@ _GONE = frozenset({404})
 
 @dataclass(slots=True)
 class Reader:
-    """Reads one site."""
+    """Reads one site. ``known`` are the versions of the documents that are indexed, by id."""
 
     origin: Origin
     search: Search
+    known: Mapping[str, str] = field(default_factory=dict)
     mishaps: Mishaps = field(init=False)
     _writer: Writer = field(init=False)
     _selection: Selection = field(init=False)
+    _indexed_files: dict[str, list[str]] = field(init=False, default_factory=dict)
+    """The ids of the attachments that are indexed, by that of their issue."""
 
     def __post_init__(self) -> None:
         """Make what it reads with."""
@@ -30,23 +33,24 @@ class Reader:
         self.mishaps = Mishaps(probe=self.search.check)
         self._writer = Writer(origin=self.origin, search=self.search)
         self._selection = Selection.of(options.include, options.exclude, hidden=True)
+        for identity in self.known:
+            kind, *natives = self.origin.native_id(identity).split("/")
+            if kind == "attachment":
+                self._indexed_files.setdefault(natives[0], []).append(identity)
 
-    async def due(
-        self, issue: Issue, known: Mapping[str, str]
-    ) -> AsyncGenerator[SourceDocument | Failure | Tombstone, None]:
+    async def due(self, issue: Issue) -> AsyncGenerator[SourceDocument | Failure | Tombstone, None]:
         """Yield of an issue and its attachments what isn't known so."""
         options = self.search.options
         identity = self.origin.document_id(issue_id(issue))
         if not readers_of(options, issue)[0]:
-            files = self.origin.document_id(f"attachment/{issue.id}/")
-            for one in known:  # it had no such level before
-                if one == identity or one.startswith(files):
+            for one in (identity, *self._indexed_files.get(issue.id, ())):
+                if one in self.known:  # it had no such level before
                     yield Tombstone(id=one)
             return
-        if known.get(identity) != issue_version(options, issue):
+        if self.known.get(identity) != issue_version(options, issue):
             yield await self._issue(issue)
         for file in self._files(issue):
-            if known.get(self.origin.document_id(file_id(issue, file))) != file_version(options, issue, file):
+            if self.known.get(self.origin.document_id(file_id(issue, file))) != file_version(options, issue, file):
                 yield await self._file(issue, file)
 
     def identities(self, issue: Issue) -> Iterator[str]:

@@ -270,6 +270,22 @@ async def test_an_issue_that_gets_a_security_level_goes_at_once(server, tmp_path
     assert runs.ids == set()
 
 
+async def test_however_many_issues_are_restricted_what_is_indexed_is_looked_through_once(server, tmp_path):
+    class Counted(dict):
+        looks = 0
+
+        def __iter__(self):
+            self.looks += 1
+            return super().__iter__()
+
+    for number in range(8):
+        server.open(f"Issue {number}", security="Internal")
+    known = Counted({"s:issue/1": "v", "s:attachment/1/2": "v"})
+    connector = Runs(server, tmp_path, attachments=True).connect()
+    await collect(connector.changes(None, known))
+    assert known.looks == 1
+
+
 async def test_attachments_are_documents_where_they_are_wanted(server, tmp_path):
     issue = server.open("One")
     file = server.attach(issue, "plan ü.txt", b"The plan.")
