@@ -1,6 +1,7 @@
 """What is special to ``jira``: time by the account's clock, comments, who may read, attachments, and what goes wrong."""
 
 import json
+import threading
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -12,6 +13,7 @@ from pydantic import ValidationError
 
 from connectors.base import Checkpoint, Origin
 from connectors.jira import JiraOptions
+from connectors.jira.documents import Writer
 from connectors.jira.search import Search
 from connectors.jira.state import State
 from ragcore.errors import SourceAuthError, SourceBadReply, SourceError
@@ -268,6 +270,20 @@ async def test_an_issue_that_gets_a_security_level_goes_at_once(server, tmp_path
     assert await runs() == set()
     assert runs.gone == {f"s:issue/{issue.id}", f"s:attachment/{issue.id}/{file}"}
     assert runs.ids == set()
+
+
+async def test_long_issues_hold_up_nobody(server, tmp_path, monkeypatch):
+    threads, real = set(), Writer.issue
+
+    def issue(*told, **more):
+        threads.add(threading.current_thread())
+        return real(*told, **more)
+
+    monkeypatch.setattr(Writer, "issue", issue)
+    server.open("One")
+    assert len(await Runs(server, tmp_path)()) == 1
+    assert threads
+    assert threading.main_thread() not in threads
 
 
 async def test_however_many_issues_are_restricted_what_is_indexed_is_looked_through_once(server, tmp_path):
