@@ -51,12 +51,12 @@ class Walk:
                 yield FileEntry(path=self._real_root, native_id=native_form(self.root.name), status=status)
                 return
             if not stat.S_ISDIR(status.st_mode):
-                raise SourceError(f"{self.root} is neither a folder nor a file; mend `path`")
+                raise SourceError(f"{self.root} is neither a folder nor a file", mend="mend `path`")
             top = _listed(self._real_root)
         except (FileNotFoundError, NotADirectoryError) as error:
-            raise SourceGone(f"{self.root} is not there; mend `path`, or mount what belongs there") from error
+            raise SourceGone(f"{self.root} is not there", mend="mend `path`, or mount what belongs there") from error
         except OSError as error:
-            raise SourceError(f"{self.root} cannot be read: {error.strerror}; mend its permissions") from error
+            raise SourceError(f"{self.root} cannot be read: {error.strerror}", mend="mend its permissions") from error
         self._seen.clear()
         yield from self._below(_Level(entries=top, relative="", above=(self._real_root,)))
 
