@@ -1,5 +1,6 @@
 """Makes documents of threads, and of what a channel said on a day."""
 
+import asyncio
 from collections.abc import Iterable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
@@ -72,7 +73,8 @@ class Documents:
                 said += worth_keeping(page, server.names, bots=self.options.bots)
         place, seen = server.places[thread.parent].channel, self.look_of(server, thread)
         tags = _tags(place, thread)
-        return self._document(
+        return await asyncio.to_thread(
+            self._document,
             server,
             str(thread.id),
             head=f"Discord, #{place.name}{f'; {tags}' if tags else ''}",

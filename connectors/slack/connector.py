@@ -4,6 +4,7 @@ A channel is read from its newest message back, a few days at each run and the w
 older than what was read is believed to be as it was, until the next whole reading, an event, or ``--full``.
 """
 
+import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
@@ -216,7 +217,7 @@ class SlackConnector:
             else:
                 self._alive.discard(native)
                 memory.empty[ts] = version
-        day = said.day(messages)
+        day = await asyncio.to_thread(said.day, messages)
         if day is not None:
             self._alive.add(self.origin.native_id(day.id))
             if held.versions.get(day.id) != day.version:

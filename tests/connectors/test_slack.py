@@ -1,10 +1,12 @@
 """The source type ``slack``: threads that grow, edits, deletions, who may read, names, permalinks, and what a run costs."""
 
+import threading
 from datetime import UTC, datetime
 
 import pytest
 
 from connectors.slack.ids import day_id, thread_id
+from connectors.slack.messages import Writer
 from ragcore.ingest import remove
 from ragcore.links import deep_link
 from tests.connectors.helpers import collect, run
@@ -362,3 +364,24 @@ async def test_what_an_index_lacks_and_the_history_shows_comes_again(server, tmp
         await run(library, slack(server))
         await remove(library, [f"s:{identity}"])
         assert (await run(library, slack(server))).added == 1
+
+
+async def test_long_days_and_threads_hold_up_nobody(server, monkeypatch):
+    threads = set()
+
+    def watched(real):
+        def write(*told, **more):
+            threads.add(threading.current_thread())
+            return real(*told, **more)
+
+        return write
+
+    for name in ("day", "thread"):
+        monkeypatch.setattr(Writer, name, watched(getattr(Writer, name)))
+    thread(server)
+    server.say(C, "Who has the key?", at=ago(DAY))
+    after = Run(server)
+    assert len(await after()) == 2
+    await collect(slack(server).fetch(list(after.held)))
+    assert threads
+    assert threading.main_thread() not in threads
