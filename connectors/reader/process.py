@@ -59,7 +59,7 @@ async def told_by(options: ReaderOptions, folder: Path) -> AsyncGenerator[dict[s
     except (asyncio.IncompleteReadError, ConnectionError):
         ending = await process.wait()
         said = f"the process of {options.loader} ended in the middle ({_ending(ending)})"
-        raise SourceError(said, mend="see what it printed in the log; let it read less") from None
+        raise SourceError(said, mend="try it in Python by hand; it may want more memory than there is") from None
     finally:
         await _stop(process)
 
