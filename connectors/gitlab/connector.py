@@ -5,7 +5,7 @@ A document's id is its project's path and where GitLab itself has it: ``acme/doc
 each list was read (``state``), so that what is unchanged isn't read.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
@@ -18,7 +18,7 @@ from connectors.gitlab.api import Api, client_of
 from connectors.gitlab.conversation import ISSUES, MERGE_REQUESTS
 from connectors.gitlab.options import GitlabOptions
 from connectors.gitlab.projects import Projects, Told, projects_of
-from connectors.gitlab.scope import Scope, opened
+from connectors.gitlab.scope import OPEN, Scope, opened
 from connectors.gitlab.state import Memory, ProjectMemory
 from connectors.gitlab.threads import Threads
 from connectors.gitlab.wiki import Wiki
@@ -144,11 +144,16 @@ class _Round:
     known: Mapping[str, str]
     listed: list[str | Failure] = field(default_factory=list)
     _access: Access = field(init=False)
+    _by_place: dict[str, dict[str, str]] = field(default_factory=dict)
+    """What is known, by what ids begin with."""
     _opened: dict[str, Scope | SourceError] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Remember addresses of people where the run does."""
+        """Remember addresses of people where the run does, and look through what is known once for all projects."""
         self._access = Access(api=self.api, people=self.memory.people)
+        for identity, version in self.known.items():
+            name, _, rest = identity.partition("/-/")
+            self._by_place.setdefault(f"{name}/-/{rest.partition('/')[0]}/", {})[identity] = version
 
     async def turn(self, turn: tuple[str, str]) -> AsyncGenerator[Step, None]:
         """Yield what has changed in one project of one kind; None after each batch."""
@@ -156,18 +161,41 @@ class _Round:
         memory, project = self.memory.of(name), await self._project(name)
         if not self._access.is_there(project.about, kind):
             return
+        place = project.identity(_PLACES[kind])
+        known = self._by_place.get(place, {})
         try:
             scope = await project.of(kind, self._access)
         except ReadersUnknown as error:
             memory.renew(kind, "")
-            for change in _withdrawn(project.identity(_PLACES[kind]), error, self.known):
-                yield change
+            for identity in known.keys() - {place}:
+                yield Tombstone(id=identity)
+            yield Failure(id=place, reason=error.reason, mend=error.mend)
             return
+        async for step in self._read(kind, scope, memory, known):
+            yield step
+
+    async def _read(
+        self, kind: str, scope: Scope, memory: ProjectMemory, known: Mapping[str, str]
+    ) -> AsyncGenerator[Step, None]:
+        """Yield what has changed; what can't be read again keeps none of the readers that it had."""
+        stale = {identity for identity, version in known.items() if scope.salt not in version}
+        if memory.salts.get(kind, "").startswith(OPEN) and scope.readers is not None:
+            for identity in sorted(stale):
+                yield Tombstone(id=identity)
+            yield None
+            stale.clear()
         memory.renew(kind, scope.salt)
         reader = _reader(kind, scope)
-        async with aclosing(_changes(reader, kind, memory, self.known)) as stream:
+        async with aclosing(_changes(reader, kind, memory, known)) as stream:
             async for step in stream:
+                if isinstance(step, Failure) and step.id in stale:
+                    yield Tombstone(id=step.id)
+                    yield None  # else the failure would take its place
+                if isinstance(step, SourceDocument | Failure):
+                    stale.discard(step.id)
                 yield step
+        for identity in sorted(stale):
+            yield Tombstone(id=identity)
         self.listed += _all(reader)
 
     async def _project(self, name: str) -> Scope:
@@ -198,14 +226,6 @@ def _changes(reader: Reader, kind: str, memory: ProjectMemory, known: Mapping[st
     if isinstance(reader, Wiki):
         return reader.changes(memory.wiki, known)
     return reader.changes(memory.issues if kind == "issues" else memory.merge_requests, known)
-
-
-def _withdrawn(place: str, error: SourceError, known: Mapping[str, str]) -> Iterator[Tombstone | Failure]:
-    """Yield that documents are gone which nobody is known to be allowed to read any more, and why."""
-    for identity in known:
-        if identity.startswith(place) and identity != place:
-            yield Tombstone(id=identity)
-    yield Failure(id=place, reason=error.reason, mend=error.mend)
 
 
 async def _all_of(kind: str, scope: Scope, access: Access) -> list[str | Failure]:

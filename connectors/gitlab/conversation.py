@@ -16,8 +16,6 @@ class Kind:
     name: str
     noun: str
     sign: str
-    where: str = ""
-    """What of them is asked for."""
 
     @property
     def place(self) -> str:

@@ -13,6 +13,8 @@ from connectors.gitlab.state import ProjectMemory
 from connectors.mishaps import Mishaps
 from ragcore.errors import SourceBadReply
 
+OPEN = "o"
+"""What a salt begins with where whoever reads the knowledge base reads the documents."""
 _TEXT_FORM = "1"
 """Raised when documents are written in another way, so that they are read again."""
 
@@ -44,7 +46,8 @@ class Scope:
     def salt(self) -> str:
         """What stands in each version for all that documents carry besides their text."""
         told = repr((_TEXT_FORM, *(sorted(who) if who is not None else who for who in self._circles)))
-        return hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()[:12]
+        circle = OPEN if self.readers is None else "m"
+        return f"{circle}{hashlib.sha256(told.encode('utf-8', 'replace')).hexdigest()[:12]}"
 
     def identity(self, place: str) -> str:
         """Return the id of a document: the project's path and what stands behind it in GitLab's own addresses."""

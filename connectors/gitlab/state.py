@@ -15,8 +15,8 @@ _FORM = "1"
 class ListMemory:
     """How far issues or merge requests are read.
 
-    ``time`` is the newest change that was told, ``numbers`` all that there were, ``walked`` when the list of all was
-    last read, and ``etag`` what the answer to ``url`` was known by.
+    ``time`` is the newest change that was told, ``numbers`` all that there were (negative: not wanted), ``walked`` when
+    the list of all was last read, and ``etag`` what the answer to ``url`` was known by.
     """
 
     time: str | None = None

@@ -31,8 +31,8 @@ class Threads:
 
     scope: Scope
     kind: Kind
-    numbers: dict[int, None] = field(default_factory=dict)
-    """All that there are and are wanted."""
+    numbers: dict[int, bool] = field(default_factory=dict)
+    """All that there are, and whether they are wanted."""
     _newest: datetime | None = None
     _condition: tuple[str, str] = ("", "")
     """An address whose answer told all that changed, and its ETag."""
@@ -44,14 +44,14 @@ class Threads:
     @property
     def ids(self) -> list[str]:
         """The ids of all that there are and are wanted."""
-        return [self._identity(number) for number in self.numbers]
+        return [self._identity(number) for number, is_wanted in self.numbers.items() if is_wanted]
 
     async def changes(self, memory: ListMemory, known: Mapping[str, str]) -> AsyncGenerator[Step, None]:
         """Yield every thread that is new or has changed; None after each batch. Fills ``numbers``."""
         is_short, is_whole = len(memory.numbers) < PER_PAGE, False
         start = None if is_short else since(memory.time)
         if start is not None:
-            self.numbers = dict.fromkeys(memory.numbers)
+            self.numbers = _unsigned(memory.numbers)
             async for issues in self._told("updated", start, memory):
                 async for step in self._due(issues, known):
                     yield step
@@ -62,13 +62,13 @@ class Threads:
                 async for step in self._due(issues, known):
                     yield step
             if self._is_unchanged:
-                self.numbers = dict.fromkeys(memory.numbers)
+                self.numbers = _unsigned(memory.numbers)
             memory.walked = self.scope.date
         # What is changed while it is read, before the newest change that was told, must lie behind the cursor.
         newest, date = self._newest, self.scope.date
         memory.url, memory.etag = self._condition
         memory.time = reached(memory.time, min(newest, date) if newest and date else newest)
-        memory.numbers = list(self.numbers)
+        memory.numbers = [number if is_wanted else -number for number, is_wanted in self.numbers.items()]
 
     async def list_ids(self) -> None:
         """Fill ``numbers`` alone."""
@@ -120,6 +120,9 @@ class Threads:
     async def _due(self, issues: Sequence[Issue], known: Mapping[str, str]) -> AsyncGenerator[Step, None]:
         """Yield of some threads those that aren't known so."""
         due = [issue for issue in self._note(issues) if self._is_due(issue, known)]
+        for issue in issues:
+            if not self._is_wanted(issue) and self._identity(issue.iid) in known:
+                yield Tombstone(id=self._identity(issue.iid))
         if due:
             yield Estimate(documents=len(due))
         for issue in due:
@@ -172,7 +175,7 @@ class Threads:
     def _note(self, issues: Sequence[Issue]) -> list[Issue]:
         """Take note of what a list told, and return what of it is wanted."""
         wanted = [issue for issue in issues if self._is_wanted(issue)]
-        self.numbers |= dict.fromkeys(issue.iid for issue in wanted)
+        self.numbers |= {issue.iid: self._is_wanted(issue) for issue in issues}
         for issue in issues:
             self._newest = issue.updated_at if self._newest is None else max(self._newest, issue.updated_at)
         return wanted
@@ -190,11 +193,15 @@ class Threads:
 
     @property
     def _list(self) -> str:
-        is_open = self.kind.name == "issues" and not self.scope.options.confidential
-        return f"{self.scope.path}/{self.kind.name}?scope=all&state=all{'&confidential=false' * is_open}"
+        return f"{self.scope.path}/{self.kind.name}?scope=all&state=all"
 
     def _identity(self, number: int) -> str:
         return self.scope.identity(f"{self.kind.place}{number}")
+
+
+def _unsigned(numbers: Sequence[int]) -> dict[int, bool]:
+    """Return numbers as they are remembered, where those that aren't wanted are negative."""
+    return {abs(number): number > 0 for number in numbers}
 
 
 def _time(issue: Issue, key: str) -> datetime:

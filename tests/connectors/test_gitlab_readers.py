@@ -3,8 +3,9 @@
 from datetime import timedelta
 
 import pytest
+from aiohttp import web
 
-from connectors.base import SourceDocument
+from connectors.base import SourceDocument, Tombstone
 from tests.connectors.gitlabs import Runs
 from tests.connectors.helpers import collect, live, run
 from tests.fakes.embedding import HashEmbedder
@@ -121,6 +122,30 @@ async def test_what_nobody_is_known_to_read_any_more_goes_at_once(server, projec
         assert held.readers == {"email:ann@x.example"}
 
 
+@pytest.mark.parametrize("begins", ["public", "private"])
+async def test_what_can_not_be_read_again_keeps_no_former_readers(server, project, tmp_path, begins):
+    async with opened(tmp_path / "data", HashEmbedder()) as library:
+        project.visibility = begins
+        server.member(project, "ann", public_email="ann@x.example")
+        bob = server.member(project, "bob", public_email="bob@x.example")
+        runs = Runs(server, tmp_path)
+        assert (await run(library, runs.connect())).added == 4
+        project.visibility = "private"
+        project.members.remove(bob)
+        parts = ("/raw?", "/discussions")
+        project.note(project.issues[1], "A comment.")
+        server.fault = lambda path: web.Response(status=502) if any(part in path for part in parts) else None
+        await run(library, runs.connect())
+        for identity in await library.registry.document_ids("s"):
+            assert (await library.registry.document(identity)).readers == {"email:ann@x.example"}, identity
+        assert not {"acme/docs/-/blob/a.md", "acme/docs/-/issues/1"} & await live(library)
+        server.fault = None
+        await run(library, runs.connect())
+        report = await run(library, runs.connect())
+        assert report.is_success
+        assert len(await live(library)) == 4
+
+
 @pytest.mark.parametrize(
     ("named", "who"), [("knowledge_base", None), (("slack:T1/C2", "email:Ann@x.example"), {"slack:T1/C2", "email:ann@x.example"})]
 )  # fmt: skip
@@ -160,11 +185,13 @@ async def test_confidential_issues_are_left_out(server, project, tmp_path):
     runs = Runs(server, tmp_path, kinds=("issues",))
     assert await runs() == {"acme/docs/-/issues/1"}
     project.issues[1].confidential, project.issues[1].updated = True, project.clock.tick()
+    told = [change async for change in runs.connect().changes(runs.cursor, runs.known)]
+    gone = [change.id for change in told if isinstance(change, Tombstone)]
+    assert gone == ["s:acme/docs/-/issues/1"], "what becomes confidential goes, whatever else is gone"
     assert await runs() == set()
-    assert runs.names == set(), "what becomes confidential goes"
+    assert runs.names == set()
     documents, _, gone, _ = await collect(runs.connect().fetch(["s:acme/docs/-/issues/1"]))
     assert (documents, gone) == ({}, {"s:acme/docs/-/issues/1"})
-    server.fault = lambda path: None
     secret.confidential, secret.updated = False, project.clock.tick()
     assert await runs() == {f"acme/docs/-/issues/{secret.iid}"}
 
