@@ -12,8 +12,9 @@ from typing import Any, TypeVar
 
 from connectors.imap.faults import ERRORS, fault_of
 from connectors.imap.options import ImapOptions
+from connectors.imap.tokens import access_token
 from connectors.threads import Threads
-from ragcore.errors import ConfigError, SourceBadReply, SourceError, SourceUnreachable
+from ragcore.errors import ConfigError, SourceAuthError, SourceBadReply, SourceError, SourceUnreachable
 
 _PATIENCE = 560.0
 """Seconds for one command: less than the silence after which a run gives a source up."""
@@ -55,9 +56,14 @@ class Link:
     _is_idle: bool = True
     folder: str = ""
     """The folder that is open."""
+    _secret: str = field(default="", repr=False)
+    """What it logs in with."""
 
     async def open(self) -> None:
         """Connect and log in."""
+        options = self.options
+        told = options.password or options.token
+        self._secret = told.get_secret_value() if told else await access_token(options)
         await self._do(self._connect)
         await self._do(self._log_in, is_login=True)
 
@@ -86,15 +92,13 @@ class Link:
             self._client.starttls(context)
 
     def _log_in(self) -> None:
-        options = self.options
-        if options.token is not None:
-            self._client.oauth2_login(options.user, options.token.get_secret_value())
-        elif options.password is not None:
-            secret = options.password.get_secret_value()
-            if (options.user + secret).isascii():
-                self._client.login(options.user, secret)
-            else:  # LOGIN is for ASCII alone
-                self._client.plain_login(options.user, secret)
+        user = self.options.user
+        if self.options.password is None:
+            self._client.oauth2_login(user, self._secret)
+        elif (user + self._secret).isascii():
+            self._client.login(user, self._secret)
+        else:  # LOGIN is for ASCII alone
+            self._client.plain_login(user, self._secret)
 
     async def close(self) -> None:
         """Log out, or only hang up where a command is under way; never fails."""
@@ -170,10 +174,12 @@ class Link:
             raise
         except ERRORS as error:
             self._is_idle = isinstance(error, imaplib.IMAP4.error) and not isinstance(error, imaplib.IMAP4.abort)
-            secret = self.options.password or self.options.token
-            hidden = secret.get_secret_value() if secret else ""
             # Not "from error": a server may quote what it was sent, and a log prints what an error came from.
-            raise fault_of(error, self.options.address, is_login=is_login, hidden=hidden) from None
+            fault = fault_of(error, self.options.address, is_login=is_login, hidden=self._secret)
+            if isinstance(fault, SourceAuthError) and not is_login and self.options.token_url:
+                # The next connection gets a new token.
+                fault = SourceUnreachable(fault.reason, mend="try again later")
+            raise fault from None
         self._is_idle = True
         return result
 

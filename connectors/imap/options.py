@@ -55,6 +55,15 @@ class ImapOptions(Options):
     token: SecretStr | None = Field(
         default=None, description="in the place of a password: an access token for OAuth 2 (XOAUTH2)"
     )
+    token_url: str = Field(
+        default="", description="in the place of both: where access tokens are asked for anew, as OAuth 2 has it"
+    )
+    client_id: str = Field(default="", description="with `token_url`: the id of the app that is registered there")
+    client_secret: SecretStr | None = Field(default=None, description="with `token_url`: the app's secret")
+    refresh_token: SecretStr | None = Field(
+        default=None, description="with `token_url`: the token by which a user allowed it; default: the app's own right"
+    )
+    scope: str = Field(default="", description="with `token_url`: the scope that is asked for")
     readers: tuple[str, ...] = Field(
         description="who may read the mails, as in the settings of a knowledge base, or `participants`"
     )
@@ -99,6 +108,14 @@ class ImapOptions(Options):
         others = readers_of([reader for reader in readers if reader != PARTICIPANTS])
         return (*sorted(others), *({PARTICIPANTS} & set(readers)))
 
+    @field_validator("token_url")
+    @classmethod
+    def _is_safe(cls, url: str) -> str:
+        local = url.startswith(("http://127.0.0.1:", "http://localhost:"))
+        if url and not url.startswith("https://") and not local:
+            raise ValueError('must be an address such as "https://login.example.org/oauth2/token"')
+        return url
+
     @field_validator("link")
     @classmethod
     def _has_place(cls, link: str) -> str:
@@ -110,8 +127,13 @@ class ImapOptions(Options):
 
     @model_validator(mode="after")
     def _one_credential(self) -> "ImapOptions":
-        if (self.password is None) == (self.token is None):
-            raise ValueError("name `password` or `token`, one of them")
+        if [self.password is not None, self.token is not None, bool(self.token_url)].count(True) != 1:
+            raise ValueError("name `password`, `token` or `token_url`, one of them")
+        told = (self.client_id, self.client_secret, self.refresh_token, self.scope)
+        if not self.token_url and any(told):
+            raise ValueError("`client_id`, `client_secret`, `refresh_token` and `scope` want a `token_url`")
+        if self.token_url and not (self.client_id and (self.client_secret or self.refresh_token)):
+            raise ValueError("`token_url` wants a `client_id`, and a `client_secret` or a `refresh_token`")
         local = self.host in {"localhost", "::1"} or self.host.startswith("127.")
         if self.security == "none" and not local:
             raise ValueError('`security = "none"` would send the password unencrypted; use "starttls" or "tls"')

@@ -2,9 +2,11 @@
 
 import ssl
 import threading
+from contextlib import asynccontextmanager
 
 import pytest
 import trustme
+from aiohttp import web
 from pydantic import SecretStr, ValidationError
 
 from connectors.base import Origin
@@ -311,6 +313,72 @@ async def test_a_token_logs_in(server, origin):
         await read(server, origin, token=SecretStr("stale"))
 
 
+@asynccontextmanager
+async def tokens(answer):
+    """Serve access tokens: ``answer`` makes a reply of a form."""
+
+    async def reply(request: web.Request) -> web.Response:
+        return answer(dict(await request.post()))
+
+    app = web.Application()
+    app.router.add_post("/token", reply)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", free_port())
+    await site.start()
+    try:
+        yield f"{site.name}/token"
+    finally:
+        await runner.cleanup()
+
+
+@pytest.mark.parametrize("refresh", [None, "allowed"], ids=["app", "user"])
+async def test_a_new_token_is_asked_for_at_each_login(server, origin, refresh):
+    await server.put(mail("Text.", key="m@x"))
+    asked = []
+
+    def answer(form):
+        asked.append(form)
+        server.token = f"token-{len(asked)}"
+        return web.json_response({"access_token": server.token, "expires_in": 3600})
+
+    async with tokens(answer) as url:
+        told = {"token_url": url, "client_id": "app", "client_secret": SecretStr("k3y"), "scope": "mail"}
+        if refresh:
+            told["refresh_token"] = SecretStr(refresh)
+        connector = server.connect(origin, password=None, **told)
+        documents, *_ = await collect(connector.changes(None, {}))
+        assert documents.keys() == {"s:m@x"}
+        await collect(connector.fetch(list(documents)))
+        server.answer = lambda command: b"%t NO [EXPIRED] Token expired" if "UID FETCH" in command else None
+        with pytest.raises(SourceUnreachable, match="later"):
+            await read(server, origin, password=None, **told)
+    kind = (
+        {"grant_type": "refresh_token", "refresh_token": "allowed"} if refresh else {"grant_type": "client_credentials"}
+    )
+    assert asked == [{"client_id": "app", "client_secret": "k3y", "scope": "mail", **kind}] * 3
+
+
+@pytest.mark.parametrize(
+    ("reply", "kind", "says"),
+    [
+        (lambda: web.json_response({"error": "invalid_grant"}, status=400), SourceAuthError, "invalid_grant"),
+        (lambda: web.json_response({}, status=401), SourceAuthError, "`client_secret`"),
+        (lambda: web.Response(status=429, headers={"Retry-After": "9"}), SourceRateLimited, "9 s"),
+        (lambda: web.Response(status=503), SourceError, "503"),
+        (lambda: web.Response(text="<html>"), SourceBadReply, "`token_url`"),
+    ],
+    ids=["grant", "client", "often", "away", "page"],
+)
+async def test_a_token_that_is_not_given_is_told(server, origin, reply, kind, says):
+    async with tokens(lambda form: reply()) as url:
+        with pytest.raises(kind, match=says) as caught:
+            await read(server, origin, password=None, token_url=url, client_id="app", client_secret=SecretStr("k3y"))
+        assert "k3y" not in str(caught.value)
+    with pytest.raises(SourceUnreachable, match="cannot be reached"):
+        await read(server, origin, password=None, token_url=url, client_id="app", client_secret=SecretStr("k3y"))
+
+
 async def test_a_folder_that_is_closed_is_named_and_keeps_what_is_known(server, origin):
     await server.put(mail("Text.", key="a@x"))
     await server.put(mail("Text.", key="b@x"), "Shared")
@@ -377,13 +445,32 @@ async def test_starttls_comes_before_the_login(origin, tmp_path, monkeypatch):
     [
         ({"readers": None}, "readers"),
         ({"readers": ("everybody",)}, "is no reader"),
-        ({"password": None}, "`password` or `token`"),
+        ({"password": None}, "`password`, `token` or `token_url`"),
+        ({"token": "t"}, "one of them"),
+        ({"client_id": "app"}, "want a `token_url`"),
+        (
+            {"password": None, "token_url": "https://x/token", "client_id": "app"},
+            "`client_secret` or a `refresh_token`",
+        ),
+        ({"password": None, "token_url": "http://x/token", "client_id": "app"}, "an address such as"),
         ({"host": "imap.example.org", "security": "none"}, "unencrypted"),
         ({"host": "imap://x"}, "name of a server"),
         ({"link": "https://x"}, "message_id"),
         ({"folders": ("[z-a]",)}, "is no pattern"),
     ],
-    ids=["no-readers", "bad-reader", "no-credential", "in-the-clear", "host", "link", "pattern"],
+    ids=[
+        "no-readers",
+        "bad-reader",
+        "no-credential",
+        "two",
+        "no-url",
+        "half",
+        "unsafe",
+        "in-the-clear",
+        "host",
+        "link",
+        "pattern",
+    ],
 )
 def test_wrong_settings_are_named(changed, says):
     told = {"host": "127.0.0.1", "user": USER, "password": PASSWORD, "readers": ("*",)} | changed
