@@ -40,11 +40,12 @@ async def opened(google: Google, sharings: Sharings, options: GoogleDriveOptions
     for identity in options.folders:
         try:
             folder = await _folder(google, identity)
+            drive = await _log_of(google, folder.drive_id, places)
             if folder.id == folder.drive_id:
-                places.roots[folder.drive_id] = {folder.id: await _drive_stamp(sharings, folder.id)}
-            elif folder.drive_id not in places.roots.get(folder.drive_id, ()):
-                stamps = {**places.roots.get(folder.drive_id, {}), folder.id: await _stamp(sharings, folder)}
-                places.roots[folder.drive_id] = stamps
+                places.roots[drive] = {folder.id: await _drive_stamp(sharings, folder.id)}
+            elif folder.drive_id not in places.roots.get(drive, ()):
+                stamps = {**places.roots.get(drive, {}), folder.id: await _stamp(sharings, folder)}
+                places.roots[drive] = stamps
         except (SourceGone, SourceAuthError) as error:
             places.refused.append(error)
     if places.refused and not places.roots:
@@ -79,6 +80,20 @@ async def _folder(google: Google, identity: str) -> File:
             f'the folder "{found.name}" lies in the trash', mend="bring it back, or take it out of `folders`"
         )
     return found
+
+
+async def _log_of(google: Google, drive: str, places: Places) -> str:
+    """Return the shared drive whose log tells of a folder in it.
+
+    Who is no member of the drive, and may see the folder alone, finds its changes in the account's own log
+    (https://developers.google.com/workspace/drive/api/guides/about-changes).
+    """
+    if not drive or drive in places.roots:
+        return drive
+    try:
+        return (await google.drive(drive)).id
+    except SourceGone:
+        return ""
 
 
 async def _stamp(sharings: Sharings, folder: File) -> str:

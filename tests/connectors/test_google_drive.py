@@ -6,7 +6,7 @@ from connectors.base import Failure, Origin, SourceDocument
 from ragcore.errors import SourceGone
 from tests.connectors.drives import Runs, by_key, connector, office, words
 from tests.connectors.helpers import collect
-from tests.servers.google_drive import DOC, FOLDER, SHEET, SHORTCUT, SLIDES, GoogleServer, Item, user
+from tests.servers.google_drive import ACCOUNT, DOC, FOLDER, SHEET, SHORTCUT, SLIDES, GoogleServer, Item, user
 
 
 @pytest.fixture
@@ -171,6 +171,24 @@ async def test_a_shared_drive_and_the_rest_are_read_side_by_side(server, drive, 
     drive.delete(inside)
     await alone()
     assert alone.names == {outside}
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+async def test_a_folder_of_a_shared_drive_is_read_by_who_is_no_member(server, drive, tmp_path, is_named):
+    shared = drive.shared("shared-1")
+    drive.members[shared] = [user("ann@x.example", "organizer")]
+    top = drive.folder("docs", shared, permissions=[user(ACCOUNT, "writer")])
+    one = drive.put("a.md", "Text.", top)
+    drive.put("b.md", "Text.", shared)
+    runs = Runs(server, tmp_path, **({"folders": (top,)} if is_named else {}))
+    assert await runs() == {one}
+    assert runs.readers(one) == {"ann@x.example", ACCOUNT}
+    drive.write(one, "Changed.")
+    assert await runs() == {one}
+    assert "/drive/v3/files" not in runs.asked
+    drive.delete(one)
+    await runs()
+    assert runs.names == set()
 
 
 async def test_a_token_that_is_not_taken_leads_to_a_full_listing(server, drive, tmp_path):

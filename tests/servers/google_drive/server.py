@@ -135,6 +135,8 @@ class GoogleServer:
             return self._members(request)
         found: Any = None
         match request.match_info["path"].split("/"):
+            case ["files" | "changes", *_] if self._is_closed(request.query.get("driveId", "")):
+                found = problem(404)
             case ["files"]:
                 found = self._files(request)
             case ["changes"]:
@@ -142,15 +144,20 @@ class GoogleServer:
             case ["changes", "startPageToken"]:
                 found = web.json_response({"startPageToken": f"t{len(self.drive.log)}"})
             case ["drives"]:
-                drives = [{"id": one, "name": "D"} for one in sorted(self.drive.members)]
+                drives = [{"id": one, "name": "D"} for one in sorted(self.drive.members) if not self._is_closed(one)]
                 found = web.json_response({"kind": "drive#driveList", "drives": drives})
-            case ["drives", identity] if identity in self.drive.members:
+            case ["drives", identity] if identity in self.drive.members and not self._is_closed(identity):
                 found = web.json_response({"id": identity, "name": "D"})
             case ["files", identity, *more]:
                 item = self.drive.items.get("my-root" if identity == "root" else identity)
                 if item is not None and self.drive.sees(item):
                     found = self._file(request, item, more)
         return found or problem(404)
+
+    def _is_closed(self, drive: str) -> bool:
+        """Tell whether the account is no member of a shared drive."""
+        members = [one.get("emailAddress") for one in self.drive.members.get(drive, ())]
+        return drive in self.drive.members and self.drive.me not in members
 
     def _file(self, request: web.Request, item: Item, more: list[str]) -> web.StreamResponse:
         if more == ["permissions"]:
@@ -213,7 +220,11 @@ class GoogleServer:
         if at < self.oldest:
             return problem(400, "invalid", location="pageToken")
         drive = request.query.get("driveId", "")
-        last = {identity: number for number, (where, identity) in enumerate(self.drive.log) if where == drive}
+        last = {
+            identity: number
+            for number, (where, identity) in enumerate(self.drive.log)
+            if where == drive or (self._is_closed(where) and not drive)
+        }
         numbers = sorted(number for number in last.values() if number >= at)
         if self.cut:
             numbers = numbers[:3]
