@@ -55,7 +55,7 @@ class GoogleDriveConnector:
 
     async def _changes(self, cursor: str | None, known: Mapping[str, str]) -> AsyncGenerator[Change, None]:
         self._listed = None
-        memory = Memory.from_cursor(cursor, self.options.fingerprint())
+        memory = await asyncio.to_thread(Memory.from_cursor, cursor, self.options.fingerprint())
         self._sharings = Sharings(self._google, self.options, groups=memory.groups)
         places = await opened(self._google, self._sharings, self.options)
         corpora = self._corpora = self._opened(places, memory)

@@ -19,6 +19,7 @@ from connectors.google_drive.sharing import Sharings
 from connectors.patterns import Selection
 from ragcore.errors import SourceGone
 
+_BREATH = 500  # files that are placed before others get their turn
 _TOGETHER = 25
 """Folders whose files are asked for at once."""
 
@@ -103,7 +104,9 @@ class Corpus:
             for start in range(0, len(folders), _TOGETHER):
                 await self._keep_folders(folders[start : start + _TOGETHER])
                 yield None
-            for file in files:
+            for number, file in enumerate(files):
+                if number % _BREATH == 0:
+                    await asyncio.sleep(0)
                 if not file.is_folder:
                     self._place(file.id, file)
         else:

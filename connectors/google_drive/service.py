@@ -259,11 +259,15 @@ class Google:
         return content
 
     async def _ask(self, kind: type[Reply], what: str, make: Callable[[_Session], Any]) -> Reply:
-        said = await self._call(what, lambda one, http: make(one).execute(http=http))
-        try:
-            return kind.model_validate(said)
-        except ValidationError:
-            raise SourceBadReply(f"Google did not answer for {what} in its own form", mend="check `api_url`") from None
+        def read(one: _Session, http: Any) -> Reply:
+            said = make(one).execute(http=http)
+            try:
+                return kind.model_validate(said)  # in the thread, too: a page of a thousand files takes a while
+            except ValidationError:
+                told = f"Google did not answer for {what} in its own form"
+                raise SourceBadReply(told, mend="check `api_url`") from None
+
+        return await self._call(what, read)
 
     async def _pages(
         self, kind: type[Reply], what: str, make: Callable[[_Session, str | None], Any]
