@@ -227,7 +227,9 @@ class Corpus:
         return file.drive_id == self.drive if self.drive else file.drive_id not in self.others
 
     def _takes(self, file: File, folders: Mapping[str, Folder]) -> bool:
-        if not file.is_document or not (self.is_whole or self._holds(file.parent, folders)):
+        if not file.is_document or (file.is_media and self.selection.include is None):
+            return False
+        if not self.is_whole and not self._holds(file.parent, folders):
             return False
         path = self._path(file.parent, file.shown_name, folders)
         return path is not None and self.selection.reaches(path)

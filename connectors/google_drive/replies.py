@@ -118,6 +118,11 @@ class File(_Reply):
         return self.mime_type in EXPORTS or not self.mime_type.startswith(_OWN)
 
     @property
+    def is_media(self) -> bool:
+        """Whether it is a picture, sound, film or font, whatever it is called: such names often have no ending."""
+        return self.mime_type.startswith(("image/", "audio/", "video/", "font/"))
+
+    @property
     def shown_name(self) -> str:
         """The name that patterns are compared with; a ``/`` in it is no folder's end."""
         export = EXPORTS.get(self.mime_type)

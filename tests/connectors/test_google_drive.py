@@ -49,12 +49,14 @@ async def test_googles_own_documents_are_exported_and_what_has_no_text_is_passed
     drive.put("Site", b"", mime="application/vnd.google-apps.site")
     drive.put("Short", b"", mime=SHORTCUT, target=next(iter(made)))
     drive.put("picture.png", b"PNG")
+    phone = drive.put("IMG 20260301", b"JPEG", mime="image/jpeg")
     empty = drive.put("empty.txt", b"")
     runs = Runs(server, tmp_path)
     assert await runs() == {*made, empty}
     assert {native: f".{runs.held[f's:{native}'].name.rpartition('.')[2]}" for native in made} == made
     exports = [one.query["mimeType"].rpartition(".")[2] for one in server.asked if one.path.endswith("/export")]
     assert sorted(exports) == ["document", "presentation", "sheet"]
+    assert await Runs(server, tmp_path, include=("IMG*",))() == {phone}
 
 
 async def test_an_unchanged_drive_costs_two_requests(server, drive, tmp_path):
