@@ -6,6 +6,7 @@ https://developers.google.com/workspace/drive/api/guides/limits
 What a refusal says in words is never shown: only its reason, which is one word.
 """
 
+import http.client
 import json
 import re
 import ssl
@@ -85,9 +86,9 @@ def expected_errors() -> tuple[type[Exception], ...]:
         googleapiclient.errors.Error,
         google.auth.exceptions.GoogleAuthError,
         httplib2.HttpLib2Error,
+        http.client.HTTPException,
         OSError,
         ValueError,
-        EOFError,
     )
 
 
@@ -192,7 +193,7 @@ def _unreached(error: Exception, what: str) -> SourceError:
         ((TimeoutError,), f"Google did not answer for {what} in time", "try again later"),
         ((ConnectionRefusedError,), "Google cannot be reached: the connection was refused", "check `api_url`"),
         (
-            (OSError, EOFError, httplib2.HttpLib2Error, google.auth.exceptions.TransportError),
+            (OSError, http.client.HTTPException, httplib2.HttpLib2Error, google.auth.exceptions.TransportError),
             "the connection to Google broke off",
             "try again later, or check the network",
         ),

@@ -1,14 +1,19 @@
 """What goes wrong with Google Drive: each fault is of the kind that it is, with its mend, and shows no secret."""
 
+import asyncio
+import http.client
 import json
+import ssl
 
+import httplib2
 import pytest
 from aiohttp import web
+from google.auth.exceptions import RefreshError, TransportError
 from pydantic import SecretStr
 
 from connectors.base import Origin, SourceDocument
 from connectors.google_drive import GOOGLE_DRIVE
-from connectors.google_drive.faults import refusal
+from connectors.google_drive.faults import expected_errors, fault_of, refusal
 from connectors.google_drive.memory import CorpusMemory, Memory
 from connectors.registry import connect, credential, source_type
 from ragcore.errors import (
@@ -85,6 +90,52 @@ def test_a_wait_that_is_told_is_kept_to():
 def test_a_refusal_in_another_form_is_judged_by_its_status(content):
     assert isinstance(refusal(403, {}, content, "file f1", (READ,)), SourceAuthError)
     assert isinstance(refusal(502, {}, content, "file f1", (READ,)), SourceError)
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "told"),
+    [
+        (httplib2.ServerNotFoundError("a secret"), SourceUnreachable, "host name is not known"),
+        (TransportError(httplib2.ServerNotFoundError("a secret")), SourceUnreachable, "host name is not known"),
+        (TransportError("a secret"), SourceUnreachable, "broke off"),
+        (ssl.SSLCertVerificationError(1, "a secret"), SourceUnreachable, "certificate"),
+        (TransportError(ssl.SSLError(1, "a secret")), SourceUnreachable, "TLS"),
+        (TimeoutError("a secret"), SourceUnreachable, "in time"),
+        (ConnectionResetError("a secret"), SourceUnreachable, "broke off"),
+        (http.client.IncompleteRead(b"a secret"), SourceUnreachable, "broke off"),
+        (httplib2.FailedToDecompressContent("a secret", None, b""), SourceUnreachable, "broke off"),
+        (ValueError("a secret"), SourceBadReply, "in its own form"),
+        (RefreshError("internal_failure: a secret", retryable=True), SourceError, "fault of its own"),
+        (RefreshError("a secret"), SourceBadReply, "access tokens"),
+        (RefreshError("unauthorized_client: a secret"), SourceAuthError, READ),
+    ],
+)
+def test_an_error_of_the_client_is_told_as_what_it_is(error, kind, told):
+    assert isinstance(error, expected_errors())
+    if isinstance(error, ssl.SSLCertVerificationError):
+        error.verify_message = "self-signed certificate"
+    fault = fault_of(error, "file f1", (READ,))
+    assert type(fault) is kind
+    assert told in str(fault)
+    assert "a secret" not in str(fault)
+    assert fault.mend
+
+
+async def test_a_content_that_breaks_off_is_told(server, drive, tmp_path):
+    drive.put("a.txt", "Text.")
+
+    async def broken(reader, writer):
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nText")
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(broken, "127.0.0.1", 0) as other:
+        place = f"http://127.0.0.1:{other.sockets[0].getsockname()[1]}/"
+        turned = web.Response(status=302, headers={"Location": place})
+        server.fault = lambda request: turned if request.query.get("alt") == "media" else None
+        with pytest.raises(SourceUnreachable, match="broke off"):
+            await Runs(server, tmp_path)()
 
 
 @pytest.mark.parametrize(
