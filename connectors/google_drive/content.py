@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from connectors.base import Failure, Origin, SourceDocument, Tombstone
 from connectors.google_drive.faults import FileRefused
@@ -33,6 +33,7 @@ class Got:
     """What came of reading a file: a document, or why there is none."""
 
     identity: str
+    name: str
     version: str
     document: SourceDocument | None = None
     error: SourceError | None = None
@@ -70,26 +71,42 @@ class Reader:
                 content = await self._content(due.file)
                 after = await self._after(due.file, content)
                 if after is None:
-                    return Got(identity=identity, version=due.version, document=self._document(due, content))
+                    return Got(
+                        identity=identity,
+                        name=due.file.name,
+                        version=due.version,
+                        document=self._document(due, content),
+                    )
                 is_same = after.content_stamp == due.file.content_stamp
                 due = await self.due(after, folders, is_fresh=not is_same)
                 if is_same and not due.refused:
-                    return Got(identity=identity, version=due.version, document=self._document(due, content))
+                    return Got(
+                        identity=identity,
+                        name=due.file.name,
+                        version=due.version,
+                        document=self._document(due, content),
+                    )
             raise FileRefused("it kept changing while it was read", mend="nothing: it is read again later")
         except SourceError as error:
-            return Got(identity=identity, version=due.version, error=error)
+            return Got(identity=identity, name=due.file.name, version=due.version, error=error)
 
     async def settled(self, got: Got) -> SourceDocument | Tombstone | Failure:
-        """Return what a reading comes to; raises its error when that isn't the one file's."""
+        """Return what a reading comes to; raises its error when that isn't the one file's.
+
+        A failure names the file: its id says nothing to whoever has to mend it.
+        """
         if got.document is not None:
             self.mishaps.passed()
             return got.document
         if isinstance(got.error, SourceGone):
             return Tombstone(id=got.identity)
         if isinstance(got.error, FileRefused):
-            return Failure(id=got.identity, reason=got.error.reason, mend=got.error.mend, version=got.version)
-        assert got.error is not None
-        return await self.mishaps.failure(got.identity, got.error, got.version)
+            reason, mend = got.error.reason, got.error.mend
+            failure = Failure(id=got.identity, reason=reason, mend=mend, version=got.version)
+        else:
+            assert got.error is not None
+            failure = await self.mishaps.failure(got.identity, got.error, got.version)
+        return replace(failure, reason=f'"{got.name}": {failure.reason}')
 
     async def _content(self, file: File) -> bytes:
         limit = int(self.options.max_megabytes * 1_000_000)

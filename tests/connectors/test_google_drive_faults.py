@@ -277,6 +277,7 @@ async def test_what_google_does_not_give_is_named_and_hides_no_other(server, dri
     assert not gone
     reasons = {name: failures[f"s:{made[name]}"].reason for name in ("large", "kept", "export", "abuse")}
     assert "limit of 0.1 MB" in reasons["large"]
+    assert all(f'"{drive.items[made[name]].name}"' in reason for name, reason in reasons.items()), "its id tells nobody"
     assert "not download it" in reasons["kept"]
     assert "10 MB" in reasons["export"]
     assert "malware" in reasons["abuse"]
