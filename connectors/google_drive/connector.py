@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from connectors.base import Change, Checkpoint, Estimate, Failure, Origin, SourceDocument, Tombstone
 from connectors.google_drive.content import Due, Reader
 from connectors.google_drive.corpus import Corpus
-from connectors.google_drive.faults import FileRefused
+from connectors.google_drive.faults import FileRefused, ReadersUntold
 from connectors.google_drive.memory import CorpusMemory, Memory
 from connectors.google_drive.options import GoogleDriveOptions
 from connectors.google_drive.places import Places, opened
@@ -147,6 +147,9 @@ class GoogleDriveConnector:
                     settled = await reader.settled(got)
                     if isinstance(settled, Tombstone):
                         corpus.memory.documents.pop(due.file.id, None)
+                    elif isinstance(got.error, ReadersUntold) and settled.id in known:
+                        # What is indexed is open to whoever might read it once: it goes, and the next run names it.
+                        settled = Tombstone(id=settled.id)
                     yield settled
             yield None
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from connectors.base import Failure, Origin, SourceDocument, Tombstone
-from connectors.google_drive.faults import FileRefused
+from connectors.google_drive.faults import FileRefused, ReadersUntold
 from connectors.google_drive.options import GoogleDriveOptions
 from connectors.google_drive.replies import EXPORTS, File
 from connectors.google_drive.service import Google, too_large
@@ -25,7 +25,7 @@ class Due:
     file: File
     version: str
     sharing: Sharing = NOBODY
-    refused: FileRefused | None = None
+    refused: ReadersUntold | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ class Reader:
         """Return a file with its readers and its version; SourceError as ``Sharings.of``, but for one file alone."""
         try:
             sharing = await self.sharings.of(file, folders, is_fresh=is_fresh)
-        except FileRefused as refused:
+        except ReadersUntold as refused:
             return Due(file=file, version=_version(file, "untold"), refused=refused)
         return Due(file=file, version=_version(file, sharing.stamp), sharing=sharing)
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from connectors.google_drive.faults import FileRefused, StaleToken
+from connectors.google_drive.faults import FileRefused, ReadersUntold, StaleToken
 from connectors.google_drive.memory import CorpusMemory, Folder
 from connectors.google_drive.replies import File
 from connectors.google_drive.service import Google
@@ -203,7 +203,7 @@ class Corpus:
     async def _sharing_stamp(self, folder: File) -> str:
         try:
             return (await self.sharings.of(folder, self._folders)).stamp
-        except FileRefused:
+        except ReadersUntold:
             return "untold"
 
     def _place(self, identity: str, file: File | None) -> None:

@@ -76,6 +76,15 @@ class FileRefused(SourceBadReply):
     """Google doesn't give this one file."""
 
 
+class ReadersUntold(FileRefused):
+    """Google doesn't tell this account who may read the file."""
+
+    def __init__(self) -> None:
+        """Tell how the account comes to be told."""
+        mend = "make the account an editor of it (in a shared drive a content manager), or name `readers`"
+        super().__init__("Drive does not tell this account who may read it", mend=mend)
+
+
 def expected_errors() -> tuple[type[Exception], ...]:
     """Return what Google's client raises."""
     import google.auth.exceptions

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from connectors.google_drive.faults import FileRefused
+from connectors.google_drive.faults import ReadersUntold
 from connectors.google_drive.options import GoogleDriveOptions
 from connectors.google_drive.replies import FOLDER, SHORTCUT, File
 from connectors.google_drive.service import Google
-from connectors.google_drive.sharing import MEND, UNTOLD, Sharings
+from connectors.google_drive.sharing import Sharings
 from ragcore.errors import SourceAuthError, SourceError, SourceGone
 
 _UNKNOWN = "untold"
@@ -58,7 +58,7 @@ async def _everywhere(google: Google, sharings: Sharings) -> Places:
     for drive in await google.drives():
         try:
             stamp = (await sharings.of_place(drive.id)).stamp
-        except FileRefused:
+        except ReadersUntold:
             stamp = _UNKNOWN  # nobody named this drive: each of its files tells that it has no readers
         places.roots[drive.id] = {drive.id: stamp}
     return places
@@ -99,12 +99,12 @@ async def _log_of(google: Google, drive: str, places: Places) -> str:
 async def _stamp(sharings: Sharings, folder: File) -> str:
     try:
         return (await sharings.of(folder, {})).stamp
-    except FileRefused:
-        raise SourceAuthError(f'the folder "{folder.name}": {UNTOLD}', mend=MEND) from None
+    except ReadersUntold as untold:
+        raise SourceAuthError(f'the folder "{folder.name}": {untold.reason}', mend=untold.mend) from None
 
 
 async def _drive_stamp(sharings: Sharings, drive: str) -> str:
     try:
         return (await sharings.of_place(drive)).stamp
-    except FileRefused:
-        raise SourceAuthError(f"the shared drive {drive}: {UNTOLD}", mend=MEND) from None
+    except ReadersUntold as untold:
+        raise SourceAuthError(f"the shared drive {drive}: {untold.reason}", mend=untold.mend) from None

@@ -6,14 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from connectors.google_drive.faults import FileRefused, Forbidden
+from connectors.google_drive.faults import FileRefused, Forbidden, ReadersUntold
 from connectors.google_drive.options import GoogleDriveOptions
 from connectors.google_drive.replies import File, Member, Permission
 from connectors.google_drive.service import Google
 from ragcore.errors import SourceGone
 
-UNTOLD = "Drive does not tell this account who may read it"
-MEND = "make the account an editor of it (in a shared drive a content manager), or name `readers`"
 _PUBLIC = ("*",)
 
 
@@ -57,7 +55,7 @@ class Sharings:
             is_fresh: Ask anew, whatever was found out before.
 
         Raises:
-            FileRefused: Drive doesn't tell.
+            ReadersUntold: Drive doesn't tell.
             SourceError: One of its kinds.
         """
         if self.options.readers is not None:
@@ -65,7 +63,7 @@ class Sharings:
         if file.permissions is not None and not file.drive_id:
             return await self._judged(file.permissions)
         if not file.drive_id:
-            raise FileRefused(UNTOLD, mend=MEND)
+            raise ReadersUntold
         if is_fresh:
             return await self.of_place(file.id)
         above = self._bearer(file, folders)
@@ -78,7 +76,7 @@ class Sharings:
         """Return who may read what has this id, a shared drive among others, as it is now.
 
         Raises:
-            FileRefused: Drive doesn't tell.
+            ReadersUntold: Drive doesn't tell.
             SourceError: One of its kinds.
         """
         if self.options.readers is not None:
@@ -86,7 +84,7 @@ class Sharings:
         try:
             return await self._judged(await self.google.permissions(identity))
         except (FileRefused, Forbidden, SourceGone):
-            raise FileRefused(UNTOLD, mend=MEND) from None
+            raise ReadersUntold from None
 
     async def regrouped(self) -> bool:
         """Tell whether another one is in one of the groups than when they were met."""

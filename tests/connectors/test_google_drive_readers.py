@@ -212,6 +212,17 @@ async def test_a_single_file_that_drive_does_not_tell_the_readers_of_is_named(se
     assert documents.keys() == {f"s:{seen}"}
 
 
+async def test_a_document_whose_readers_are_told_no_more_goes(server, drive, tmp_path):
+    one = drive.put("a.md", "Text.", "", permissions=[user(ACCOUNT, "writer"), user("ann@x.example", "owner")])
+    runs = Runs(server, tmp_path)
+    assert await runs() == {one}
+    drive.share(one, user(ACCOUNT, "reader"), user("ann@x.example", "owner"))
+    await runs()
+    assert runs.gone == {one}, "it would be open to whoever could read it then"
+    found = [one async for one in runs.connect().fetch([f"s:{one}"])]
+    assert "who may read it" in found[0].reason
+
+
 _PERMISSIONS = st.lists(
     st.builds(
         Permission,
