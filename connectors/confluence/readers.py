@@ -44,8 +44,7 @@ class Readers:
         for head in heads:
             if head.restriction is not None:
                 self._told[head.id] = head.restriction
-            if head.parents is None:
-                self._above[head.id] = head.parent
+            self._above[head.id] = head.parent
 
     async def of(self, head: Head) -> Access:
         """Return who may read a page."""

@@ -1,5 +1,6 @@
 """Lists the documents of a space, and reads those that have changed."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
 
@@ -21,6 +22,8 @@ from ragcore.errors import SourceError
 
 _BATCH = 20
 """Documents between two checkpoints."""
+_AT_ONCE = 100
+"""Pages that are looked through at once: that takes some 10 ms."""
 _CONFIRMED = 9
 """Documents missing from the lists that are asked for one by one; more than that the run's own guard doubts."""
 
@@ -87,7 +90,9 @@ class Reader:
         self.readers.note(heads, restrictions)
         comments = await self.site.comments(space) if "comments" in kinds and heads else {}
         holders: dict[str, Access] = {}
-        for head in heads:
+        for number, head in enumerate(heads):
+            if number % _AT_ONCE == 0:
+                await asyncio.sleep(0)  # all else that is under way has its turn
             access = await self.readers.of(head)
             if not self._takes(head.kind, access):
                 continue

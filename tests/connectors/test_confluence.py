@@ -9,6 +9,7 @@ from connectors.confluence import ConfluenceOptions
 from ragcore.errors import SourceAuthError, SourceBadReply, SourceError, SourceGone
 from tests.connectors.confluences import Runs, connector
 from tests.connectors.helpers import collect, known_of
+from tests.connectors.rounds import links
 from tests.servers.confluence import ConfluenceServer
 
 
@@ -52,6 +53,18 @@ async def test_a_page_is_a_document_whose_parts_have_their_links(server, runs):
     ]
     assert links["## Comments"] == document.url
     assert links['**ann**, 2026-03-01, on "Ten days":'].endswith(f"focusedCommentId={comment.id}")
+
+
+async def test_a_citation_leads_to_the_heading_or_the_comment(server, runs, tmp_path):
+    body = "<p>At the top.</p><h2>Carry over</h2><p>Ten days.</p><h3>By whom</h3><p>By the lead.</p>"
+    page = server.page("Leave", body)
+    comment = server.comment(page, "<p>And half days?</p>")
+    found = await links(tmp_path, runs.connect(), "At the top.", "Ten days.", "By the lead.", "half days")
+    head = found[0]
+    assert head.endswith(f"/pages/{page.id}" if server.is_cloud else f"?pageId={page.id}")
+    anchors = ("Carry-over", "By-whom") if server.is_cloud else ("Leave-Carryover", "Leave-Bywhom")
+    assert found[1:3] == [f"{head}#{anchor}" for anchor in anchors]
+    assert found[3].endswith(f"focusedCommentId={comment.id}")
 
 
 async def test_a_page_without_text_is_one_that_holds_others(server, runs):

@@ -44,6 +44,9 @@ async def test_a_page_is_for_those_whom_all_restrictions_above_it_name(server, r
     low = server.page("Low", parent=middle, users={"bob", "cat"})
     none = server.page("None", parent=low, users={"ann"})
     await runs()
+    assert not [one for one in runs.asked if one.endswith((f"/{top.id}", "restriction/byOperation/read"))], (
+        "lists told all"
+    )
     found = [runs.told[f"page/{page.id}"].readers for page in (top, middle, low, none)]
     assert found == [{ANN, BOB}, {ANN, BOB}, {BOB}, frozenset()]
 

@@ -19,6 +19,7 @@ from connectors.jira.state import State
 from ragcore.errors import SourceAuthError, SourceBadReply, SourceError
 from tests.connectors.helpers import collect, known_of
 from tests.connectors.jiras import Runs, connector
+from tests.connectors.rounds import links
 from tests.servers.jira import JiraServer
 
 
@@ -31,11 +32,6 @@ async def server(request):
 @pytest.fixture
 def runs(server, tmp_path):
     return Runs(server, tmp_path)
-
-
-def links(document):
-    lines = document.content.decode().split("\n")
-    return {lines[link.line - 1]: link.url for link in document.permalinks}
 
 
 async def test_an_issue_is_a_document_with_all_its_comments(server, runs):
@@ -70,6 +66,15 @@ async def test_an_issue_is_a_document_with_all_its_comments(server, runs):
     lines = text.split("\n")
     for link in document.permalinks[2:]:
         assert lines[link.line - 1].startswith("**Ann**, 2026-03-01:")
+
+
+async def test_a_citation_leads_to_the_comment(server, runs, tmp_path):
+    issue = server.open("One", "It fails since Monday.")
+    comments = [server.comment(issue, f"Reason number {number}.") for number in range(3)]
+    found = await links(tmp_path, runs.connect(), "since Monday", "number 0", "number 2")
+    assert found[0] == f"{server.url}/browse/AB-1"
+    for url, comment in zip(found[1:], (comments[0], comments[2]), strict=True):
+        assert f"focusedCommentId={comment.id}" in url
 
 
 async def test_further_fields_are_read_where_they_are_named(server, tmp_path):
