@@ -191,6 +191,20 @@ async def test_a_page_that_a_list_passes_over_is_asked_for(server, runs):
     assert f"s:page/{pages[1].id}" in runs.ids
 
 
+async def test_a_page_that_changes_while_it_is_read_is_read_again(server, runs):
+    page = server.page("One")
+
+    def fault(path):
+        if "storage" in path and page.number == 1:
+            server.edit(page, "<p>Newer words.</p>")
+
+    server.fault = fault
+    await runs()
+    assert runs.text(f"page/{page.id}") == "Newer words."
+    assert await runs() == {f"page/{page.id}"}
+    assert await runs() == set()
+
+
 async def test_a_stranger_is_told_apart_from_somebody_who_may_read(server, runs):
     server.page("One")
     server.is_stranger = True
