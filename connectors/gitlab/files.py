@@ -48,15 +48,14 @@ class GitlabBranch:
         scope, branches = self.scope, f"{self.scope.path}/repository/branches"
         name = scope.options.branch or scope.about.default_branch
         if not name:
+            await self._confirm_empty(branches, f"GitLab tells no default branch of {scope.name}")
             return None
         etag = memory.etag if memory.commit else ""
         got = await scope.api.get(BRANCH, f"{branches}/{quote(name, safe='')}", etag=etag, passing=frozenset({404}))
         if got.is_unchanged:
             return Head(commit=memory.commit, tree=memory.tree, etag=memory.etag)
         if got.value is None:
-            any_branch = await scope.api.get(BRANCHES, f"{branches}?per_page=1", passing=frozenset({404}))
-            if any_branch.value:
-                raise SourceGone(f'{scope.name} has no branch "{name}"', mend="name the one to read as `branch`")
+            await self._confirm_empty(branches, f'{scope.name} has no branch "{name}"')
             return None
         commit = got.value.commit.id  # which stands for its tree: GitLab tells no hash of that
         return Head(commit=commit, tree=commit, etag=got.etag)
@@ -112,6 +111,14 @@ class GitlabBranch:
     def url(self, entry: Entry, head: Head) -> str:
         """Return where people find a file, at its commit."""
         return f"{self.scope.about.web_url}/-/blob/{head.commit}/{quote(entry.path, safe='/')}"
+
+    async def _confirm_empty(self, branches: str, why: str) -> None:
+        """Raise what else than that nothing was ever committed is why a branch is missing.
+
+        Whoever may not read the code is told no default branch either, and refused when asking for branches.
+        """
+        if (await self.scope.api.get(BRANCHES, f"{branches}?per_page=1", passing=frozenset({404}))).value:
+            raise SourceGone(why, mend="name the one to read as `branch`")
 
     @property
     def _selection(self) -> Selection:

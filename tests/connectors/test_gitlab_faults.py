@@ -58,6 +58,17 @@ async def test_a_missing_role_is_named_and_holds_up_no_other_kind(server, tmp_pa
     assert runs.told.keys() == {"s:acme/docs/-/issues/1", "s:acme/docs/-/wikis/home"}
 
 
+async def test_a_token_that_loses_its_role_empties_no_project(server, tmp_path):
+    runs = Runs(server, tmp_path, **FILES)
+    await runs()
+    server.projects["acme/docs"].tells_branch = False  # as to a guest
+    with pytest.raises(SourceGone, match="tells no default branch of acme/docs; name the one to read as `branch`"):
+        await runs()
+    server.fault = lambda path: problem(403, message="403 Forbidden") if "/branches" in path else None
+    with pytest.raises(SourceAuthError, match="give whoever the token stands for the role Reporter"):
+        await runs()
+
+
 async def test_a_private_project_looks_gone_without_a_token(server, tmp_path):
     server.projects["acme/docs"].visibility = "private"
     with pytest.raises(SourceGone, match="without one, what is private looks the same"):

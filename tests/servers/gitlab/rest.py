@@ -56,7 +56,7 @@ class Rest:
             "path_with_namespace": project.path,
             "name": project.path.rpartition("/")[2],
             "web_url": f"{self.server.html}/{project.path}",
-            "default_branch": project.default_branch if project.branches else None,
+            "default_branch": project.default_branch if project.branches and project.tells_branch else None,
             "visibility": project.visibility,
             "archived": project.archived,
         } | {f"{part}_access_level": level for part, level in (levels | project.levels).items()}

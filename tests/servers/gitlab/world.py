@@ -78,6 +78,7 @@ class Project:
     visibility: str = "public"
     default_branch: str = "main"
     archived: bool = False
+    tells_branch: bool = True
     levels: dict[str, str] = field(default_factory=dict)
     members: list[Account] = field(default_factory=list)
     objects: Objects = field(default_factory=Objects)
