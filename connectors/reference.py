@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import re
 import types
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,7 +43,7 @@ A source that is taken out of the settings keeps its documents until `citebot sy
 
 def sources_reference() -> str:
     """Return a section for each built-in type."""
-    parts = [_INTRODUCTION.rstrip()]
+    parts = [_INTRODUCTION.rstrip(), _types()]
     for name in sorted(BUILT_IN):
         model = options_model(name)
         parts += [f"## `{name}`", inspect.cleandoc(model.__doc__ or ""), _keys(model)]
@@ -50,6 +51,15 @@ def sources_reference() -> str:
         if recipe.exists():
             parts.append(recipe.read_text(encoding="utf-8").strip())
     return "\n\n".join(parts) + "\n"
+
+
+def _types() -> str:
+    """Return a table of the types, each with the first sentence of its section."""
+    rows = ["| type | what it reads |", "|---|---|"]
+    for name in sorted(BUILT_IN):
+        told = " ".join(inspect.cleandoc(options_model(name).__doc__ or "").partition("\n\n")[0].split())
+        rows.append(f"| [`{name}`](#{name}) | {re.split(r'(?<=[.]) (?=[A-Z])', told)[0].rstrip('.')} |")
+    return "\n".join(rows)
 
 
 def _keys(model: type[Options]) -> str:
