@@ -12,6 +12,8 @@ from connectors.reference import sources_reference
 from connectors.registry import BUILT_IN, connect, options_model, source_type, type_names
 from ragcore.errors import ConfigError
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
 
 def test_types_are_found_by_name(tmp_path):
     assert "files" in type_names()
@@ -58,10 +60,14 @@ def test_another_package_adds_a_type(monkeypatch):
 
 
 def test_the_reference_is_up_to_date():
-    root = pathlib.Path(__file__).resolve().parents[2]
-    assert (root / "docs/sources.md").read_text(encoding="utf-8") == sources_reference(), (
+    assert (ROOT / "docs/sources.md").read_text(encoding="utf-8") == sources_reference(), (
         "run: python -m connectors docs/sources.md"
     )
+
+
+def test_the_readme_names_every_type() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert [name for name in BUILT_IN if f"`{name}`" not in readme] == []
 
 
 def test_every_key_is_described():
