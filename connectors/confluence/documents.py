@@ -1,13 +1,13 @@
 """A page with its comments, or an attachment, as a document."""
 
 import asyncio
-import hashlib
 import mimetypes
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from connectors.atlassian.markup import paragraph, plain
+from connectors.atlassian.versions import version_of
 from connectors.base import Origin, Permalink, SourceDocument
 from connectors.confluence.inline import Place
 from connectors.confluence.replies import Content
@@ -30,14 +30,14 @@ def native_id(kind: str, native: str) -> str:
 
 def page_version(site: Site, head: Head, readers: frozenset[str] | None, comments: Comments) -> str:
     """Return what stands for all that a page's document tells."""
-    told = (head.number, head.title, head.url, _told(readers), sorted(set(comments)))
-    return _digest(site, told)
+    return version_of(readers, FORM, site.options.salt(), head.number, head.title, head.url, sorted(set(comments)))
 
 
 def file_version(site: Site, file: File, readers: frozenset[str] | None) -> str:
     """Return what stands for all that an attachment's document tells."""
     limits = (site.options.max_megabytes,) if file.size and file.size > site.options.limit else ()
-    return _digest(site, (file.number, file.name, file.url, file.holder, _told(readers), limits))
+    told = (file.number, file.name, file.url, file.holder, limits)
+    return version_of(readers, FORM, site.options.salt(), *told)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,12 +156,3 @@ def _at(comment: Content) -> datetime | None:
         comment.version.at if comment.version else None
     )
     return found.replace(tzinfo=UTC) if found and found.tzinfo is None else found
-
-
-def _told(readers: frozenset[str] | None) -> list[str] | None:
-    return None if readers is None else sorted(readers)
-
-
-def _digest(site: Site, told: object) -> str:
-    told = (FORM, site.options.salt(), told)
-    return hashlib.sha256(repr(told).encode("utf-8", "replace")).hexdigest()[:32]

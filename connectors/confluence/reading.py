@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
 
+from connectors.atlassian.versions import is_for_others
 from connectors.base import Checkpoint, Estimate, Failure, Origin, SourceDocument, Tombstone
 from connectors.confluence.documents import (
     Comments,
@@ -70,10 +71,13 @@ class Reader:
             found.add(identity)
         if due:
             yield Estimate(documents=len(due))
+        due.sort(key=lambda spot: not self._is_for_others(spot, known))  # who may not read it longer comes first
         for number, spot in enumerate(due, 1):
             change = await self._read(spot)
             if isinstance(change, Tombstone):
                 found.discard(change.id)
+            elif isinstance(change, Failure) and self._is_for_others(spot, known):
+                change = Tombstone(id=change.id)  # what can't be read anew must not stay for those of before
             yield change
             if number % _BATCH == 0:
                 yield Checkpoint()
@@ -199,6 +203,9 @@ class Reader:
             return None
         self.mishaps.passed()
         return self._writer.file(file, reply.content, readers=access.readers, version=version)
+
+    def _is_for_others(self, spot: Spot, known: Mapping[str, str]) -> bool:
+        return is_for_others(known.get(self._identity(spot.what)), spot.version)
 
     def _takes(self, kind: Kind, access: Access) -> bool:
         is_wanted = ("pages" if kind == "page" else "blogposts") in self.site.options.kinds

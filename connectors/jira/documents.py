@@ -1,10 +1,10 @@
 """An issue with its comments, or an attachment, as a document."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from connectors.atlassian.markup import one_line, paragraph, plain
+from connectors.atlassian.versions import version_of
 from connectors.base import Origin, Permalink, SourceDocument
 from connectors.jira.adf import adf_lines
 from connectors.jira.options import JiraOptions
@@ -39,12 +39,13 @@ def issue_version(options: JiraOptions, issue: Issue) -> str:
     told = issue.fields.comment
     comments = sorted((one.id, str(one.updated or one.created)) for one in told.comments) if told else []
     said = (issue.key, str(issue.fields.updated), told.total if told else 0, comments, issue.level)
-    return _digest(options, said)
+    return version_of(readers_of(options, issue)[1], FORM, options.fingerprint(), *said)
 
 
 def file_version(options: JiraOptions, issue: Issue, file: Attachment) -> str:
     """Return the same of an attachment: its bytes never change, but the issue that shows it may be moved."""
-    return _digest(options, (file.id, file.filename, file.size, issue.key, issue.level))
+    said = (file.id, file.filename, file.size, issue.key, issue.level)
+    return version_of(readers_of(options, issue)[1], FORM, options.fingerprint(), *said)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,8 +171,3 @@ def _comment_url(url: str, native: str, *, is_cloud: bool) -> str:
         return f"{url}?focusedCommentId={native}"
     tab = "com.atlassian.jira.plugin.system.issuetabpanels%3Acomment-tabpanel"
     return f"{url}?focusedCommentId={native}&page={tab}#comment-{native}"
-
-
-def _digest(options: JiraOptions, said: object) -> str:
-    told = (FORM, options.fingerprint(), said)
-    return hashlib.sha256(repr(told).encode("utf-8", "replace")).hexdigest()[:32]

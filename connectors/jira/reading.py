@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from connectors.atlassian.versions import is_for_others
 from connectors.base import Failure, Origin, SourceDocument, Tombstone
 from connectors.jira.documents import Writer, file_id, file_version, issue_id, issue_version, readers_of
 from connectors.jira.replies import Attachment, Issue
@@ -48,11 +49,13 @@ class Reader:
                 if one in self.known:  # it had no such level before
                     yield Tombstone(id=one)
             return
-        if self.known.get(identity) != issue_version(options, issue):
-            yield await self._issue(issue)
+        version = issue_version(options, issue)
+        if self.known.get(identity) != version:
+            yield self._kept(await self._issue(issue), version)
         for file in self._files(issue):
-            if self.known.get(self.origin.document_id(file_id(issue, file))) != file_version(options, issue, file):
-                yield await self._file(issue, file)
+            version = file_version(options, issue, file)
+            if self.known.get(self.origin.document_id(file_id(issue, file))) != version:
+                yield self._kept(await self._file(issue, file), version)
 
     def identities(self, issue: Issue) -> Iterator[str]:
         """Yield the ids of an issue and its attachments, none when it isn't read."""
@@ -78,6 +81,11 @@ class Reader:
             return await self._issue(issue)
         file = next((one for one in self._files(issue) if one.id == natives[1]), None)
         return gone if file is None else await self._file(issue, file)
+
+    def _kept(self, change: SourceDocument | Failure | Tombstone, version: str) -> SourceDocument | Failure | Tombstone:
+        """Return a change; for a failure that the document goes, where it was for other readers before."""
+        is_failure = isinstance(change, Failure)
+        return Tombstone(id=change.id) if is_failure and is_for_others(self.known.get(change.id), version) else change
 
     async def _issue(self, issue: Issue) -> SourceDocument | Failure | Tombstone:
         identity = self.origin.document_id(issue_id(issue))

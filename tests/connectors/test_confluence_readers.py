@@ -129,6 +129,30 @@ async def test_a_changed_restriction_above_makes_what_is_below_new(server, runs)
     assert runs.told[f"page/{low.id}"].readers == {ANN, CAT}
 
 
+async def test_what_is_for_fewer_and_cannot_be_read_anew_goes(server, runs):
+    pages = [server.page(f"P{number}") for number in range(3)]
+    await runs()
+    server.edit(pages[0], "<p>New</p>")
+    pages[1].users = {"ann"}
+    server.forbidden |= {pages[0].id, pages[1].id}
+    assert await runs() == set()
+    assert runs.gone == {f"s:page/{pages[1].id}"}
+    assert runs.failures.keys() == {f"s:page/{pages[0].id}"}
+    del runs.known[f"s:page/{pages[1].id}"]
+    await runs()
+    assert f"s:page/{pages[1].id}" in runs.failures
+
+
+async def test_what_is_for_fewer_is_read_first(server, runs):
+    pages = [server.page(f"P{number}") for number in range(5)]
+    await runs()
+    for page in pages:
+        server.edit(page, "<p>New</p>")
+    pages[3].users = {"ann"}
+    await runs()
+    assert next(iter(runs.told)) == f"page/{pages[3].id}"
+
+
 async def test_restricted_pages_can_be_left_out(server, tmp_path):
     top = server.page("Top", users={"ann"})
     server.page("Low", parent=top)
