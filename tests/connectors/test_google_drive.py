@@ -117,6 +117,7 @@ async def test_folders_take_what_is_in_them_along(server, drive, tmp_path):
     assert runs.names == {deep, brought, late}
 
 
+@pytest.mark.soak
 async def test_folders_that_are_told_in_any_order_are_placed(server, drive, tmp_path):
     top = drive.folder("docs")
     runs = Runs(server, tmp_path, folders=(top,))
@@ -220,6 +221,7 @@ async def test_a_listing_that_came_back_short_is_not_believed_twice(server, driv
     assert runs.names == ids
 
 
+@pytest.mark.soak
 async def test_a_cursor_that_is_none_and_one_of_other_settings_begin_anew(server, drive, tmp_path):
     plain, code = drive.put("a.md", "Text."), drive.put("b.py", "print()")
     runs = Runs(server, tmp_path, include=("*.md",))
@@ -295,6 +297,7 @@ async def test_a_service_account_stands_in_for_somebody(server, drive, tmp_path)
     assert (shown["sub"], shown["scope"]) == ("boss@example.org", "https://www.googleapis.com/auth/drive.readonly")
 
 
+@pytest.mark.soak
 async def test_a_key_may_stand_in_a_file(server, drive, tmp_path):
     drive.put("a.md", "Text.")
     settings = by_key(server)
@@ -302,6 +305,7 @@ async def test_a_key_may_stand_in_a_file(server, drive, tmp_path):
     assert len(await Runs(server, tmp_path, **settings | {"service_account": "key.json"})()) == 1
 
 
+@pytest.mark.soak
 async def test_files_of_one_batch_are_told_each(server, drive, tmp_path):
     ids = {drive.put(f"{number}.md", f"Text {number}.") for number in range(20)}
     drive.put("no.md", "No.", can_download=False)

@@ -199,6 +199,7 @@ async def test_html_in_the_place_of_json_is_told(server, drive, tmp_path):
         await Runs(server, tmp_path)()
 
 
+@pytest.mark.soak
 async def test_a_circle_of_redirects_is_told(server, tmp_path):
     def turned(request):
         return web.Response(status=302, headers={"Location": str(request.url)})
@@ -240,6 +241,7 @@ async def test_pages_that_lead_in_a_circle_are_told(server, drive, tmp_path):
         await Runs(server, tmp_path)()
 
 
+@pytest.mark.soak
 async def test_a_search_that_google_could_not_complete_deletes_nothing(server, drive, tmp_path):
     drive.put("a.md", "Text.")
     runs = Runs(server, tmp_path)
@@ -285,6 +287,7 @@ async def test_what_google_does_not_give_is_named_and_hides_no_other(server, dri
     assert not any(made["large"] in str(one) and one.query.get("alt") for one in server.asked), "not asked for"
 
 
+@pytest.mark.soak
 async def test_many_bad_files_in_a_row_are_named_each(server, drive, tmp_path):
     bad = {drive.put(f"{number}.txt", "No.", can_download=False) for number in range(12)}
     runs = Runs(server, tmp_path)

@@ -139,6 +139,7 @@ async def test_the_directory_tells_the_people_of_groups_and_a_change_there_count
 
 
 @pytest.mark.parametrize(("name", "is_told"), [("staff@example.org", True), ("staff@other.example", False)])
+@pytest.mark.soak
 async def test_a_group_that_the_account_may_not_see_is_told_if_it_is_of_its_own_domain(
     server, drive, tmp_path, name, is_told
 ):
@@ -153,6 +154,7 @@ async def test_a_group_that_the_account_may_not_see_is_told_if_it_is_of_its_own_
         assert runs.readers(one) == {ACCOUNT}
 
 
+@pytest.mark.soak
 async def test_a_right_that_ends_ends_here_too(server, drive, tmp_path):
     soon = datetime.now(UTC) + timedelta(hours=1)
     one = drive.put("a.md", "Text.", permissions=[user("ann@x.example", expirationTime=f"{soon:%Y-%m-%dT%H:%M:%SZ}")])

@@ -105,7 +105,7 @@ async def checked(runs: Runs, folder) -> None:
     assert await runs() == set(), "and nothing more is to be read"
 
 
-@pytest.mark.parametrize("seed", range(scaled(4)))
+@pytest.mark.parametrize("seed", range(scaled(3)))
 async def test_what_is_held_is_what_a_first_run_finds(seed, tmp_path):
     chance = random.Random(seed)
     async with GoogleServer().serving() as server:
