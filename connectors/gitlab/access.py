@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from connectors.gitlab.api import PER_PAGE, Api
+from connectors.gitlab.faults import Forbidden
 from connectors.gitlab.replies import MEMBERS, PERSON, Member, Person, Project
 from connectors.gitlab.state import Acquaintance
 from ragcore.errors import SourceError
@@ -89,8 +90,11 @@ class Access:
     async def _listed(self, project: Project) -> list[Member]:
         if project.id not in self._members:
             found: list[Member] = []
-            async for page in self.api.pages(MEMBERS, f"/projects/{project.id}/members/all?per_page={PER_PAGE}"):
-                found += page
+            try:
+                async for page in self.api.pages(MEMBERS, f"/projects/{project.id}/members/all?per_page={PER_PAGE}"):
+                    found += page
+            except Forbidden:
+                found = []  # then nobody is known to be one
             self._members[project.id] = found
         return self._members[project.id]
 

@@ -16,6 +16,7 @@ from connectors.gitlab import files, wiki
 from connectors.gitlab.access import Access, ReadersUnknown
 from connectors.gitlab.api import Api, client_of
 from connectors.gitlab.conversation import ISSUES, MERGE_REQUESTS
+from connectors.gitlab.faults import Forbidden
 from connectors.gitlab.options import GitlabOptions
 from connectors.gitlab.projects import Projects, Told, projects_of
 from connectors.gitlab.scope import OPEN, Scope, opened
@@ -107,16 +108,19 @@ class GitlabConnector:
                 for place in places:
                     yield Tombstone(id=scope.identity(place))
                 continue
+            left = dict.fromkeys(scope.identity(place) for place in places)
             try:
                 reader = _reader(kind, await scope.of(kind, access))
-            except ReadersUnknown as error:
-                for place in places:
-                    yield Failure(id=scope.identity(place), reason=error.reason, mend=error.mend)
-                continue
-            asked = [place.removeprefix(files.PLACE) for place in places] if isinstance(reader, Files) else places
-            async with aclosing(reader.fetch(asked)) as stream:
-                async for change in stream:
-                    yield change
+                asked = [place.removeprefix(files.PLACE) for place in places] if isinstance(reader, Files) else places
+                async with aclosing(reader.fetch(asked)) as stream:
+                    async for change in stream:
+                        left.pop(change.id, None)
+                        yield change
+            except (ReadersUnknown, Forbidden, SourceGone) as error:
+                if told is None and not isinstance(error, ReadersUnknown):
+                    raise
+                for identity in left:
+                    yield Failure(id=identity, reason=error.reason, mend=error.mend)
 
     async def _whole(self, api: Api) -> Projects:
         """Return the projects; raises where a group couldn't be listed."""
@@ -171,8 +175,17 @@ class _Round:
                 yield Tombstone(id=identity)
             yield Failure(id=place, reason=error.reason, mend=error.mend)
             return
-        async for step in self._read(kind, scope, memory, known):
-            yield step
+        try:
+            async with aclosing(self._read(kind, scope, memory, known)) as stream:
+                async for step in stream:
+                    yield step
+        except (Forbidden, SourceGone) as error:
+            if self.projects.told[name] is None:
+                raise
+            # Of a group not all need to be open to the token; what was read of it is kept.
+            hidden = Failure(id=place, reason=error.reason, mend=error.mend, covers=place)
+            self.listed.append(hidden)
+            yield hidden
 
     async def _read(
         self, kind: str, scope: Scope, memory: ProjectMemory, known: Mapping[str, str]

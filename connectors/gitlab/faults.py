@@ -14,6 +14,10 @@ _LONGEST = 24 * 3600.0
 _UNREACHABLE = "check its path; to a token that may not read it, and without one, what is private looks the same"
 
 
+class Forbidden(SourceAuthError):
+    """The token is right, and whoever it stands for may not read this."""
+
+
 def explained(reply: Reply) -> SourceError | None:
     """Return what a refusal means; None leaves it to its status."""
     if reply.status == 429 or (reply.status == 403 and reply.headers.get("RateLimit-Remaining") == "0"):
@@ -28,7 +32,8 @@ def explained(reply: Reply) -> SourceError | None:
         )
     if reply.status == 403:
         told = f": {why}" if why else ""
-        return SourceAuthError(f"GitLab does not let the token read {shown(reply.url)} (403){told}", mend=_mend(said))
+        kind = SourceAuthError if said.get("error") == "insufficient_scope" else Forbidden
+        return kind(f"GitLab does not let the token read {shown(reply.url)} (403){told}", mend=_mend(said))
     if reply.status in {404, 410}:
         return SourceGone(f"{shown(reply.url)} is not there ({reply.status})", mend=_UNREACHABLE)
     return None

@@ -26,8 +26,8 @@ class GitlabOptions(Options):
     text), so that a link shows what was cited whatever happens to the branch later. An issue and a merge request is a
     document each, with all its threads; each comment is linked by its own address. What GitLab itself notes down (who
     closed it, what was mentioned where) is left out. A wiki page is a document. A group stands for all its projects,
-    those of its subgroups too, as they come and go. Patterns of `include` and `exclude` are compared with paths of
-    files as those of `files` are.
+    those of its subgroups too, as they come and go; what the token may not read of them is named. Patterns of `include`
+    and `exclude` are compared with paths of files as those of `files` are.
 
     What hasn't changed costs next to nothing: when the branch has moved, GitLab is asked what changed between the two
     commits (after a forced push, or where it can't tell, for the list of all files), and issues and merge requests are

@@ -10,6 +10,7 @@ from ragcore.errors import SourceGone
 from tests.connectors.gitlabs import Runs
 from tests.connectors.helpers import collect, listed
 from tests.servers.gitlab import GitlabServer
+from tests.servers.gitlab.server import problem
 
 FILES = {"kinds": ("files",)}
 
@@ -148,3 +149,25 @@ async def test_an_unchanged_group_writes_its_cursor_once_and_gives_signs_of_life
     await runs()
     changes = [change async for change in runs.connect().changes(runs.cursor, runs.known)]
     assert [type(change).__name__ for change in changes] == ["Estimate"] * 20 + ["Checkpoint"]
+
+
+async def test_what_the_token_may_not_read_of_a_group_is_named_and_kept(server, tmp_path):
+    for name in ("one", "two"):
+        a_file(server, f"acme/{name}")
+    runs = Runs(server, tmp_path, groups=("acme",), **FILES)
+    await runs()
+    number = server.projects["acme/one"].id
+    server.fault = lambda path: problem(403, message="403 Forbidden") if f"/{number}/repository" in path else None
+    server.projects["acme/two"].write("b.md", "more")
+    assert await runs() == {"acme/two/-/blob/b.md"}
+    source = runs.connect()
+    _, failures, _, _ = await collect(source.changes(None, {}))
+    assert failures["s:acme/one/-/blob/"].covers == "s:acme/one/-/blob/"
+    _, hidden = await listed(source)
+    assert hidden.keys() == {"s:acme/one/-/blob/"}
+    ids = ["s:acme/one/-/blob/", "s:acme/two/-/blob/b.md"]
+    documents, failures, gone, _ = await collect(runs.connect().fetch(ids))
+    assert (documents.keys(), failures.keys(), gone) == ({ids[1]}, {ids[0]}, set())
+    server.fault = None
+    _, failures, gone, _ = await collect(runs.connect().fetch(ids[:1]))
+    assert (failures, gone) == ({}, {ids[0]})

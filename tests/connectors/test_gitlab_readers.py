@@ -11,6 +11,7 @@ from tests.connectors.helpers import collect, live, run
 from tests.fakes.embedding import HashEmbedder
 from tests.fakes.libraries import opened
 from tests.servers.gitlab import GitlabServer
+from tests.servers.gitlab.server import problem
 from tests.servers.gitlab.world import Page
 
 ALL = ("files", "issues", "merge_requests", "wiki")
@@ -104,6 +105,14 @@ async def test_a_private_project_of_unknown_members_is_named_and_holds_up_no_oth
     runs.options["readers"] = "knowledge_base"
     documents, failures, gone, _ = await collect(runs.connect().fetch(ids))
     assert (documents.keys(), failures, gone) == ({ids[0]}, {}, set(ids[1:])), "nothing failed stays behind"
+
+
+async def test_members_that_the_token_may_not_see_are_unknown(server, project, tmp_path):
+    project.visibility = "private"
+    server.member(project, "ann", public_email="ann@x.example")
+    server.fault = lambda path: problem(403, message="403 Forbidden") if "/members" in path else None
+    failures = await Runs(server, tmp_path, kinds=("wiki",)).failed()
+    assert "no e-mail address" in failures["acme/docs/-/wikis/"].reason
 
 
 async def test_what_nobody_is_known_to_read_any_more_goes_at_once(server, project, tmp_path):
