@@ -13,6 +13,10 @@ MISSING = "0"
 """The section that stands for a mail whose parts the server can't tell."""
 
 
+_UNREADABLE = "unreadable "
+"""How the key of a mail begins that the server fails at; a ``Message-ID`` has no blanks here."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mail:
     """A mail of a folder. ``at`` is in seconds since 1970, ``size`` in bytes.
@@ -30,9 +34,22 @@ class Mail:
     parts: tuple[tuple[str, int], ...] = ()
 
     @property
+    def is_unreadable(self) -> bool:
+        """Tell whether the server doesn't even give its headers."""
+        return self.key.startswith(_UNREADABLE)
+
+    @property
     def answers(self) -> str:
         """Return the key of the mail that this one answers, "" for none."""
         return self.parent or self.root
+
+
+def unreadable(folder: str, uid: int) -> Mail:
+    """Return what stands for a mail that the server fails at."""
+    parts = ((MISSING, 0),)
+    return Mail(
+        folder=folder, uid=uid, key=f"{_UNREADABLE}{folder}/{uid}", root="", parent="", at=0, size=0, parts=parts
+    )
 
 
 @dataclass(slots=True, kw_only=True)
@@ -54,7 +71,8 @@ class Thread:
 
     def version(self, manner: str) -> str:
         """Return what changes with anything that its document tells."""
-        return _hashed(manner, *((mail.key, mail.at, mail.size) for mail in self.mails))
+        textless = [mail.key for mail in self.mails if (MISSING, 0) in mail.parts]
+        return _hashed(manner, *((mail.key, mail.at, mail.size) for mail in self.mails), *textless)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +133,7 @@ class Index:
     def contents(self) -> Contents:
         """Return the documents that the mails make up. Slow for large mailboxes."""
         mails = _distinct(mail for folder in self.folders.values() for mail in folder.mails.values())
-        groups = _grouped(mails)
+        groups = _grouped(mail for mail in mails if not mail.is_unreadable)
         threads = {thread.id: thread for thread in map(_thread, groups)}
         attached = {}
         for mail in mails:

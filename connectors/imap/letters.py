@@ -63,7 +63,10 @@ class Letters:
         await self._open(one.mail.folder)
         told = (await fetched(self.link, [one.mail.uid])).get(one.mail.uid)
         read = head_and_parts(told) if told else None
-        if read is None:
+        if told is not None and not told:
+            reason = f"the server fails at mail {one.mail.uid} of the folder {one.mail.folder}"
+            return Failure(id=identity, reason=reason, mend="open it in a mail program, and delete it", version=version)
+        if read is None or (one.section == MISSING and read[1]):  # gone, or mended: then it is looked at anew
             self.index.forget(one.mail)
             return Tombstone(id=identity)
         head, parts = read

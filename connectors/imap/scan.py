@@ -9,7 +9,7 @@ from connectors.base import Failure, Origin
 from connectors.imap.faults import ERRORS
 from connectors.imap.folders import chosen
 from connectors.imap.heads import HEADERS, Head, head_of
-from connectors.imap.index import MISSING, Folder, Index, Mail
+from connectors.imap.index import MISSING, Folder, Index, Mail, unreadable
 from connectors.imap.link import Link, Place, body_of
 from connectors.imap.options import ImapOptions
 from connectors.imap.structure import Part, attached_to, parts_of
@@ -18,6 +18,10 @@ from ragcore.errors import SourceAuthError, SourceBadReply, SourceError, SourceR
 PAGE = 200
 """Mails whose headers are asked for together."""
 ITEMS = ("RFC822.SIZE", "INTERNALDATE", "BODYSTRUCTURE", HEADERS)
+
+
+_OF_ALL = (SourceAuthError, SourceRateLimited, SourceUnreachable)
+"""Faults that don't concern one mail or folder."""
 
 
 async def scanned(
@@ -85,6 +89,8 @@ async def mails_of(link: Link, options: ImapOptions, folder: str, numbers: list[
     for uid, told in (await fetched(link, numbers)).items():
         read = head_and_parts(told)
         if read is None:
+            if not told:
+                found.append(unreadable(folder, uid))
             continue
         head, parts = read
         size = told.get(b"RFC822.SIZE", 0)
@@ -106,15 +112,23 @@ async def mails_of(link: Link, options: ImapOptions, folder: str, numbers: list[
 async def fetched(link: Link, numbers: list[int]) -> Mapping[int, Mapping[bytes, Any]]:
     """Return headers and structure of these mails of the open folder.
 
-    One whose structure can't be understood must not hide the others: it is asked for alone, without it.
+    One that the server fails at, or whose structure can't be understood, must not hide the others: it is asked for
+    alone, and without its structure. One that can't be had even so has nothing in what is returned.
     """
     try:
         return await link.fetch(numbers, ITEMS)
-    except SourceBadReply:
-        if len(numbers) == 1:
-            return await link.fetch(numbers, [item for item in ITEMS if item != "BODYSTRUCTURE"])
-        middle = len(numbers) // 2
-        return {**await fetched(link, numbers[:middle]), **await fetched(link, numbers[middle:])}
+    except _OF_ALL:
+        raise
+    except SourceError:
+        if len(numbers) > 1:
+            middle = len(numbers) // 2
+            return {**await fetched(link, numbers[:middle]), **await fetched(link, numbers[middle:])}
+    try:
+        return await link.fetch(numbers, [item for item in ITEMS if item != "BODYSTRUCTURE"])
+    except _OF_ALL:
+        raise
+    except SourceError:
+        return {numbers[0]: {}}
 
 
 def head_and_parts(told: Mapping[bytes, Any]) -> tuple[Head, list[Part]] | None:

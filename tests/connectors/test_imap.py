@@ -271,6 +271,35 @@ async def test_a_mail_whose_text_the_server_does_not_give_is_there_without_it(se
     assert not gone
 
 
+@pytest.mark.parametrize("fails_at", ["BODYSTRUCTURE", "UID FETCH"])
+async def test_one_mail_that_the_server_fails_at_hides_no_other(server, origin, fails_at):
+    for number in range(5):
+        await server.put(mail(f"Text {number}.", key=f"m{number}@x"))
+
+    def answer(command: str) -> bytes | None:
+        is_among = command.startswith("UID FETCH") and "103" in command.split()[2].split(",")
+        return b"%t NO The message is damaged" if is_among and fails_at in command else None
+
+    server.answer = answer
+    connector = server.connect(origin)
+    documents, failures, gone, cursor = await collect(connector.changes(None, {}))
+    named = {"BODYSTRUCTURE": "s:m2@x/0", "UID FETCH": "s:unreadable INBOX/103/0"}[fails_at]
+    assert failures.keys() == {named}
+    assert failures[named].mend
+    assert documents.keys() >= {"s:m0@x", "s:m1@x", "s:m3@x", "s:m4@x"}
+    assert not gone
+    ids, _ = await listed(connector)
+    assert ids == documents.keys() | failures.keys()
+    known = known_of(documents) | {named: failures[named].version}
+    assert (await read(server, origin, cursor, known))[:3] == ({}, {}, set())
+    server.answer = lambda command: None
+    for _ in range(3):  # its failure is due, so it is looked at again
+        again, failures, _, cursor = await read(server, origin, cursor, known_of(documents))
+        documents |= again
+    assert not failures
+    assert "Text 2." in text_of(documents["s:m2@x"])
+
+
 async def test_the_same_id_with_another_date_is_another_mail(server, origin):
     await server.put(mail("First.", key="same@x"))
     await server.put(mail("Second.", key="same@x", at=START + minutes(9)))
