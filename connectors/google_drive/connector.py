@@ -12,9 +12,9 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from connectors.base import Change, Checkpoint, Estimate, Failure, Origin, SourceDocument, Tombstone
-from connectors.google_drive.content import Due, Reader
+from connectors.google_drive.content import Due, Reader, has_other_readers
 from connectors.google_drive.corpus import Corpus
-from connectors.google_drive.faults import FileRefused, ReadersUntold
+from connectors.google_drive.faults import FileRefused
 from connectors.google_drive.memory import CorpusMemory, Memory
 from connectors.google_drive.options import GoogleDriveOptions
 from connectors.google_drive.places import Places, opened
@@ -139,6 +139,7 @@ class GoogleDriveConnector:
                         pending.append((corpus, due))
                 yield Estimate(documents=len(pending))
             corpus.due = {}
+        pending.sort(key=lambda one: not self._has_other_readers(one[1], known))  # they don't wait for the others
         for batch in _batches(pending):
             for start in range(0, len(batch), AT_ONCE):
                 now = batch[start : start + AT_ONCE]
@@ -147,11 +148,14 @@ class GoogleDriveConnector:
                     settled = await reader.settled(got)
                     if isinstance(settled, Tombstone):
                         corpus.memory.documents.pop(due.file.id, None)
-                    elif isinstance(got.error, ReadersUntold) and settled.id in known:
+                    elif isinstance(settled, Failure) and has_other_readers(got.version, known.get(settled.id)):
                         # What is indexed is open to whoever might read it once: it goes, and the next run names it.
                         settled = Tombstone(id=settled.id)
                     yield settled
             yield None
+
+    def _has_other_readers(self, due: Due, known: Mapping[str, str]) -> bool:
+        return has_other_readers(due.version, known.get(self.origin.document_id(due.file.id)))
 
     def _reader(self) -> Reader:
         return Reader(self.origin, self.options, self._google, self._sharings)

@@ -155,5 +155,10 @@ class Reader:
 
 
 def _version(file: File, sharing: str) -> str:
-    told = (_FORM, file.content_stamp, file.name, file.mime_type, file.web_view_link, sharing)
-    return hashlib.sha256("\n".join(told).encode("utf-8", "replace")).hexdigest()[:24]
+    told = (_FORM, file.content_stamp, file.name, file.mime_type, file.web_view_link)
+    return f"{hashlib.sha256(chr(10).join(told).encode('utf-8', 'replace')).hexdigest()[:16]}-{sharing}"
+
+
+def has_other_readers(version: str, known: str | None) -> bool:
+    """Tell whether other people may read a file than when its known version (None: there is none) was read."""
+    return known is not None and known.rpartition("-")[2] != version.rpartition("-")[2]

@@ -214,6 +214,21 @@ async def test_a_single_file_that_drive_does_not_tell_the_readers_of_is_named(se
     assert documents.keys() == {f"s:{seen}"}
 
 
+@pytest.mark.parametrize("is_open", [True, False])
+async def test_what_is_for_others_now_and_cannot_be_read_anew_goes(server, drive, tmp_path, is_open):
+    one = drive.put("a.md", "Text.", permissions=[user("ann@x.example")])
+    other = drive.put("b.md", "Text.")
+    runs = Runs(server, tmp_path)
+    await runs()
+    drive.write(other, "Changed.")
+    drive.write(one, "Changed.")
+    drive.edit(one, can_download=False)
+    if not is_open:
+        drive.share(one)
+    assert await runs() == {other}
+    assert runs.gone == (set() if is_open else {one}), "Ann could read what is indexed"
+
+
 async def test_a_document_whose_readers_are_told_no_more_goes(server, drive, tmp_path):
     one = drive.put("a.md", "Text.", "", permissions=[user(ACCOUNT, "writer"), user("ann@x.example", "owner")])
     runs = Runs(server, tmp_path)
