@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import AsyncGenerator, Callable, Set
+from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Generic, TypeVar
@@ -78,13 +79,27 @@ class Rest:
         )
 
     async def pages(self, kind: TypeAdapter[list[T]], path: str) -> AsyncGenerator[list[T], None]:
-        """Yield every page of a list."""
-        url, seen = path, set[str]()
-        while url and url not in seen:
+        """Yield every page of a list, as ``replies`` does."""
+        async with aclosing(self.replies(kind, path)) as replies:
+            async for got in replies:
+                yield got.value or []
+
+    async def replies(
+        self, kind: TypeAdapter[list[T]], path: str, *, passing: Set[int] = frozenset()
+    ) -> AsyncGenerator[Got[list[T]], None]:
+        """Yield the reply of every page of a list; ``passing`` is for the first.
+
+        Raises:
+            SourceBadReply: They lead back to one that was read, so that the list isn't whole.
+        """
+        url, seen = self.address(path), set[str]()
+        while url:
             seen.add(url)
-            got = await self.get(kind, url)
-            yield got.value or []
-            url = got.next
+            got = await self.get(kind, url, passing=frozenset() if len(seen) > 1 else passing)
+            yield got
+            url = self.address(got.next) if got.next else ""
+            if url in seen:
+                raise SourceBadReply(f"the pages of {shown(url)} lead in a circle", mend="try again later")
 
     def checked(self, kind: TypeAdapter[T], value: object, url: str) -> T:
         """Return a reply's value in its form; SourceBadReply when it has another one."""

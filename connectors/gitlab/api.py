@@ -36,6 +36,12 @@ class Api:
         """Yield every page of a list."""
         return self._rest.pages(kind, path)
 
+    def replies(
+        self, kind: TypeAdapter[list[T]], path: str, *, passing: Set[int] = frozenset()
+    ) -> AsyncGenerator[Got[list[T]], None]:
+        """Yield the reply of every page of a list, as ``Rest.replies`` does."""
+        return self._rest.replies(kind, path, passing=passing)
+
     async def raw(self, path: str, *, limit: int, passing: Set[int] = frozenset()) -> Reply:
         """Return a file; without its content where a header tells that it is larger than ``limit`` bytes.
 

@@ -5,7 +5,7 @@ A document's id is its project's path and where GitLab itself has it: ``acme/doc
 each list was read (``state``), so that what is unchanged isn't read.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
@@ -73,7 +73,8 @@ class GitlabConnector:
             return
         async with client_of(self.options) as client:
             api = Api(self.options, client)
-            access, projects = self._access(api), await self._whole(api)
+            earlier = self._memory.projects if self._memory else ()
+            access, projects = self._access(api), await _whole(api, earlier)
             for name, told in projects.told.items():
                 scope = await opened(self.origin, api, name, told=told)
                 for kind in self._kinds:
@@ -85,7 +86,8 @@ class GitlabConnector:
         """Yield these documents as they are now."""
         async with client_of(self.options) as client:
             api = Api(self.options, client)
-            access, projects = self._access(api), await self._whole(api)
+            named = {self.origin.native_id(identity).partition("/-/")[0] for identity in ids}
+            access, projects = self._access(api), await _whole(api, sorted(named))
             wanted: dict[str, dict[str, list[str]]] = {}
             for identity in dict.fromkeys(ids):
                 name, _, rest = self.origin.native_id(identity).partition("/-/")
@@ -121,13 +123,6 @@ class GitlabConnector:
                     raise
                 for identity in left:
                     yield Failure(id=identity, reason=error.reason, mend=error.mend)
-
-    async def _whole(self, api: Api) -> Projects:
-        """Return the projects; raises where a group couldn't be listed."""
-        found = await projects_of(api)
-        if found.refused:
-            raise found.refused[0]
-        return found
 
     def _access(self, api: Api) -> Access:
         return Access(api=api, people=self._memory.people if self._memory else {})
@@ -223,6 +218,14 @@ class _Round:
         if isinstance(found, SourceError):
             raise found
         return found
+
+
+async def _whole(api: Api, earlier: Iterable[str]) -> Projects:
+    """Return the projects; raises where a group couldn't be listed."""
+    found = await projects_of(api, earlier=earlier)
+    if found.refused:
+        raise found.refused[0]
+    return found
 
 
 def _reader(kind: str, scope: Scope) -> Reader:

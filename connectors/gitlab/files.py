@@ -5,6 +5,7 @@ A tree comes by the hundred entries, so where the branch has moved on, the commi
 """
 
 from collections.abc import AsyncGenerator, Collection, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
@@ -13,6 +14,7 @@ from connectors.forge.state import FilesMemory
 from connectors.gitlab.api import FORGE, PER_PAGE, size_of
 from connectors.gitlab.replies import BRANCH, BRANCHES, COMMIT, COMPARISON, TREE, Comparison, TreeEntry
 from connectors.gitlab.scope import Scope
+from connectors.http import shown
 from connectors.patterns import Selection
 from ragcore.errors import (
     SourceAuthError,
@@ -85,10 +87,10 @@ class GitlabBranch:
         try:
             compared = await self._compared(memory.commit, head.commit)
             return None if compared is None else await self._found(compared, head)
-        except (SourceRateLimited, SourceAuthError, SourceUnreachable):
+        except (SourceRateLimited, SourceAuthError):
             raise
         except SourceError:
-            return None  # what a large comparison may end in; the list of all files may still be had
+            return None  # a large comparison may end in a fault or in silence; the list of all may still be had
 
     async def ready(self, entries: Sequence[Entry], head: Head) -> None:
         """Do nothing: each file comes with its last commit."""
@@ -97,6 +99,9 @@ class GitlabBranch:
         """Return a file, also one that is kept in Git LFS, if GitLab has it."""
         place = f"{self.scope.path}/repository/files/{quote(entry.path, safe='')}/raw?ref={head.commit}"
         reply = await self.scope.api.raw(place, limit=self.limit)
+        if reply.headers.get("X-Gitlab-Blob-Id", "") != entry.sha:
+            # A page to log in, or of whatever else stands between, must not be taken for the file.
+            raise SourceError(f"{shown(reply.url)} did not answer with the file as {FORGE} does", mend="check `url`")
         if is_pointer(reply.content):
             kept = await self.scope.api.raw(f"{place}&lfs=true", limit=self.limit, passing=frozenset({404}))
             content = kept.content if kept.status == 200 else reply.content
@@ -117,7 +122,9 @@ class GitlabBranch:
 
         Whoever may not read the code is told no default branch either, and refused when asking for branches.
         """
-        if (await self.scope.api.get(BRANCHES, f"{branches}?per_page=1", passing=frozenset({404}))).value:
+        if self.scope.about.empty_repo:
+            return
+        if (await self.scope.api.get(BRANCHES, f"{branches}?per_page=1")).value:
             raise SourceGone(why, mend="name the one to read as `branch`")
 
     @property
@@ -129,16 +136,13 @@ class GitlabBranch:
         """Yield the entries of a tree, page by page."""
         repository = f"{self.scope.path}/repository"
         url = f"{repository}/tree?ref={head.commit}&{how}&per_page={PER_PAGE}&pagination=keyset"
-        is_first, seen = True, set[str]()
-        while url and url not in seen:
-            seen.add(url)
-            got = await self.scope.api.get(TREE, url, passing=frozenset({404}) if is_first else frozenset())
-            if got.value is None:
-                # Nothing at all in a commit is told like this, and so is a commit that is gone.
-                await self.scope.api.get(COMMIT, f"{repository}/commits/{head.commit}?stats=false")
-                return
-            yield got.value
-            url, is_first = got.next, False
+        async with aclosing(self.scope.api.replies(TREE, url, passing=frozenset({404}))) as replies:
+            async for got in replies:
+                if got.value is None:
+                    # Nothing at all in a commit is told like this, and so is a commit that is gone.
+                    await self.scope.api.get(COMMIT, f"{repository}/commits/{head.commit}?stats=false")
+                    return
+                yield got.value
 
     async def _compared(self, old: str, new: str) -> Comparison | None:
         repository = f"{self.scope.path}/repository"

@@ -1,6 +1,7 @@
 """Which projects a source reads: those that are named, and those of its groups as they are now."""
 
 from collections.abc import Iterable
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -35,7 +36,7 @@ async def projects_of(api: Api, *, earlier: Iterable[str] = ()) -> Projects:
         try:
             told = await _listed(api, group)
             listed = {project.path_with_namespace for project, _ in told}
-            lacking = [name for name in earlier if name.startswith(f"{group}/") and name not in listed]
+            lacking = [name for name in earlier if name.lower().startswith(f"{group.lower()}/") and name not in listed]
             for name in lacking:
                 told += await _asked(api, name)
             found.told.update({one[0].path_with_namespace: one for one in told if _is_wanted(options, one[0])})
@@ -60,10 +61,8 @@ async def _asked(api: Api, name: str) -> list[Told]:
 async def _listed(api: Api, group: str) -> list[Told]:
     path = f"/groups/{group.replace('/', '%2F')}/projects"
     url = f"{path}?include_subgroups=true&with_shared=false&order_by=id&sort=asc&per_page={PER_PAGE}"
-    found, seen = list[Told](), set[str]()
-    while url and url not in seen:
-        seen.add(url)
-        got = await api.get(PROJECTS, url)
-        found += [(project, got.date) for project in got.value or []]
-        url = got.next
+    found = list[Told]()
+    async with aclosing(api.replies(PROJECTS, url)) as replies:
+        async for got in replies:
+            found += [(project, got.date) for project in got.value or []]
     return found

@@ -25,6 +25,7 @@ class Project(_Reply):
     default_branch: str | None = None
     visibility: str = ""
     archived: bool = False
+    empty_repo: bool = False
     repository_access_level: str = ""
     issues_access_level: str = ""
     merge_requests_access_level: str = ""

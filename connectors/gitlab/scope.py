@@ -44,8 +44,11 @@ class Scope:
 
     @property
     def salt(self) -> str:
-        """What stands in each version for all that documents carry besides their text."""
-        told = repr((_TEXT_FORM, *(sorted(who) if who is not None else who for who in self._circles)))
+        """What stands in each version for all that documents carry besides their text.
+
+        So does the project itself: another one may have come under the path of one that is gone.
+        """
+        told = repr((_TEXT_FORM, self.about.id, *(sorted(who) if who is not None else who for who in self._circles)))
         circle = OPEN if self.readers is None else "m"
         return f"{circle}{hashlib.sha256(told.encode('utf-8', 'replace')).hexdigest()[:12]}"
 

@@ -59,6 +59,7 @@ class Rest:
             "default_branch": project.default_branch if project.branches and project.tells_branch else None,
             "visibility": project.visibility,
             "archived": project.archived,
+            "empty_repo": not project.branches,
         } | {f"{part}_access_level": level for part, level in (levels | project.levels).items()}
 
     def page(self, items: list[dict[str, Any]]) -> web.Response:

@@ -1,0 +1,139 @@
+"""What must not be lost, or shown to others, when GitLab changes or fails in the middle of a run."""
+
+import pytest
+from aiohttp import web
+
+from connectors.http import HttpClient
+from ragcore.errors import SourceAuthError, SourceBadReply, SourceGone, SourceUnreachable
+from tests.connectors.gitlabs import Runs
+from tests.connectors.helpers import collect, listed
+from tests.servers.gitlab import GitlabServer
+from tests.servers.gitlab.server import problem
+
+FILES = {"kinds": ("files",)}
+ISSUES = {"kinds": ("issues",)}
+BLOB = "acme/docs/-/blob/"
+
+
+@pytest.fixture
+async def server():
+    async with GitlabServer().serving() as server:
+        yield server
+
+
+@pytest.fixture
+def project(server):
+    return server.project()
+
+
+@pytest.mark.parametrize(("status", "kind"), [(403, SourceAuthError), (404, SourceGone)])
+@pytest.mark.parametrize("has_name", [True, False])
+async def test_a_token_that_may_no_longer_read_code_empties_nothing(
+    server, project, tmp_path, status, kind, has_name, monkeypatch
+):
+    """GitLab tells such a token no default branch, and no branch at all."""
+    project.write("a.md", "text")
+    runs = Runs(server, tmp_path, branch="main" if has_name else "", **FILES)
+    await runs()
+    monkeypatch.setattr(project, "default_branch", None)
+
+    def refused(path):
+        is_branch = path.endswith("/repository/branches/main")
+        return problem(404 if is_branch else status, message="no") if "/repository/" in path else None
+
+    server.fault = refused
+    with pytest.raises(kind):
+        await runs()
+    with pytest.raises(kind):
+        await listed(runs.connect())
+    with pytest.raises(kind):
+        await collect(runs.connect().fetch([f"s:{BLOB}a.md"]))
+
+
+async def test_a_project_without_a_default_branch_that_has_some_wants_one_named(server, project, tmp_path, monkeypatch):
+    project.write("a.md", "text")
+    monkeypatch.setattr(project, "default_branch", None)
+    with pytest.raises(SourceGone, match="tells no default branch of acme/docs; name the one to read as `branch`"):
+        await Runs(server, tmp_path, **FILES)()
+
+
+async def test_an_empty_project_is_told_from_one_that_may_not_be_read(server, project, tmp_path):
+    server.fault = lambda path: problem(404, message="404 Repository Not Found") if "/branches" in path else None
+    runs = Runs(server, tmp_path, **FILES)
+    assert await runs() == set()
+    assert runs.names == set()
+
+
+@pytest.mark.parametrize("part", ["/tree?", "/groups/", "/members/all"])
+async def test_pages_that_lead_in_a_circle_are_no_whole_list(server, project, tmp_path, part):
+    for number in range(5):
+        project.files[f"d{number}.md"] = b"text %d" % number
+    project.commit()
+    server.tree_page = 2
+    project.visibility = "private"
+    server.member(project, "ann", public_email="ann@x.example")
+
+    def circle(path):
+        if part not in path:
+            return None
+        link = {"Link": f'<{server.url}/api/v4{path}>; rel="next"'}
+        return web.json_response([], headers=link)
+
+    server.fault = circle
+    runs = Runs(server, tmp_path, groups=("acme",), **FILES)
+    with pytest.raises(SourceBadReply, match="lead in a circle"):
+        await runs()
+
+
+async def test_what_a_group_leaves_out_is_not_taken_for_gone_when_it_is_fetched(server, project, tmp_path):
+    project.write("a.md", "text")
+    runs = Runs(server, tmp_path, groups=("Acme",), **FILES)
+    server.groups.add("Acme")
+    server.fault = lambda path: web.json_response([]) if path.startswith("/groups/") else None
+    ids = [f"s:{BLOB}a.md", "s:acme/lost/-/blob/a.md"]
+    documents, failures, gone, _ = await collect(runs.connect().fetch(ids))
+    assert (documents.keys(), failures, gone) == ({ids[0]}, {}, {ids[1]})
+
+
+async def test_another_project_under_the_same_path_is_read_anew(server, project, tmp_path, monkeypatch):
+    """As many issues, not one of them changed since: only the project tells that they are others."""
+    monkeypatch.setattr("connectors.gitlab.threads.PER_PAGE", 2)
+    for number in range(3):
+        project.open(f"Old {number}", "secret")
+    runs = Runs(server, tmp_path, **ISSUES)
+    assert len(await runs()) == 3
+    del server.projects["acme/docs"]
+    other = server.project(visibility="public")
+    other.id = 99
+    for number in range(3):
+        opened = other.open(f"New {number}", "public")
+        opened.created = opened.updated = project.issues[number + 1].updated
+    assert len(await runs()) == 3
+    assert not any("secret" in runs.text(f"acme/docs/-/issues/{number}") for number in (1, 2, 3))
+
+
+async def test_a_page_to_log_in_is_not_taken_for_a_file(server, project, tmp_path):
+    project.write("a.md", "text")
+    page = "<html>Sign in</html>"
+    server.fault = lambda path: web.Response(text=page, content_type="text/html") if "/raw?" in path else None
+    runs = Runs(server, tmp_path, **FILES)
+    assert await runs() == set()
+    failed = (await runs.failed())[f"{BLOB}a.md"]
+    assert "did not answer with the file as GitLab does" in failed.reason
+    assert not failed.version, "so that it is tried again"
+
+
+async def test_a_comparison_without_an_answer_leaves_it_to_the_list(server, project, tmp_path, monkeypatch):
+    project.write("a.md", "one")
+    runs = Runs(server, tmp_path, **FILES)
+    await runs()
+    project.write("a.md", "two")
+    ask = HttpClient._send
+
+    async def silent(client, method, url, **how):
+        if "/compare?" in url:
+            raise SourceUnreachable(f"{url} did not answer in time")
+        return await ask(client, method, url, **how)
+
+    monkeypatch.setattr(HttpClient, "_send", silent)
+    assert await runs() == {f"{BLOB}a.md"}
