@@ -74,7 +74,8 @@ class Access:
         found = set[str]()
         for member in await self._listed(project):
             is_over = bool(member.expires_at) and str(member.expires_at)[:10] <= now.date().isoformat()
-            if member.access_level >= least and member.state == "active" and not is_over:
+            is_in = member.state == member.membership_state == "active" and not is_over
+            if member.access_level >= least and is_in:
                 email = member.email or await self._asked(member.id, now)
                 if _EMAIL.fullmatch(email):
                     found.add(f"email:{email.lower()}")

@@ -129,10 +129,14 @@ class WikiPage(_Reply):
 
 
 class Member(_Reply):
-    """Who has a role in a project, also by a group; ``expires_at`` begins with a day, ``email`` is told to few."""
+    """Who has a role in a project, also by a group; ``expires_at`` begins with a day, ``email`` is told to few.
+
+    Who is not yet let in has another ``membership_state``.
+    """
 
     id: int
     state: str = "active"
+    membership_state: str = "active"
     access_level: int
     expires_at: str | None = None
     email: str | None = None

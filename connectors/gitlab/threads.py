@@ -168,6 +168,14 @@ class Threads:
             raise
         self.scope.mishaps.passed()
         stamp = self._stamp(issue)
+        is_issue = self.kind.name == "issues"
+        if is_issue and any(note.created_at > issue.updated_at for told in threads for note in told.notes):
+            # What was said since the list told of it may have been said in confidence.
+            now = await self._asked(str(issue.iid))
+            if now is None:
+                self.numbers.pop(issue.iid, None)
+                return None
+            issue = issue.model_copy(update={"confidential": issue.confidential or now.confidential})
         self._tried[self._identity(issue.iid)] = stamp
         # A long comment takes a third of a second to look through.
         return await asyncio.to_thread(document, self.scope, self.kind, issue, threads, version=stamp.version)

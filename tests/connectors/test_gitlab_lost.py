@@ -112,6 +112,41 @@ async def test_another_project_under_the_same_path_is_read_anew(server, project,
     assert not any("secret" in runs.text(f"acme/docs/-/issues/{number}") for number in (1, 2, 3))
 
 
+async def test_what_is_said_in_confidence_while_an_issue_is_read_is_not_shown(server, project, tmp_path):
+    issue = project.open("Issue", "text")
+    project.note(issue, "For all.")
+    kept = project.open("Kept", "text")
+    project.note(kept, "For all.")
+    server.member(project, "dev", role=20, public_email="dev@x.example")
+
+    def closes(path):
+        if "/issues/1/discussions" in path and not issue.confidential:
+            issue.confidential = True
+            project.note(issue, "made the issue confidential", system=True)
+            project.note(issue, "Among us.")
+
+    server.fault = closes
+    runs = Runs(server, tmp_path, **ISSUES)
+    assert await runs() == {"acme/docs/-/issues/2"}
+    assert runs.names == {"acme/docs/-/issues/2"}
+    issue.confidential = False
+    inner = Runs(server, tmp_path, confidential=True, **ISSUES)
+    await inner()
+    held = inner.document("acme/docs/-/issues/1")
+    assert b"Among us." in held.content
+    assert held.readers == {"email:dev@x.example"}
+
+
+async def test_who_awaits_a_seat_does_not_read(server, project, tmp_path):
+    project.write("a.md", "text")
+    project.visibility = "private"
+    server.member(project, "ann", public_email="ann@x.example")
+    server.member(project, "new", public_email="new@x.example", membership="awaiting")
+    runs = Runs(server, tmp_path, **FILES)
+    await runs()
+    assert runs.document(f"{BLOB}a.md").readers == {"email:ann@x.example"}
+
+
 async def test_a_page_to_log_in_is_not_taken_for_a_file(server, project, tmp_path):
     project.write("a.md", "text")
     page = "<html>Sign in</html>"

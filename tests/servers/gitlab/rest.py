@@ -90,6 +90,7 @@ class Rest:
                     "username": one.username,
                     "name": one.username.title(),
                     "state": one.state,
+                    "membership_state": one.membership,
                     "access_level": one.role,
                     "expires_at": one.expires,
                 }

@@ -29,6 +29,7 @@ class Account:
     told_email: str = ""
     is_confirmed: bool = True
     state: str = "active"
+    membership: str = "active"
     expires: str | None = None
 
 
