@@ -23,6 +23,11 @@ from connectors.gitlab.state import ListMemory
 from ragcore.errors import SourceError, SourceGone
 
 _WALK_AGAIN = timedelta(hours=1)
+_SETTLED = timedelta(minutes=2)
+"""GitLab moves the time of an issue for its comments no more than once a minute: one that is edited soon after another
+change leaves time and count as they were. What was read so soon is read once more."""
+_SOON = " soon"
+"""What stands behind the version of what was read so soon."""
 
 
 @dataclass(slots=True)
@@ -38,6 +43,8 @@ class Threads:
     """An address whose answer told all that changed, and its ETag."""
     _is_unchanged: bool = False
     """Whether the list of all is what is remembered."""
+    _is_soon: bool = False
+    """Whether something was read that may change without a list telling so."""
     _tried: dict[str, Stamp] = field(default_factory=dict)
     """What this run has read or failed to, by id."""
 
@@ -66,7 +73,7 @@ class Threads:
             memory.walked = self.scope.date
         # What is changed while it is read, before the newest change that was told, must lie behind the cursor.
         newest, date = self._newest, self.scope.date
-        memory.url, memory.etag = self._condition
+        memory.url, memory.etag = ("", "") if self._is_soon else self._condition
         memory.time = reached(memory.time, min(newest, date) if newest and date else newest)
         memory.numbers = [number if is_wanted else -number for number, is_wanted in self.numbers.items()]
 
@@ -177,8 +184,12 @@ class Threads:
                 return None
             issue = issue.model_copy(update={"confidential": issue.confidential or now.confidential})
         self._tried[self._identity(issue.iid)] = stamp
+        date = self.scope.date
+        is_soon = date is not None and issue.updated_at > date - _SETTLED
+        self._is_soon = self._is_soon or is_soon
+        version = stamp.version + _SOON * is_soon
         # A long comment takes a third of a second to look through.
-        return await asyncio.to_thread(document, self.scope, self.kind, issue, threads, version=stamp.version)
+        return await asyncio.to_thread(document, self.scope, self.kind, issue, threads, version=version)
 
     def _note(self, issues: Sequence[Issue]) -> list[Issue]:
         """Take note of what a list told, and return what of it is wanted."""
@@ -193,7 +204,8 @@ class Threads:
 
     def _is_due(self, issue: Issue, known: Mapping[str, str]) -> bool:
         identity = self._identity(issue.iid)
-        held = self._tried.get(identity) or Stamp.from_version(known.get(identity, ""))
+        version = known.get(identity, "")
+        held = self._tried.get(identity) or Stamp.from_version("" if version.endswith(_SOON) else version)
         return not held.tells_of(self._stamp(issue))
 
     def _stamp(self, issue: Issue) -> Stamp:

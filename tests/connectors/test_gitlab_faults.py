@@ -1,5 +1,7 @@
 """What GitLab refuses: limits, credentials, missing scopes, and answers in another form."""
 
+from datetime import timedelta
+
 import pytest
 from aiohttp import web
 
@@ -28,6 +30,7 @@ async def server():
     [({"Retry-After": "37"}, 37.0), ({"RateLimit-Reset": "1767226000"}, 400.0), ({}, 60.0)],
 )
 async def test_a_limit_is_waited_for_by_gitlabs_own_clock(server, tmp_path, headers, wait):
+    server.since = timedelta()
     answer = {"status": 429, "text": "Retry later\n", "headers": {"RateLimit-Remaining": "0", **headers}}
     for part in ("/branches/", "/issues?", "/raw?"):
         server.fault = lambda path, part=part: web.Response(**answer) if part in path else None

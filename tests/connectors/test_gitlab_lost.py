@@ -1,5 +1,7 @@
 """What must not be lost, or shown to others, when GitLab changes or fails in the middle of a run."""
 
+from datetime import timedelta
+
 import pytest
 from aiohttp import web
 
@@ -172,3 +174,21 @@ async def test_a_comparison_without_an_answer_leaves_it_to_the_list(server, proj
 
     monkeypatch.setattr(HttpClient, "_send", silent)
     assert await runs() == {f"{BLOB}a.md"}
+
+
+@pytest.mark.parametrize("most", [100, 2])
+async def test_a_comment_that_is_edited_within_a_minute_is_read_anew(server, project, tmp_path, monkeypatch, most):
+    """GitLab leaves the time of an issue as it is then, and the comments are as many as before."""
+    monkeypatch.setattr("connectors.gitlab.threads.PER_PAGE", most)
+    for number in range(3):
+        note = project.note(project.open(f"Issue {number}", "text"), "Yes.")
+    runs = Runs(server, tmp_path, **ISSUES)
+    server.since = timedelta(seconds=20)
+    assert len(await runs()) == 3
+    note.body = "No."
+    server.since = timedelta(minutes=5)
+    await runs()
+    assert "No." in runs.text("acme/docs/-/issues/3")
+    assert await runs() == set()
+    assert await runs() == set()
+    assert runs.asked[1].status == (304 if most == 100 else 200)

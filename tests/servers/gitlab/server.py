@@ -6,7 +6,7 @@ import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
 from urllib.parse import unquote
@@ -37,7 +37,7 @@ class GitlabServer:
 
     ``counted`` is up to how many entries a list is counted; ``tree_page`` the most entries of a page of a tree;
     ``most_diffs`` the most that a comparison holds. ``is_admin``: the token is an administrator's, who sees addresses.
-    ``fault`` may answer a request in GitLab's place. ``told_origin`` is what GitLab believes to be reached by.
+    ``since``: so long ago was the last that anybody did. ``fault`` may answer a request in GitLab's place. ``told_origin`` is what GitLab believes to be reached by.
     """
 
     prefix: str = ""
@@ -56,6 +56,7 @@ class GitlabServer:
     """What Git LFS holds, by pointer."""
     cut: bool = False
     is_html: bool = False
+    since: timedelta = timedelta(minutes=5)
     twice: set[int] = field(default_factory=set)
     vanishing: set[int] = field(default_factory=set)
     garbled: set[int] = field(default_factory=set)
@@ -102,7 +103,7 @@ class GitlabServer:
     async def _rest(self, request: web.Request) -> web.Response:
         path = request.raw_path.removeprefix(f"{self.prefix}/api/v4")
         answer = self._gated(request, path) or self._answered(request, path)
-        answer.headers["Date"] = format_datetime(self.clock.now, usegmt=True)
+        answer.headers["Date"] = format_datetime(self.clock.now + self.since, usegmt=True)
         self.asked.append(Asked(path, "If-None-Match" in request.headers, answer.status))
         return answer
 
