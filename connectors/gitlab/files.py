@@ -4,6 +4,8 @@ A tree comes by the hundred entries, so where the branch has moved on, the commi
 (https://docs.gitlab.com/api/repositories/), and the folders of what differs are listed for Git's hashes.
 """
 
+import asyncio
+import hashlib
 from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -29,6 +31,7 @@ PLACE = "-/blob/"
 _MOST_DIFFERENCES, _MOST_FOLDERS = 300, 20
 """More than these, and the list of all files costs no more."""
 _NONE = frozenset({400, 404})
+_STORE = "check where GitLab keeps large files, or exclude it"
 
 
 @dataclass(slots=True)
@@ -102,16 +105,26 @@ class GitlabBranch:
         if reply.headers.get("X-Gitlab-Blob-Id", "") != entry.sha:
             # A page to log in, or of whatever else stands between, must not be taken for the file.
             raise SourceError(f"{shown(reply.url)} did not answer with the file as {FORGE} does", mend="check `url`")
-        if is_pointer(reply.content):
-            kept = await self.scope.api.raw(f"{place}&lfs=true", limit=self.limit, passing=frozenset({404}))
-            content = kept.content if kept.status == 200 else reply.content
-        else:
-            content = reply.content
+        content = await self._kept(place, reply.content) if is_pointer(reply.content) else reply.content
         if size_of(reply) > self.limit:
             reason = f"it has {size_of(reply) / 1e6:,.1f} MB, more than the limit of {self.limit / 1e6:,.1f} MB"
             raise SourceBadReply(reason, mend="exclude it, or raise max_megabytes")
         commit = reply.headers.get("X-Gitlab-Last-Commit-Id", "")
         return Blob(content=content, changed=await self._commit(commit) if commit else None)
+
+    async def _kept(self, place: str, pointer: bytes) -> bytes:
+        """Return a file that is kept in Git LFS, its pointer where GitLab doesn't have it."""
+        try:
+            kept = await self.scope.api.raw(f"{place}&lfs=true", limit=self.limit, passing=frozenset({404}))
+        except SourceAuthError as error:
+            # GitLab may lead to a store elsewhere, whose refusal says nothing about the token.
+            raise SourceError(error.reason, mend=_STORE) from None
+        if kept.status != 200:
+            return pointer
+        told = await asyncio.to_thread(hashlib.sha256, kept.content)
+        if told.hexdigest().encode() not in pointer:
+            raise SourceError(f"{shown(kept.url)} did not answer with the file that is kept in Git LFS", mend=_STORE)
+        return kept.content
 
     def url(self, entry: Entry, head: Head) -> str:
         """Return where people find a file, at its commit."""

@@ -70,7 +70,8 @@ class Threads:
                     yield step
             if self._is_unchanged:
                 self.numbers = _unsigned(memory.numbers)
-            memory.walked = self.scope.date
+            # Of a list of few it isn't asked, and a cursor that stays as it was shows that nothing was new.
+            memory.walked = self.scope.date if len(self.numbers) >= PER_PAGE else None
         # What is changed while it is read, before the newest change that was told, must lie behind the cursor.
         newest, date = self._newest, self.scope.date
         memory.url, memory.etag = ("", "") if self._is_soon else self._condition

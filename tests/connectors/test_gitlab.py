@@ -1,5 +1,7 @@
 """Files of a branch of GitLab, and wiki pages: which are taken, how they are linked, and what a move costs."""
 
+import hashlib
+
 import pytest
 from aiohttp import web
 
@@ -153,7 +155,8 @@ async def test_links_and_submodules_are_passed_by_and_pointers_named(server, pro
 
 
 async def test_a_file_in_git_lfs_is_read_where_gitlab_has_it(server, project, tmp_path):
-    pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"
+    digest = hashlib.sha256(b"# The handbook").hexdigest().encode()
+    pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + digest + b"\nsize 14\n"
     server.kept[pointer] = b"# The handbook"
     project.write("handbook.md", pointer)
     runs = Runs(server, tmp_path, max_megabytes=0.01, **FILES)

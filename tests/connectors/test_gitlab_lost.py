@@ -192,3 +192,34 @@ async def test_a_comment_that_is_edited_within_a_minute_is_read_anew(server, pro
     assert await runs() == set()
     assert await runs() == set()
     assert runs.asked[1].status == (304 if most == 100 else 200)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda: web.Response(text="<html>Sign in</html>", content_type="text/html"),
+        lambda: web.Response(status=403, text="<Error><Code>AccessDenied</Code></Error>"),
+    ],
+)
+async def test_a_store_of_large_files_that_refuses_is_a_fault_of_the_file(server, project, tmp_path, answer):
+    project.files["a.md"] = b"text"
+    project.files["big.md"] = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"
+    project.commit()
+    server.fault = lambda path: answer() if "lfs=true" in path else None
+    runs = Runs(server, tmp_path, **FILES)
+    assert await runs() == {f"{BLOB}a.md"}
+    failed = (await runs.failed())[f"{BLOB}big.md"]
+    assert failed.mend == "check where GitLab keeps large files, or exclude it"
+    assert not failed.version, "so that it is tried again"
+
+
+async def test_an_unchanged_run_leaves_the_cursor_as_it_was(server, project, tmp_path):
+    """A run that meets a fault takes a cursor that moved for progress, and would try again for ever."""
+    project.write("a.md", "text")
+    project.open("Issue", "text")
+    runs = Runs(server, tmp_path)
+    await runs()
+    before = runs.cursor
+    project.clock.now += timedelta(seconds=90)
+    assert await runs() == set()
+    assert runs.cursor == before
