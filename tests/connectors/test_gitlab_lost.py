@@ -6,7 +6,7 @@ import pytest
 from aiohttp import web
 
 from connectors.http import HttpClient
-from ragcore.errors import SourceAuthError, SourceBadReply, SourceGone, SourceUnreachable
+from ragcore.errors import SourceAuthError, SourceBadReply, SourceError, SourceGone, SourceUnreachable
 from tests.connectors.gitlabs import Runs
 from tests.connectors.helpers import collect, listed
 from tests.servers.gitlab import GitlabServer
@@ -223,3 +223,31 @@ async def test_an_unchanged_run_leaves_the_cursor_as_it_was(server, project, tmp
     project.clock.now += timedelta(seconds=90)
     assert await runs() == set()
     assert runs.cursor == before
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [(lambda: web.Response(status=500), SourceError), (lambda: web.json_response([1]), SourceBadReply)],
+)
+async def test_a_project_that_gitlab_fails_for_holds_up_no_other(server, project, tmp_path, answer, kind):
+    paths = ["acme/broken", "acme/docs", "acme/more"]
+    for path in paths:
+        (project if path == "acme/docs" else server.project(path)).write("a.md", "text")
+    broken = server.projects["acme/broken"].id
+    server.fault = lambda path: answer() if f"/projects/{broken}/" in path else None
+    runs = Runs(server, tmp_path, projects=tuple(paths), **FILES)
+    with pytest.raises(kind):
+        await runs()
+    assert runs.told.keys() == {f"s:{BLOB}a.md", "s:acme/more/-/blob/a.md"}
+    with pytest.raises(kind):
+        await listed(runs.connect())
+
+
+async def test_a_gitlab_that_is_down_is_not_asked_for_every_project(server, tmp_path):
+    paths = [f"acme/p{number}" for number in range(40)]
+    for path in paths:
+        server.project(path)
+    server.fault = lambda path: web.Response(status=502)
+    with pytest.raises(SourceError):
+        await Runs(server, tmp_path, projects=tuple(paths), **FILES)()
+    assert len(server.asked) == 10
