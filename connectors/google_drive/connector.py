@@ -9,7 +9,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from connectors.base import Change, Checkpoint, Estimate, Failure, Origin, SourceDocument, Tombstone
 from connectors.google_drive.content import Due, Reader, has_other_readers
@@ -41,6 +41,8 @@ class GoogleDriveConnector:
     """What the run has opened."""
     _listed: set[str] | None = field(init=False, default=None)
     """What the run has found that there is."""
+    _unread: dict[str, str] = field(init=False, default_factory=dict)
+    """The versions of what couldn't be read, as the memory has them."""
 
     def __post_init__(self) -> None:
         """Make the client; nothing is connected yet."""
@@ -57,6 +59,7 @@ class GoogleDriveConnector:
         self._listed = None
         memory = await asyncio.to_thread(Memory.from_cursor, cursor, self.options.fingerprint())
         self._sharings = Sharings(self._google, self.options, groups=memory.groups)
+        self._unread = memory.unread
         places = await opened(self._google, self._sharings, self.options)
         corpora = self._corpora = self._opened(places, memory)
         is_short = not {self.origin.native_id(identity) for identity in known} <= memory.documents
@@ -77,6 +80,7 @@ class GoogleDriveConnector:
         for corpus in corpora:
             corpus.memory.token = corpus.reached
         memory.groups = self._sharings.groups
+        memory.unread = {native: self._unread[native] for native in self._unread.keys() & memory.documents}
         self._listed = memory.documents
         yield Checkpoint(cursor=await asyncio.to_thread(memory.to_cursor))
 
@@ -120,7 +124,11 @@ class GoogleDriveConnector:
         for corpus in corpora:
             if await corpus.locate(file):
                 due = await reader.due(file, corpus.folders)
-                return await reader.settled(await reader.read(due, corpus.folders))
+                got = await reader.read(due, corpus.folders)
+                settled = await reader.settled(got)
+                if isinstance(settled, Failure) and has_other_readers(got.version, self._unread.get(file.id, "")):
+                    return replace(settled, version="")  # else ``changes`` would leave it with the readers that it had
+                return settled
         return Tombstone(id=identity)
 
     async def _read_all(
@@ -148,9 +156,13 @@ class GoogleDriveConnector:
                     settled = await reader.settled(got)
                     if isinstance(settled, Tombstone):
                         corpus.memory.documents.pop(due.file.id, None)
-                    elif isinstance(settled, Failure) and has_other_readers(got.version, known.get(settled.id)):
-                        # What is indexed is open to whoever might read it once: it goes, and the next run names it.
-                        settled = Tombstone(id=settled.id)
+                    told = self._unread.pop(due.file.id, None)
+                    if isinstance(settled, Failure):
+                        self._unread[due.file.id] = got.version
+                        if has_other_readers(got.version, known.get(settled.id, told)):
+                            # What is indexed is open to whoever might read it once: it goes.
+                            yield Tombstone(id=settled.id)
+                            yield None  # else the failure would take its place
                     yield settled
             yield None
 

@@ -288,3 +288,24 @@ async def test_what_drive_keeps_for_itself_is_seen_when_all_is_listed_again(serv
     monkeypatch.setattr("connectors.google_drive.connector.time.time", lambda: later)
     assert await runs() == {one}
     assert runs.readers(one) == {ACCOUNT}
+
+
+@pytest.mark.parametrize("was_read", [True, False])
+async def test_what_cannot_be_read_again_keeps_none_of_the_readers_that_it_had(server, drive, tmp_path, was_read):
+    one = drive.put("a.md", "Text.", permissions=[user("ann@x.example"), user("bob@x.example")])
+    runs = Runs(server, tmp_path)
+    await runs()
+    if not was_read:
+        drive.write(one, "Another text.")
+        drive.edit(one, can_download=False)
+        await runs()
+        assert runs.gone == set(), "its last version is read by those who might read it then, and may still"
+        runs.held.clear()  # its next attempt is due: no version of it is known
+    drive.edit(one, can_download=False)
+    drive.share(one, user("bob@x.example"))
+    await runs()
+    assert runs.gone == {one}, "the version with its readers from before would be shown on"
+    assert one in await runs.failed()
+    runs.gone = set()
+    await runs()
+    assert runs.gone == set()
