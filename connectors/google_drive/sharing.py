@@ -82,9 +82,10 @@ class Sharings:
         if self.options.readers is not None:
             return Sharing(readers=frozenset(self.options.readers))
         try:
-            return await self._judged(await self.google.permissions(identity))
+            permissions = await self.google.permissions(identity)
         except (FileRefused, Forbidden, SourceGone):
             raise ReadersUntold from None
+        return await self._judged(permissions)
 
     async def regrouped(self) -> bool:
         """Tell whether another one is in one of the groups than when they were met."""

@@ -309,3 +309,15 @@ async def test_what_cannot_be_read_again_keeps_none_of_the_readers_that_it_had(s
     runs.gone = set()
     await runs()
     assert runs.gone == set()
+
+
+async def test_a_group_that_cannot_be_asked_for_takes_nothing_of_a_shared_drive_away(server, drive, tmp_path):
+    shared = drive.shared("shared-1")
+    drive.put("a.md", "Text.", shared)
+    runs = Runs(server, tmp_path, **by_key(server, subject="boss@example.org", expand_groups=True))
+    await runs()
+    drive.share(shared, group("staff@example.org"))
+    server.fault = lambda request: problem(403, "forbidden") if "group" in request.match_info else None
+    with pytest.raises(SourceAuthError, match=r"group staff@example\.org"):
+        await runs()
+    assert runs.gone == set()
