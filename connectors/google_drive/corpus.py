@@ -167,7 +167,7 @@ class Corpus:
         for identity in self._ended():
             try:
                 self._place(identity, await self.google.file(identity))
-            except SourceGone:
+            except (FileRefused, SourceGone):
                 self._place(identity, None)
 
     async def _walk(self, tops: Sequence[str]) -> AsyncGenerator[None, None]:

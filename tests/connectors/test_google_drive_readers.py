@@ -321,3 +321,15 @@ async def test_a_group_that_cannot_be_asked_for_takes_nothing_of_a_shared_drive_
     with pytest.raises(SourceAuthError, match=r"group staff@example\.org"):
         await runs()
     assert runs.gone == set()
+
+
+async def test_a_right_that_has_ended_on_what_drive_does_not_give_any_more_ends(server, drive, tmp_path, monkeypatch):
+    soon = datetime.now(UTC) + timedelta(hours=1)
+    one = drive.put("a.md", "Text.", permissions=[user("ann@x.example", expirationTime=f"{soon:%Y-%m-%dT%H:%M:%SZ}")])
+    runs = Runs(server, tmp_path)
+    await runs()
+    monkeypatch.setattr("connectors.google_drive.corpus.time.time", lambda: soon.timestamp() + 1)
+    refused = problem(403, "insufficientFilePermissions")
+    server.fault = lambda request: refused if request.path.endswith(f"/files/{one}") else None
+    await runs()
+    assert runs.gone == {one}
