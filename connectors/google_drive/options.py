@@ -161,7 +161,9 @@ class GoogleDriveOptions(Options):
     def fingerprint(self) -> str:
         """Return what changes when other documents would come of the same Drive."""
         named = ("folders", "shared_drives", "include", "exclude", "hidden", "readers", "readers_of", "expand_groups")
-        return basis_of(self.subject, self.client_id, self.api_url, *(getattr(self, name) for name in named))
+        # Each account has a log of changes of its own: that of another one tells nothing of what this one sees.
+        account = (self.key, self.subject, self.client_id, _secret(self.refresh_token))
+        return basis_of(*account, self.api_url, *(getattr(self, name) for name in named))
 
 
 def credential(options: GoogleDriveOptions) -> str:

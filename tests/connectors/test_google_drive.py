@@ -314,3 +314,15 @@ async def test_files_of_one_batch_are_told_each(server, drive, tmp_path):
     assert all(isinstance(one, Failure) and one.mend for one in failures.values())
     assert len(failures) == 1
     assert drive.items["my-root"].mime == FOLDER
+
+
+async def test_another_account_is_not_told_by_the_log_of_the_one_before(server, drive, tmp_path):
+    other = "other@x.example"
+    drive.items["my-root"].permissions.append(user(other, "writer"))
+    seen = drive.put("seen.md", "Seen.")
+    hidden = drive.put("hidden.md", "Hidden.", "", permissions=[user(other, "owner")])
+    runs = Runs(server, tmp_path)
+    assert await runs() == {seen}
+    drive.me, server.refresh = other, "r2"
+    runs.options = {"refresh_token": "r2"}
+    assert await runs() == {hidden}
