@@ -57,6 +57,7 @@ def own_words(text: str, *, keeps_quotes: bool) -> str:
 def _without_quotes(lines: list[str]) -> list[str]:
     cut = _original_at(lines)
     lines = lines[:cut] if any(line.strip() for line in lines[:cut]) else lines
+    quoted, (_, says) = _is_quoted(lines), _cut_signatures(lines)
     kept: list[str] = []
     number = 0
     while number < len(lines):
@@ -65,10 +66,9 @@ def _without_quotes(lines: list[str]) -> list[str]:
             number += 1
             continue
         end = number
-        while end < len(lines) and (_QUOTE.match(lines[end]) or (not lines[end] and _goes_on(lines, end))):
+        while end < len(lines) and quoted[end]:
             end += 1
-        rest = [line for line in _without_signature(lines[end:]) if line.strip()]
-        if rest and end - number <= _LONG:
+        if says[end] and end - number <= _LONG:
             kept += lines[number:end]
         else:
             _drop_attribution(kept)
@@ -76,10 +76,14 @@ def _without_quotes(lines: list[str]) -> list[str]:
     return kept
 
 
-def _goes_on(lines: list[str], number: int) -> bool:
-    """Tell whether below an empty line the quote goes on."""
-    following = next((line for line in lines[number:] if line), "")
-    return _QUOTE.match(following) is not None
+def _is_quoted(lines: list[str]) -> list[bool]:
+    """Tell of each line whether it is a quote's; an empty one is, where the quote goes on below."""
+    quoted, is_quote = [False] * len(lines), False
+    for number in range(len(lines) - 1, -1, -1):
+        if lines[number]:
+            is_quote = _QUOTE.match(lines[number]) is not None
+        quoted[number] = is_quote
+    return quoted
 
 
 def _drop_attribution(kept: list[str]) -> None:
@@ -119,13 +123,34 @@ def _original_at(lines: list[str]) -> int:
 
 def _without_signature(lines: list[str]) -> list[str]:
     """Return the lines without what stands below ``-- `` or the rule of a mailing list's footer, as far as a quote."""
-    kept = list(lines)
-    for number in range(len(kept) - 1, -1, -1):
-        line, below = kept[number], kept[number + 1 :]
-        end = next((at for at, one in enumerate(below) if _QUOTE.match(one)), len(below))
-        is_footer = _RULE.match(line) and _LIST_FOOTER.search("\n".join(below[:6]))
-        if (line == "--" and end <= _SIGNATURE_LINES) or is_footer:
-            kept = kept[:number] + below[end:]
+    kept, _ = _cut_signatures(lines)
     while kept and (not kept[-1] or _SENT_FROM.match(kept[-1])):
         kept.pop()
     return kept
+
+
+def _cut_signatures(lines: list[str]) -> tuple[list[str], list[bool]]:
+    """Return the lines without signatures, and of each line, and of the end, whether more than those begins there.
+
+    Each line is looked at once, from the last to the first: what people paste into mails has no limit.
+    """
+    upwards: list[str] = []  # what is kept, last line first
+    says = [False] * (len(lines) + 1)
+    telling = above_quote = 0
+    for number in range(len(lines) - 1, -1, -1):
+        line = lines[number]
+        is_footer = _RULE.match(line) and _LIST_FOOTER.search("\n".join(reversed(upwards[-6:])))
+        if (line == "--" and above_quote <= _SIGNATURE_LINES) or is_footer:
+            for _ in range(above_quote):
+                telling -= _is_telling(upwards.pop())
+            above_quote = 0
+        else:
+            upwards.append(line)
+            telling += _is_telling(line)
+            above_quote = 0 if _QUOTE.match(line) else above_quote + 1
+        says[number] = telling > 0
+    return upwards[::-1], says
+
+
+def _is_telling(line: str) -> bool:
+    return bool(line) and not _SENT_FROM.match(line)

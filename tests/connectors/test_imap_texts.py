@@ -1,5 +1,6 @@
 """What of a mail is its own words, what its headers tell, and which mails belong together: without a server."""
 
+import time
 from dataclasses import replace
 
 import pytest
@@ -182,3 +183,14 @@ def test_special_use_tells_more_than_names():
     assert paths(place("INBOX"), place("Spam"), place("Work")) == ["INBOX", "Work"]
     assert paths(place("INBOX"), place("Spam"), folders=["spam"]) == ["Spam"]
     assert paths(place("INBOX"), place("Spam"), folders=["*"]) == ["INBOX"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a line of a log\n" * 20_000, "> a\nb\n" * 3_000, "> a\n" + "\n" * 20_000 + "b\n"],
+    ids=["log", "quotes", "empty"],
+)
+def test_the_time_that_a_long_text_takes_grows_with_its_length_alone(text):
+    began = time.process_time()
+    own_words(text, keeps_quotes=False)
+    assert time.process_time() - began < 5
