@@ -68,7 +68,7 @@ def head_of(content: bytes, arrived: datetime | None) -> Head:
         key=named[0],
         root=before[0] if before else "",
         parent=(raw["in-reply-to"] or before)[-1] if before or raw["in-reply-to"] else "",
-        subject=mail_header(message, "Subject"),
+        subject=clean(mail_header(message, "Subject")),
         author=_named(senders),
         receivers=_named(receivers),
         at=_moment(mail_header(message, "Date"), arrived),

@@ -11,6 +11,7 @@ from typing import Any
 
 from connectors.imap.options import ImapOptions
 from connectors.patterns import compiled
+from connectors.rows import clean
 from ragcore.parsing.mail import MAIL_ERRORS
 from ragcore.parsing.media import hinted
 from ragcore.parsing.titles import one_line
@@ -125,15 +126,15 @@ def _name(parameters: dict[str, str], name: str) -> str:
             told = value if isinstance(value, tuple) else value.removeprefix('"').removesuffix('"')
             return _in_words(collapse_rfc2231_value(told))
     except MAIL_ERRORS:
-        return one_line(parameters.get(name, ""))
+        return clean(one_line(parameters.get(name, "")))
     return ""
 
 
 def _in_words(value: str) -> str:
     try:
-        return one_line(str(make_header(decode_header(value))))
+        return clean(one_line(str(make_header(decode_header(value)))))
     except MAIL_ERRORS:
-        return one_line(value)
+        return clean(one_line(value))
 
 
 def _word(value: Any) -> str:

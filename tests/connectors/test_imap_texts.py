@@ -194,3 +194,9 @@ def test_the_time_that_a_long_text_takes_grows_with_its_length_alone(text):
     began = time.process_time()
     own_words(text, keeps_quotes=False)
     assert time.process_time() - began < 5
+
+
+def test_a_name_with_half_of_a_character_can_be_stored():
+    told = (b"TEXT", b"PLAIN", (b"NAME", b"=?utf-7?Q?+2AA-big?=.txt"), None, None, b"7BIT", 30_000, 1)
+    (part,) = parts_of(told)
+    assert b"big" in part.name.encode()
