@@ -80,14 +80,19 @@ class ImapConnector:
             contents, index = await self._current(), self._index
             assert index is not None
             closed = {failure.id: failure for failure in self._closed}
+            hiding = next((failure for failure in self._closed if failure.covers), None)
             wanted = []
             for identity in dict.fromkeys(ids):
                 native = self.origin.native_id(identity)
                 found = contents.threads.get(native) or contents.attached.get(native)
                 if found is not None:
                     wanted.append(found)
+                elif identity in closed:
+                    yield closed[identity]
+                elif hiding is not None:  # it may stand in a folder that can't be opened
+                    yield Failure(id=identity, reason=hiding.reason, mend=hiding.mend)
                 else:
-                    yield closed.get(identity) or Tombstone(id=identity)
+                    yield Tombstone(id=identity)
             async with aclosing(self._read(link, index, wanted)) as batches:
                 async for batch in batches:
                     for change in batch:

@@ -44,8 +44,11 @@ _BACK_OFF = re.compile(r"Backoff Time: (\d+) milliseconds", re.IGNORECASE)
 """So Exchange Online tells how long to wait."""
 _EXPIRED = re.compile(r"token.?expired|session expired|AccessTokenExpired", re.IGNORECASE)
 
-ERRORS = (OSError, imaplib.IMAP4.error, EOFError, ValueError, LookupError, AttributeError, TypeError, AssertionError)
-"""What the libraries raise: also what their parsers make of an answer that isn't IMAP."""
+ERRORS = (
+    *(OSError, imaplib.IMAP4.error, EOFError, ValueError, LookupError, AttributeError, TypeError, AssertionError),
+    RecursionError,
+)
+"""What the libraries raise: also what their parsers make of an answer that isn't IMAP, or of parts nested too deep."""
 
 
 def fault_of(error: BaseException, where: str, *, is_login: bool = False, hidden: str = "") -> SourceError:

@@ -3,7 +3,7 @@
 import asyncio
 import re
 from collections.abc import AsyncGenerator, Iterable, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import lxml.html
 
@@ -12,7 +12,7 @@ from connectors.imap.heads import Head
 from connectors.imap.index import MISSING, Attached, Index, Mail, Thread
 from connectors.imap.link import Link, body_of
 from connectors.imap.options import ImapOptions
-from connectors.imap.scan import fetched, head_and_parts
+from connectors.imap.scan import CLOSED_MEND, PASSING, fetched, head_and_parts
 from connectors.imap.structure import Part, texts_of
 from connectors.imap.writing import Letter, attached_document, thread_document
 from ragcore.errors import ParseError, SourceError
@@ -43,12 +43,21 @@ class Letters:
     origin: Origin
     options: ImapOptions
     index: Index
+    _refused: dict[str, str] = field(init=False, default_factory=dict)
+    """Folders that can't be opened any more, and why."""
 
-    async def threads(self, threads: Sequence[Thread]) -> AsyncGenerator[SourceDocument | Tombstone, None]:
-        """Yield the documents of these threads; one whose mails are all gone as a Tombstone."""
+    async def threads(self, threads: Sequence[Thread]) -> AsyncGenerator[SourceDocument | Tombstone | Failure, None]:
+        """Yield the documents of these threads; one whose mails are all gone as a Tombstone.
+
+        One that stands in part in a folder which can't be opened fails: what was read of it before stays.
+        """
         mails = [mail for thread in threads for mail in thread.mails]
         told = await self._mails(mails, frozenset(mail.key for mail in mails))
         for thread in threads:
+            refused = next((self._refused[mail.folder] for mail in thread.mails if mail.folder in self._refused), "")
+            if refused:
+                yield Failure(id=self.origin.document_id(thread.id), reason=refused, mend=CLOSED_MEND)
+                continue
             letters = [told[mail.folder, mail.uid] for mail in thread.mails if (mail.folder, mail.uid) in told]
             letters = [replace(one, mail=mail) for one, mail in zip(letters, _left(thread, told), strict=True)]
             if letters:
@@ -59,8 +68,14 @@ class Letters:
 
     async def attached(self, one: Attached) -> SourceDocument | Tombstone | Failure:
         """Return what is attached to a mail, unless it is gone, too large or can't be read."""
+        if not await self._is_open(one.mail.folder):
+            reason = self._refused[one.mail.folder]
+            return Failure(id=self.origin.document_id(one.id), reason=reason, mend=CLOSED_MEND)
+        return await self._attached(one)
+
+    async def _attached(self, one: Attached) -> SourceDocument | Tombstone | Failure:
+        """Return what is attached to a mail of the open folder."""
         identity, version = self.origin.document_id(one.id), one.version(self.options.manner())
-        await self._open(one.mail.folder)
         told = (await fetched(self.link, [one.mail.uid])).get(one.mail.uid)
         read = head_and_parts(told) if told else None
         if told is not None and not told:
@@ -92,7 +107,8 @@ class Letters:
             folders.setdefault(mail.folder, []).append(mail)
         found: dict[tuple[str, int], Letter] = {}
         for name, wanted in folders.items():
-            await self._open(name)
+            if not await self._is_open(name):
+                continue
             for first in range(0, len(wanted), _TOGETHER):
                 for letter in await self._page(wanted[first : first + _TOGETHER], here):
                     found[letter.mail.folder, letter.mail.uid] = letter
@@ -130,13 +146,22 @@ class Letters:
         # A mail written as a page of the web takes long to read.
         return await asyncio.to_thread(lambda: [letter(mail) for mail in left])
 
-    async def _open(self, name: str) -> None:
-        """Open a folder, as it was when it was looked through."""
+    async def _is_open(self, name: str) -> bool:
+        """Open a folder, as it was when it was looked through; False: the server refuses it."""
+        if name in self._refused:
+            return False
         if self.link.folder == name:
-            return
-        validity, _ = await self.link.open_folder(name)
+            return True
+        try:
+            validity, _ = await self.link.open_folder(name)
+        except PASSING:
+            raise
+        except SourceError as error:
+            self._refused[name] = f'the folder "{name}" cannot be opened: {error.reason}'
+            return False
         if validity != self.index.folders[name].validity:
             raise SourceError(_CHANGED, mend="try again later")
+        return True
 
     async def _section(self, numbers: Sequence[int], section: str) -> dict[int, bytes]:
         """Return a section of these mails of the open folder, never more of it than may be read."""

@@ -134,6 +134,7 @@ class Link:
 
     async def open_folder(self, name: str) -> tuple[int, int]:
         """Open a folder for reading alone; return what numbers it (UIDVALIDITY), and how many mails it has."""
+        self.folder = ""  # one that is refused closes what was open
         told = await self._do(lambda: self._client.select_folder(name, readonly=True))
         self.folder = name
         return _number(told, b"UIDVALIDITY"), _number(told, b"EXISTS")

@@ -1,5 +1,6 @@
 """Looks through the folders for what has changed since they were looked through last."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import replace
@@ -17,6 +18,9 @@ from ragcore.errors import SourceAuthError, SourceBadReply, SourceError, SourceR
 
 PAGE = 200
 """Mails whose headers are asked for together."""
+CLOSED_MEND = "let this user read it, or leave it out by `exclude`"
+PASSING = (SourceAuthError, SourceRateLimited, SourceUnreachable, SourceBadReply)
+"""What concerns the source as a whole, and not one folder."""
 ITEMS = ("RFC822.SIZE", "INTERNALDATE", "BODYSTRUCTURE", HEADERS)
 
 
@@ -41,11 +45,13 @@ async def scanned(
             async with aclosing(_scan(link, options, index, place)) as signs:
                 async for _ in signs:
                     yield None
-        except (SourceAuthError, SourceRateLimited, SourceUnreachable, SourceBadReply):
+        except PASSING:
             raise
         except _Refused as error:
-            identity = origin.document_id(f"folder {place.path}")
-            yield Failure(id=identity, reason=error.reason, mend="let this user read it, or leave it out by `exclude`")
+            identity, folder = origin.document_id(f"folder {place.path}"), index.folders.get(place.name)
+            # Ids don't tell a folder: behind one that was never looked through whole, any document may stand.
+            covers = origin.document_id("") if folder is None or folder.standing is None else ""
+            yield Failure(id=identity, reason=error.reason, mend=CLOSED_MEND, covers=covers)
         if place.name in index.folders:
             ordered[place.name] = index.folders[place.name]
         yield None
@@ -63,7 +69,7 @@ async def _scan(link: Link, options: ImapOptions, index: Index, place: Place) ->
         if folder is not None and folder.standing == standing and folder.since == since and standing.modseq:
             return
         validity, numbers = await link.numbers(place.name, since=options.since())
-    except (SourceAuthError, SourceRateLimited, SourceUnreachable, SourceBadReply):
+    except PASSING:
         raise
     except SourceError as error:
         raise _Refused(f'the folder "{place.path}" cannot be opened: {error.reason}') from error
@@ -85,15 +91,21 @@ async def _scan(link: Link, options: ImapOptions, index: Index, place: Place) ->
 
 async def mails_of(link: Link, options: ImapOptions, folder: str, numbers: list[int]) -> list[Mail]:
     """Return what is to be remembered of these mails of the open folder; those that are gone are left out."""
+    told = await fetched(link, numbers)
+    # Headers take a millisecond or more each to read.
+    return await asyncio.to_thread(_remembered, told, options, folder)
+
+
+def _remembered(told: Mapping[int, Mapping[bytes, Any]], options: ImapOptions, folder: str) -> list[Mail]:
     found = []
-    for uid, told in (await fetched(link, numbers)).items():
-        read = head_and_parts(told)
+    for uid, one in told.items():
+        read = head_and_parts(one)
         if read is None:
-            if not told:
+            if not one:
                 found.append(unreadable(folder, uid))
             continue
         head, parts = read
-        size = told.get(b"RFC822.SIZE", 0)
+        size = one.get(b"RFC822.SIZE", 0)
         attached = [(part.section, part.size) for part in attached_to(parts, options)]
         mail = Mail(
             folder=folder,

@@ -422,6 +422,55 @@ async def test_a_folder_that_is_closed_is_named_and_keeps_what_is_known(server, 
     assert named.keys() == {"s:folder Shared"}
 
 
+async def test_a_thread_that_grew_and_stands_partly_in_a_closed_folder_fails_alone(server, origin):
+    await server.put(mail("Question.", key="q@x"), "Shared")
+    documents, _, _, cursor = await read(server, origin)
+    await server.put(mail("Answer.", key="a@x", answers="q@x", at=START + minutes(1)))
+    await server.put(mail("Text.", key="other@x"))
+    server.answer = lambda command: b"%t NO [NOPERM] Permission denied" if command == 'EXAMINE "Shared"' else None
+    again, failures, gone, after = await read(server, origin, cursor, known_of(documents))
+    assert (again.keys(), gone) == ({"s:other@x"}, set())
+    assert failures.keys() == {"s:q@x", "s:folder Shared"}
+    server.answer = lambda command: None
+    mended, failures, _, _ = await read(server, origin, after, known_of(documents | again))
+    assert mended.keys() == {"s:q@x"}
+    assert "Answer." in text_of(mended["s:q@x"])
+    assert not failures
+
+
+async def test_behind_a_closed_folder_that_was_never_read_nothing_counts_as_gone(server, origin):
+    await server.put(mail("Text.", key="a@x"))
+    await server.put(mail("Text.", key="b@x"), "Shared")
+    server.answer = lambda command: b"%t NO [NOPERM] Permission denied" if command == 'EXAMINE "Shared"' else None
+    _, named = await listed(server.connect(origin))
+    assert "s:b@x".startswith(named["s:folder Shared"].covers)
+    assert named["s:folder Shared"].covers
+    documents, failures, gone, _ = await collect(server.connect(origin).fetch(["s:a@x", "s:b@x"]))
+    assert (documents.keys(), failures.keys(), gone) == ({"s:a@x"}, {"s:b@x"}, set())
+    server.answer = lambda command: None
+    *_, gone, _ = await collect(server.connect(origin).fetch(["s:c@x"]))
+    assert gone == {"s:c@x"}
+
+
+async def test_parts_that_are_nested_too_deep_hide_no_other_mail(server, origin):
+    await server.put(mail("Deep.", key="deep@x"))
+    await server.put(mail("Text.", key="m@x"))
+    deep = b"(" * 3_000 + b'"TEXT" "PLAIN" NIL NIL NIL "7BIT" 5 1' + b' "MIXED")' * 3_000
+
+    def answer(command: str) -> bytes | None:
+        numbers = command.split()[2].replace(":", ",").split(",") if command.startswith("UID FETCH") else []
+        return (
+            b"* 1 FETCH (UID 101 BODYSTRUCTURE " + deep + b")\r\n%t OK done"
+            if ("101" in numbers and "BODYSTRUCTURE" in command)
+            else None
+        )
+
+    server.answer = answer
+    documents, failures, _, _ = await read(server, origin)
+    assert documents.keys() == {"s:deep@x", "s:m@x"}
+    assert failures.keys() == {"s:deep@x/0"}
+
+
 async def test_a_listing_that_is_shorter_than_its_folder_is_not_believed(server, origin):
     for number in range(3):
         await server.put(mail("Text.", key=f"m{number}@x"))
