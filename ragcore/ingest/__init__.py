@@ -208,7 +208,7 @@ async def _alone(library: Library, document: Prepared) -> IngestEvent | Unread:
 
 def _blamed(prepared: Prepared, cause: Exception) -> Unread:
     document = prepared.document
-    return unread(document.id, document.source, document.version, cause)
+    return unread(document.id, document.source, document.version, cause, readers=document.readers)
 
 
 async def _tried(library: Library, items: Sequence[Item]) -> AsyncGenerator[IngestEvent | Exception, None]:

@@ -21,10 +21,11 @@ class Same:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unread:
-    """A document that can't be indexed, as it is told and as it is kept."""
+    """A document that can't be indexed, as it is told and as it is kept; ``readers`` are those that it has now."""
 
     told: Failed
     failure: Failure
+    readers: frozenset[str] | None = None
 
 
 Item = Prepared | Same | Unread | Mark
@@ -65,6 +66,18 @@ async def together(library: Library, items: Sequence[Item]) -> Together:
             *(item.failure for item in items if isinstance(item, Unread)),
             *(failure for mark in marks for failure in mark.failed),
         ),
-        gone=tuple(identity for mark in marks for identity in mark.gone),
+        gone=(*(identity for mark in marks for identity in mark.gone), *await _closed(library, items)),
         cursors=tuple(cursors.values()),
     )
+
+
+async def _closed(library: Library, items: Sequence[Item]) -> list[str]:
+    """Return what can't be indexed anew and is open to somebody who may not read it any more."""
+    now = {item.told.document_id: item.readers for item in items if isinstance(item, Unread)}
+    narrowed = {identity: readers for identity, readers in now.items() if readers is not None}
+    before = await library.registry.documents(list(narrowed)) if narrowed else {}
+    return [
+        identity
+        for identity, document in before.items()
+        if not document.deleted and (document.readers is None or document.readers - narrowed[identity])
+    ]

@@ -126,7 +126,7 @@ class Reader:
         except FATAL:
             raise
         except Exception as error:  # noqa: BLE001 - one document
-            return unread(source.id, source.source, source.version, error)
+            return unread(source.id, source.source, source.version, error, readers=source.readers)
 
     async def _steps(self, source: SourceDocument, inbox: Inbox) -> AsyncGenerator[Underway | Item, None]:
         known = await self._library.registry.document(source.id)
@@ -155,7 +155,7 @@ class Reader:
                 yield step
 
 
-def unread(document_id: str, source: str, version: str, error: Exception) -> Unread:
+def unread(document_id: str, source: str, version: str, error: Exception, *, readers: frozenset[str] | None) -> Unread:
     """Say in words why a document can't be indexed; what nobody expected goes to the log with its trace."""
     match error:
         case ParseError():
@@ -169,4 +169,5 @@ def unread(document_id: str, source: str, version: str, error: Exception) -> Unr
     return Unread(
         told=Failed(document_id=document_id, reason=reason, mend=mend, is_empty=isinstance(error, EmptyDocument)),
         failure=Failure(document_id=document_id, source=source, version=version, reason=reason, mend=mend),
+        readers=readers,
     )

@@ -96,8 +96,8 @@ class Staging:
                 await _refresh(connection, document)
             over = [*(document.id for document in (*fresh, *also.refreshed)), *also.read]
             await drop_failures(connection, over)
-            await put_failures(connection, also.failed)
             gone = await self._bury(connection, also.gone, revision)
+            await put_failures(connection, also.failed)
             for cursor in also.cursors:
                 await put_cursor(connection, cursor.source, cursor.value)
         return Switched(revision=revision, gone=frozenset(gone))

@@ -141,6 +141,27 @@ async def test_a_failed_document_keeps_its_old_version(library):
     assert counts(report) == (0, 0, 1, 1, 0)
 
 
+async def test_what_cannot_be_read_anew_is_open_to_nobody_who_lost_it(library):
+    memory = memory_of(**dict.fromkeys("abcd", "The merger closes in May."))
+    memory.readers = {"b": frozenset({"email:x"}), "c": frozenset({"email:x", "email:y"}), "d": frozenset({"email:x"})}
+    await run(library, memory.connector())
+    for name, readers in {"a": {"email:x"}, "b": {"email:x", "email:y"}, "c": {"email:x"}, "d": {"email:x"}}.items():
+        memory.readers[name] = frozenset(readers)
+        memory.put(name, "%PDF-1.7 broken")
+    report = await run(library, memory.connector())
+    assert {failed.id for failed in report.failed} == {"s:a", "s:b", "s:c", "s:d"}
+    assert await live(library) == {"b", "d"}
+    assert {failed.id for failed in (await run(library, memory.connector(), retry=False)).failed} == {
+        "s:a",
+        "s:b",
+        "s:c",
+        "s:d",
+    }
+    memory.put("a", "The merger closes in June.")
+    assert counts(await run(library, memory.connector())) == (1, 0, 0, 0, 3)
+    assert await live(library) == {"a", "b", "d"}
+
+
 async def test_a_document_that_cannot_be_parsed_fails_alone(library, tmp_path):
     put(tmp_path, "docs/good.md", "# Good\n\ntext")
     put(tmp_path, "docs/bad.pdf", b"%PDF-1.7 broken")
