@@ -17,7 +17,11 @@ ALL_ANSWERED = "answered once 20, whole 20, not at all 0, twice or more 0; calls
     [
         pytest.param(("latency", "--chunks", "300", "--questions", "16"), "one at a time", marks=pytest.mark.soak),
         pytest.param(("memory", "--pages", "3"), "a document a page", marks=pytest.mark.soak),
-        (("sync", "--documents", "30", "--beside", "3", "--questions", "2"), "to nothing found of it"),
+        pytest.param(
+            ("sync", "--documents", "30", "--beside", "3", "--questions", "2"),
+            "to nothing found of it",
+            marks=pytest.mark.soak,
+        ),
         pytest.param(("turns", "slack", "--rounds", "0", "--at-once", "20"), ALL_ANSWERED, marks=pytest.mark.soak),
         pytest.param(("turns", "discord", "--rounds", "0", "--at-once", "20"), ALL_ANSWERED, marks=pytest.mark.soak),
         pytest.param(("turns", "telegram", "--rounds", "0", "--at-once", "20"), ALL_ANSWERED, marks=pytest.mark.soak),

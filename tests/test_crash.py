@@ -164,6 +164,7 @@ def test_killed_at_any_time(tmp_path: pathlib.Path, forked: Workers, scene: Scen
         _assert_same(folder, scene, f"killed after {delays} of {scene.seconds:.2f} s")
 
 
+@pytest.mark.soak
 def test_killed_while_chroma_rewrites_its_files(tmp_path: pathlib.Path, forked: Workers, large_scene: Scene) -> None:
     """Between its first file and its last: what is left belongs to two states, or ends in the middle."""
     drawn = random.Random(os.urandom(8))
