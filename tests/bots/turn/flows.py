@@ -162,8 +162,9 @@ async def flowing(
     """Run one process."""
     server = server or Server()
     model = model or Model()
-    folder = tempfile.TemporaryDirectory()
-    database = await Database.open(where or pathlib.Path(folder.name) / CLAIMS)
+    # A process that is killed leaves its folder behind: it has one of its own only where it needs it.
+    folder = None if where else tempfile.TemporaryDirectory()
+    database = await Database.open(where or pathlib.Path(folder.name if folder else "") / CLAIMS)
     claims = Claims(database)
     platform = FakePlatform(server, **manners)
     turns = Turns(
@@ -180,7 +181,8 @@ async def flowing(
             yield Flow(turns, platform, server, model, claims, database)
     finally:
         await database.close()
-        folder.cleanup()
+        if folder:
+            folder.cleanup()
 
 
 @asynccontextmanager
