@@ -12,7 +12,7 @@ QUICK ?= 0.5
 EXAMPLES ?= fresh
 # Tests of whole processes and killed ones wait for half of their time, so two cores carry four workers.
 WORKERS ?= 4
-SOAK_WORKERS ?= 2
+SOAK_WORKERS ?= 3
 CODE := bots ragcore connectors prompts tests benchmarks
 
 define QUESTIONS
@@ -78,7 +78,7 @@ types: $(TEST)/.ready
 # What only they need is installed first; offline its tests are skipped with that reason.
 soak: $(TEST)/.ready
 	@$(TEST)/bin/python -m pip $(PIP_INSTALL) -e '.[test,soak]' || echo "Going on without what only the long runs read with."
-	SOAK_FACTOR=$(SOAK) EXAMPLES=$(EXAMPLES) $(TEST)/bin/pytest -n $(SOAK_WORKERS) --timeout 1200
+	SOAK_FACTOR=$(SOAK) EXAMPLES=$(EXAMPLES) $(TEST)/bin/pytest -n $(SOAK_WORKERS) --dist worksteal --timeout 1200
 
 bench: $(TEST)/.ready
 	@$(TEST)/bin/python -m pip $(PIP_INSTALL) -e '.[bench]'
