@@ -29,7 +29,7 @@ class _Found:
     """What a run has found, and what it remembers: ``before`` until all is read, ``memory`` after that."""
 
     finder: Finder
-    before: str
+    before: Memory
     memory: Memory
 
 
@@ -50,8 +50,8 @@ class NotionConnector:
         async with client_of(self.options) as client:
             api = Api(self.options, client)
             if self._found is None:
-                before = Memory.from_cursor(cursor, self.options.fingerprint()).to_cursor()
-                memory = Memory.from_cursor(before, self.options.fingerprint())
+                before = Memory.from_cursor(cursor, self.options.fingerprint())
+                memory = Memory.from_cursor(before.to_cursor(), self.options.fingerprint())
                 finder = Finder.new(self.origin, api, known)
                 async for _ in finder.find(memory):
                     yield Estimate(documents=0)  # a sign of life: how many there are is known at the end
@@ -65,8 +65,8 @@ class NotionConnector:
             for failure in finder.failures.values():
                 yield failure
             async for change in self._read(api, finder):
-                yield Checkpoint(cursor=found.before) if change is None else change
-        yield Checkpoint(cursor=found.memory.to_cursor())
+                yield Checkpoint(cursor=found.before.owing(finder.owed)) if change is None else change
+        yield Checkpoint(cursor=found.memory.owing(finder.owed))
         if survey.refused:
             raise survey.refused[0]
         self._listed = [*(self.origin.document_id(entry.native) for entry in survey.entries.values()), *finder.left]
@@ -103,6 +103,8 @@ class NotionConnector:
                     mishaps.passed()
                 except SourceError as error:
                     found = await mishaps.failure(identity, error)
+                if found and self._listed is not None:
+                    self._listed.append(identity)  # no list need show it, but it is there
                 yield found or Tombstone(id=identity)
 
     async def _read(self, api: Api, finder: Finder) -> AsyncGenerator[SourceDocument | Failure | Estimate | None, None]:
@@ -119,8 +121,10 @@ class NotionConnector:
                 # Before the page counts as read: what stands on it is met again only when it is.
                 met = [one async for one in finder.met(reader.pages, reader.databases)]
                 mishaps.passed()
+                finder.owed.discard(entry.native)
             except SourceError as error:
                 yield await mishaps.failure(self.origin.document_id(entry.native), error, entry.version)
+                finder.owed.add(entry.native)
                 document, met = None, []
             if document is not None:
                 yield document

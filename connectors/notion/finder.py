@@ -33,6 +33,8 @@ class Finder:
     """Known documents that nothing was heard of and that could not be asked for: they stay."""
     failures: dict[str, Failure] = field(default_factory=dict)
     """Data sources whose rows can't be told, by the id of their document."""
+    owed: set[str] = field(default_factory=set)
+    """What was heard of and isn't read yet, though no list need show it again, by what Notion has it by."""
     _asked: set[str] = field(default_factory=set)
 
     @classmethod
@@ -47,6 +49,7 @@ class Finder:
 
     async def find(self, memory: Memory) -> AsyncGenerator[None, None]:
         """Find what there is, and note in ``memory`` what was asked; yields after each step."""
+        self.owed |= set(memory.owed)
         await self.survey.roots()
         async for _ in self.survey.search():
             yield
@@ -64,6 +67,8 @@ class Finder:
             yield
         memory.asked = now[-1] if len(now) < len(missing) else ""
         self.left += sorted(set(missing) - set(now))
+        gone = self.survey.trashed | self.survey.foreign
+        self.owed -= {native for native in self.owed if native.partition("/")[2] in gone}
 
     async def met(self, pages: Iterable[str], databases: Iterable[str]) -> AsyncGenerator[Entry | Failure, None]:
         """Yield what stands on pages that were read, no list has shown, and is due; each is asked for once.
@@ -73,17 +78,22 @@ class Finder:
         survey = self.survey
         for page in pages:
             if page not in survey.entries and page not in self._asked:
-                self._asked.add(page)
+                self.owed.add(f"{PAGES}/{page}")
                 try:
                     entry = await survey.page(page, passing=MISSING)
-                    if entry and self.is_due(entry):
-                        yield entry
                 except SourceError as error:
                     yield await self.mishaps.failure(self.origin.document_id(f"{PAGES}/{page}"), error)
+                else:
+                    if entry and self.is_due(entry):
+                        yield entry
+                    else:
+                        self.owed.discard(f"{PAGES}/{page}")
+                self._asked.add(page)
         for database in databases:
             if database not in self._asked and database not in survey.databases:
                 before = set(survey.entries)
                 for source in await survey.database(database):
+                    self.owed.add(source.native)
                     async for _ in survey.rows(source.id, None):
                         pass
                 self._asked.add(database)
@@ -116,21 +126,24 @@ class Finder:
         except SourceError as error:
             identity = self.origin.document_id(f"{DATA_SOURCES}/{source}")
             self.failures[identity] = await self.mishaps.failure(identity, error)
+            self.owed.add(f"{DATA_SOURCES}/{source}")
 
     async def _ask(self, identity: str) -> None:
         """Ask for one document; what can't be told for now stays."""
         try:
-            await asked(self.survey, self.origin, identity)
+            if await asked(self.survey, self.origin, identity) is None:
+                self.owed.discard(self.origin.native_id(identity))
             self.mishaps.passed()
         except SourceError as error:
             await self.mishaps.failure(identity, error)
             self.left.append(identity)
 
     def _missing(self) -> list[str]:
-        """Return the known documents that nothing has been heard of, in order."""
+        """Return the documents, known or owed, that nothing has been heard of, in order."""
         heard = self.survey.entries.keys() | self.survey.trashed | self.survey.foreign
         kept = set(self.left)
-        return sorted(one for one in self.known if inner(self.origin, one) not in heard and one not in kept)
+        there = self.known.keys() | set(map(self.origin.document_id, self.owed))
+        return sorted(one for one in there if inner(self.origin, one) not in heard and one not in kept)
 
 
 def _due_by(origin: Origin, known: Mapping[str, str]) -> Callable[[Entry], bool]:

@@ -1,0 +1,128 @@
+"""What no list of Notion shows is neither lost nor deleted, wherever a run is cut off or fails."""
+
+from contextlib import aclosing
+
+import pytest
+from aiohttp import web
+
+from connectors.base import Checkpoint, SourceDocument
+from ragcore.errors import SourceRateLimited
+from tests.connectors.helpers import collect, live, run
+from tests.connectors.notions import connector
+from tests.fakes.embedding import HashEmbedder
+from tests.fakes.libraries import opened
+from tests.servers.notion import NotionServer, block
+
+
+@pytest.fixture
+async def server():
+    async with NotionServer().serving() as server:
+        yield server
+
+
+def held(server, title="Inner"):
+    """Make a page that no list shows, on one that search does; return its id."""
+    inner = server.space.page(title, block("paragraph", "text"))
+    server.hidden.add(inner)
+    server.space.page("Outer", block("child_page", None, title=title) | {"id": inner})
+    return inner
+
+
+def failing(status, *parts):
+    return lambda path: web.Response(status=status) if all(part in path for part in parts) else None
+
+
+async def until_cut(changes, checkpoints):
+    """Return the cursor and the versions of what a run had stored that was cut off after so many Checkpoints."""
+    cursor, known, stored = None, {}, {}
+    async with aclosing(changes) as told:
+        async for change in told:
+            if isinstance(change, SourceDocument):
+                known[change.id] = change.version
+            elif isinstance(change, Checkpoint):
+                cursor, stored, checkpoints = change.cursor, dict(known), checkpoints - 1
+                if not checkpoints:
+                    break
+    return cursor, stored
+
+
+async def test_a_run_that_is_cut_off_owes_what_stands_on_the_pages_that_it_read(server, monkeypatch):
+    monkeypatch.setattr("connectors.notion.connector._BATCH", 1)
+    inner = held(server)
+    cursor, known = await until_cut(connector(server).changes(None, {}), 1)
+    assert len(known) == 1
+    documents, _, _, cursor = await collect(connector(server).changes(cursor, known))
+    assert documents.keys() == {f"s:pages/{inner}"}
+    assert inner not in cursor, "it is owed no more"
+
+
+async def test_a_run_that_is_cut_off_owes_the_databases_that_stand_on_the_pages_that_it_read(server, monkeypatch):
+    monkeypatch.setattr("connectors.notion.connector._BATCH", 1)
+    space = server.space
+    table = space.database("Table")
+    row = space.row(table, "Row")
+    server.hidden.update((table, row))
+    database = space.sources[table]["parent"]["database_id"]
+    space.page("Outer", block("child_database", None, title="Table") | {"id": database})
+    for cut in (1, 2):
+        cursor, known = await until_cut(connector(server).changes(None, {}), cut)
+        assert len(known) == cut
+        documents, _, _, _ = await collect(connector(server).changes(cursor, known))
+        assert documents.keys() | known.keys() >= {f"s:data_sources/{table}", f"s:pages/{row}"}
+
+
+async def test_a_wait_at_a_page_that_another_one_holds_passes_over_nothing(server):
+    inner = held(server)
+    server.fault = failing(429, f"pages/{inner}")
+    source = connector(server)
+    with pytest.raises(SourceRateLimited):
+        await collect(source.changes(None, {}))
+    server.fault = None
+    documents, _, _, _ = await collect(source.changes(None, {}))
+    assert f"s:pages/{inner}" in documents
+
+
+@pytest.mark.parametrize("part", ["pages/", "blocks/"])
+async def test_a_page_that_fails_stays_named_and_is_read_later(server, tmp_path, part):
+    inner = held(server)
+    async with opened(tmp_path / "data", HashEmbedder()) as library:
+        server.fault = failing(500, part, inner)
+        for _ in range(3):
+            report = await run(library, connector(server), retry=False)
+            assert [failed.id for failed in report.failed] == [f"s:pages/{inner}"]
+        server.fault = None
+        for retry in (False, True, False):
+            report = await run(library, connector(server), retry=retry)
+            assert (report.failed, report.deleted) == ((), 0)
+            assert f"pages/{inner}" in await live(library)
+
+
+@pytest.mark.parametrize("part", ["pages/", "blocks/"])
+async def test_a_page_that_failed_once_is_not_deleted_for_that(server, tmp_path, part):
+    inner = held(server)
+    space = server.space
+    async with opened(tmp_path / "data", HashEmbedder()) as library:
+        await run(library, connector(server))
+        space.write(inner, block("paragraph", "other"))
+        server.fault = failing(500, part, inner)
+        for retry in (True, False, True):
+            assert (await run(library, connector(server), retry=retry)).deleted == 0
+        server.fault = None
+        assert (await run(library, connector(server))).deleted == 0
+        assert f"pages/{inner}" in await live(library)
+        chunks = await library.registry.chunks_of([f"s:pages/{inner}"])
+        assert "other" in chunks[0].text
+        space.trash(inner)
+        assert (await run(library, connector(server))).deleted == 1
+
+
+async def test_what_was_fetched_is_listed(server):
+    inner = held(server)
+    source = connector(server)
+    outer = {f"s:pages/{one}": "" for one in server.space.pages if one != inner}
+    documents, _, _, cursor = await collect(source.changes(None, outer))
+    known = {identity: document.version for identity, document in documents.items() if identity in outer}
+    source = connector(server)
+    await collect(source.changes(cursor, known))
+    await collect(source.fetch([f"s:pages/{inner}"]))
+    assert f"s:pages/{inner}" in {identity async for identity in source.list_ids()}
