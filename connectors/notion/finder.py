@@ -160,6 +160,9 @@ async def asked(survey: Survey, origin: Origin, identity: str) -> Entry | None:
     kind, _, own = origin.native_id(identity).partition("/")
     if not own or id_of(own) != own:
         return None
+    entry = None
     if kind == PAGES:
-        return await survey.page(own)
-    return await survey.data_source(own) if kind == DATA_SOURCES else None
+        entry = await survey.page(own)
+    elif kind == DATA_SOURCES:
+        entry = await survey.data_source(own)
+    return None if entry is None or await survey.is_buried(own) else entry

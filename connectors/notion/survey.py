@@ -14,7 +14,19 @@ from connectors.cursors import since
 from connectors.notion.api import ABSENT, MISSING, Api
 from connectors.notion.entries import Entry, entry_of
 from connectors.notion.ids import id_of
-from connectors.notion.replies import BLOCK, DATA_SOURCE, DATABASE, FOUND, PAGE, DataSource, FoundList, Page, Parent
+from connectors.notion.replies import (
+    BLOCK,
+    DATA_SOURCE,
+    DATABASE,
+    FOUND,
+    PAGE,
+    Block,
+    Database,
+    DataSource,
+    FoundList,
+    Page,
+    Parent,
+)
 from ragcore.errors import SourceGone
 
 _BY_EDIT = {"timestamp": "last_edited_time"}
@@ -44,6 +56,7 @@ class Survey:
     _asked_titles: int = 0
     _parents: dict[str, Parent] = field(default_factory=dict)
     _below: dict[str, bool] = field(default_factory=dict)
+    _looked: set[str] = field(default_factory=set)
 
     async def roots(self) -> None:
         """Find the pages and databases that the settings name; ``refused`` is what is to be said of those not there."""
@@ -125,6 +138,27 @@ class Survey:
             self.titles[identity] = found.title if found else ""
         return self.titles.get(identity, "")
 
+    async def is_buried(self, identity: str) -> bool:
+        """Tell whether something stands in what is in the trash, and take note: it has no mark of its own then.
+
+        (Notion speaks of "an archived ancestor" where such a page is to be written.) What a list has shown is not.
+        """
+        inner = identity
+        for _ in range(_HIGHEST):
+            parent = self._parents.get(inner)
+            if parent is None or parent.kind not in _PATHS or not parent.id:
+                break
+            if parent.id not in self.trashed and parent.id not in self.entries:
+                await self._look_at(parent)
+            if parent.id in self.trashed:
+                self.trashed.add(identity)
+                self.entries.pop(identity, None)
+                return True
+            if parent.id in self.entries:
+                break
+            inner = parent.id
+        return False
+
     def _noted(self, page: FoundList) -> str:
         """Take note of what stands on a page of a list; return when the last of it was made."""
         last = ""
@@ -189,25 +223,30 @@ class Survey:
 
     async def _look_up(self, parent: Parent) -> None:
         """Find what a parent stands in itself, where no list has told it."""
-        if parent.id in self._parents or parent.id in self.api.options.pages:
+        if parent.id not in self._parents and parent.id not in self.api.options.pages:
+            await self._look_at(parent)
+
+    async def _look_at(self, parent: Parent) -> None:
+        """Ask for a parent, once: what it stands in itself, and whether it is in the trash."""
+        if parent.id in self._looked:
             return
         path = f"{_PATHS[parent.kind]}/{parent.id}"
+        found: Page | Block | Database | DataSource | None
         match parent.kind:
             case "page_id":
-                page = await self.api.get(PAGE, path, passing=MISSING)
-                above = page.parent if page else Parent()
+                found = await self.api.get(PAGE, path, passing=MISSING)
             case "block_id":
-                block = await self.api.get(BLOCK, path, passing=MISSING)
-                above = block.parent if block else Parent()
+                found = await self.api.get(BLOCK, path, passing=MISSING)
             case "database_id":
-                database = await self.api.get(DATABASE, path, passing=MISSING)
-                above = database.parent if database else Parent()
+                found = await self.api.get(DATABASE, path, passing=MISSING)
             case _:
-                source = await self.api.get(DATA_SOURCE, path, passing=MISSING)
-                above = source.parent if source else Parent()
-                if source is not None:
-                    self._place(source)
-        self._parents[parent.id] = above
+                found = await self.api.get(DATA_SOURCE, path, passing=MISSING)
+        if isinstance(found, DataSource):
+            self._place(found)
+        self._parents[parent.id] = found.parent if found else Parent()
+        if found is not None and (found.in_trash or (not isinstance(found, Block) and found.is_archived)):
+            self.trashed.add(parent.id)
+        self._looked.add(parent.id)
 
     async def _root(self, identity: str) -> None:
         found = await self.page(identity, passing=MISSING)

@@ -8,7 +8,7 @@ from aiohttp import web
 from connectors.base import Checkpoint, SourceDocument
 from ragcore.errors import SourceRateLimited
 from tests.connectors.helpers import collect, live, run
-from tests.connectors.notions import connector
+from tests.connectors.notions import Runs, connector
 from tests.fakes.embedding import HashEmbedder
 from tests.fakes.libraries import opened
 from tests.servers.notion import NotionServer, block
@@ -126,3 +126,34 @@ async def test_what_was_fetched_is_listed(server):
     await collect(source.changes(cursor, known))
     await collect(source.fetch([f"s:pages/{inner}"]))
     assert f"s:pages/{inner}" in {identity async for identity in source.list_ids()}
+
+
+@pytest.mark.parametrize("place", ["page", "toggle", "data source", "database"])
+async def test_what_stands_in_something_in_the_trash_goes_with_it(server, place):
+    """Notion marks what was put there alone; search shows none of both."""
+    space = server.space
+    above = space.page("Above")
+    table = space.database("Table", parent={"type": "page_id", "page_id": above})
+    toggle = block("toggle", "More") | {"id": space.new_id()}
+    holder = space.page("Holder", toggle, parent={"type": "page_id", "page_id": above})
+    kept = space.page("Kept")
+    inner = {
+        "page": space.page("Inner", parent={"type": "page_id", "page_id": holder}),
+        "toggle": space.page("Inner", parent={"type": "block_id", "block_id": toggle["id"]}),
+        "data source": space.row(table, "Inner"),
+        "database": space.row(table, "Inner"),
+    }[place]
+    runs = Runs(server)
+    await runs()
+    assert f"s:pages/{inner}" in runs.ids
+    server.hidden.update({*space.pages, *space.sources} - {kept})
+    if place == "database":
+        space.databases[space.sources[table]["parent"]["database_id"]]["in_trash"] = True
+    else:
+        space.trash({"data source": table}.get(place, above))
+    server.fault = failing(404, "/query")
+    await runs()
+    assert f"s:pages/{inner}" in runs.gone
+    assert f"s:pages/{inner}" not in runs.ids
+    documents, _, gone, _ = await collect(connector(server).fetch([f"s:pages/{inner}", f"s:pages/{kept}"]))
+    assert (documents.keys(), gone) == ({f"s:pages/{kept}"}, {f"s:pages/{inner}"})
