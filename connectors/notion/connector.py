@@ -119,7 +119,10 @@ class NotionConnector:
             try:
                 document = await reader.read(entry)
                 # Before the page counts as read: what stands on it is met again only when it is.
-                met = [one async for one in finder.met(reader.pages, reader.databases)]
+                met = []
+                async for one in finder.met(reader.pages, reader.databases):
+                    met.append(one)
+                    yield Estimate(documents=total)  # a sign of life
                 mishaps.passed()
                 finder.owed.discard(entry.native)
             except SourceError as error:

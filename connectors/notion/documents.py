@@ -16,10 +16,13 @@ from connectors.notion.replies import COMMENTS, ITEMS, DataSource, Page
 from connectors.notion.rich import markdown
 from connectors.notion.survey import Survey
 from connectors.notion.writing import Node, Writer, Written
-from ragcore.errors import SourceGone
+from ragcore.errors import SourceBadReply, SourceGone
 
 _UNTITLED = "Untitled"
 _SHOWN_COLUMNS = 200
+_LONGEST = 450.0
+"""Seconds for one document. A run that hears nothing for 600 is ended (``connectors/sync/patience``), and would be at the
+same page each time."""
 
 
 @dataclass(slots=True)
@@ -35,6 +38,14 @@ class Reader:
 
     async def read(self, entry: Entry) -> SourceDocument | None:
         """Return a document, None when it vanished since it was told of; SourceError when it can't be read."""
+        try:
+            async with asyncio.timeout(_LONGEST):
+                return await self._read(entry)
+        except TimeoutError:
+            told = f"Notion takes more than {_LONGEST / 60:.1f} minutes to tell it"
+            raise SourceBadReply(told, mend="divide the page, or raise `requests_per_second`") from None
+
+    async def _read(self, entry: Entry) -> SourceDocument | None:
         what, title = entry.what, entry.title or _UNTITLED
         if what is None:
             raise RuntimeError("what is read had not been due")

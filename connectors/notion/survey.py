@@ -84,7 +84,7 @@ class Survey:
             if not await self._is_wanted(identity):
                 self.foreign.add(identity)
                 del self.entries[identity]
-                yield
+            yield  # what stands in a block is a request of its own
 
     async def rows(self, source: str, start: datetime | None) -> AsyncGenerator[None, None]:
         """Find the rows of a data source, all or those edited since a time; nothing when it isn't there any more."""

@@ -1,6 +1,7 @@
 """What Notion refuses: the pace, the credential, missing rights, and answers in another form."""
 
 import json
+from itertools import pairwise
 
 import pytest
 from aiohttp import web
@@ -233,3 +234,25 @@ async def test_a_run_that_is_refused_lists_nothing(server):
     with pytest.raises(SourceGone):
         async for _ in connector(server, pages=(page,)).list_ids():
             pass
+
+
+async def test_a_run_gives_signs_of_life_while_it_finds_out_what_stands_below_the_named_pages(server):
+    space = server.space
+    root = space.page("Root")
+    toggles = [block("toggle", f"{number}") | {"id": space.new_id()} for number in range(12)]
+    space.write(root, *toggles)
+    for toggle in toggles:
+        space.page("Child", parent={"type": "block_id", "block_id": toggle["id"]})
+    changes = connector(server, pages=(root,)).changes(None, {})
+    asked = [0, *[len(server.asked) async for _ in changes]]
+    assert max(after - before for before, after in pairwise(asked)) <= 4
+
+
+async def test_a_page_that_takes_too_long_is_named_and_ends_no_run(server, monkeypatch):
+    monkeypatch.setattr("connectors.notion.documents._LONGEST", 0.0)
+    page = next(iter(server.space.pages))
+    runs = Runs(server)
+    assert await runs() == set()
+    assert "divide the page" in runs.failures[f"s:pages/{page}"].mend
+    documents, failures, _, _ = await collect(connector(server).fetch([f"s:pages/{page}"]))
+    assert (documents, failures.keys()) == ({}, {f"s:pages/{page}"})
