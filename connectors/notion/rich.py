@@ -11,8 +11,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from connectors.markdown import harmless_blocks, harmless_words
 from connectors.notion.ids import id_of
 
-_EDGES = re.compile(r"(\s*)(.*?)(\s*)", re.DOTALL)
-
 
 class Reply(BaseModel):
     """A part of a reply, as far as it is read."""
@@ -86,10 +84,10 @@ def _written(span: Span) -> str:
     if span.equation is not None or span.type == "equation":
         formula = " ".join((span.equation.expression if span.equation else span.plain_text).split())
         return f"${formula}$" if formula else ""
-    found = _EDGES.fullmatch(span.plain_text)
-    before, words, after = found.groups() if found else ("", span.plain_text, "")
+    words = span.plain_text.strip()
     if not words:
         return span.plain_text
+    before, _, after = span.plain_text.partition(words)
     if span.annotations.code:
         words = _code(words)
     else:

@@ -125,7 +125,7 @@ class Writer:
         body = node.block.body
         code = "".join(span.plain_text for span in body.rich_text).replace("\r\n", "\n").replace("\r", "\n").strip("\n")
         if code.strip():
-            longest = max((len(run) for run in re.findall(r"^\s*(`{3,})", code, re.MULTILINE)), default=2)
+            longest = max((len(run) for run in re.findall(r"^[^\S\n]*(`{3,})", code, re.MULTILINE)), default=2)
             fence = "`" * (longest + 1)
             language = "" if body.language == "plain text" else body.language.replace(" ", "-").replace("`", "")
             self.block(self._place(node), f"{fence}{language}\n{code}\n{fence}", prefix)

@@ -1,5 +1,6 @@
 """Every type of block as Markdown: what is written, where each is found, and that no word is lost."""
 
+import time
 from itertools import count
 
 import pytest
@@ -278,3 +279,15 @@ def test_a_page_of_which_hardly_anything_is_told_is_one():
 
 def test_a_heading_stays_on_one_line():
     assert one_line([Span(plain_text="a\nb")]) == "a b"
+
+
+def test_long_blanks_are_written_at_once():
+    """Whatever looks at a text holds up all else meanwhile: its time must not grow with the square."""
+    blanks, lines = " " * 200_000, "\n" * 100_000
+    code = Block.model_validate({"id": OTHER} | block("code", f"a{lines}b", language="python"))
+    writer = Writer(url=PAGE, titles={})
+    began = time.process_time()
+    writer.nodes([Node(code)])
+    assert markdown([Span(plain_text=f" a{blanks}b ")]) == f"a{blanks}b"
+    assert time.process_time() - began < 5
+    assert f"a{lines}b" in writer.written().content.decode()
