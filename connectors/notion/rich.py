@@ -5,8 +5,9 @@ https://developers.notion.com/reference/rich-text
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from connectors.markdown import harmless_blocks, harmless_words
 from connectors.notion.ids import id_of
@@ -16,6 +17,12 @@ class Reply(BaseModel):
     """A part of a reply, as far as it is read."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _told(cls, told: Any) -> Any:
+        """Leave out what is null: in an entry of a list it would be a fault of the list, and of all that it tells."""
+        return {name: value for name, value in told.items() if value is not None} if isinstance(told, dict) else told
 
 
 class _Marks(Reply):

@@ -256,3 +256,24 @@ async def test_a_page_that_takes_too_long_is_named_and_ends_no_run(server, monke
     assert "divide the page" in runs.failures[f"s:pages/{page}"].mend
     documents, failures, _, _ = await collect(connector(server).fetch([f"s:pages/{page}"]))
     assert (documents, failures.keys()) == ({}, {f"s:pages/{page}"})
+
+
+async def test_nothing_where_something_was_due_is_as_if_it_were_left_out(server):
+    space = server.space
+    nothing = dict.fromkeys(("url", "in_trash", "is_archived", "created_by", "icon", "properties"))
+    space.pages[space.page("Bare")] |= nothing | {"parent": {"type": None}}
+    source = space.database("Table")
+    space.sources[source] |= nothing | {"description": None, "database_parent": None}
+    look = {"annotations": None, "href": None, "mention": None, "type": None}
+    empty = dict.fromkeys(("caption", "language", "checked", "url", "name", "title", "external", "rich_text"))
+    told = [{"plain_text": "Words."} | look]
+    blocks = [
+        block("paragraph", told),
+        block("code", told, caption=None, language=None),
+        *(block(kind, None, **empty) for kind in ("bookmark", "image", "child_page", "table_row", "to_do", "file")),
+    ]
+    space.page("Full", *blocks)
+    runs = Runs(server)
+    assert await runs() == {"P", "Untitled", "Table", "Full"}
+    assert not runs.failures
+    assert runs.text("Full").startswith("# Full\n\nWords.\n\n```\nWords.\n```")
