@@ -6,7 +6,7 @@ A document's id is what Notion's interface has it by: ``pages/<id>``, which a ro
 
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from connectors.base import Change, Checkpoint, Estimate, Failure, Origin, SourceDocument, Tombstone
 from connectors.mishaps import Mishaps
@@ -41,6 +41,8 @@ class NotionConnector:
     options: NotionOptions
     _listed: list[str] | None = field(init=False, default=None)
     """What the run has found that there is."""
+    _hiding: dict[str, Failure] = field(init=False, default_factory=dict)
+    """What failed in a run that doesn't know what is indexed: it alone may lead to that."""
     _found: _Found | None = field(init=False, default=None)
     """Kept for when the run begins again after a fault: to walk all lists anew would take what Notion was short of."""
 
@@ -51,7 +53,7 @@ class NotionConnector:
             api = Api(self.options, client)
             if self._found is None:
                 before = Memory.from_cursor(cursor, self.options.fingerprint())
-                memory = Memory.from_cursor(before.to_cursor(), self.options.fingerprint())
+                memory = replace(before, queried=dict(before.queried), is_afresh=False)
                 finder = Finder.new(self.origin, api, known)
                 async for _ in finder.find(memory):
                     yield Estimate(documents=0)  # a sign of life: how many there are is known at the end
@@ -63,8 +65,10 @@ class NotionConnector:
                 if inner(self.origin, identity) in survey.trashed:
                     yield Tombstone(id=identity)
             for failure in finder.failures.values():
+                self._note(found, failure)
                 yield failure
             async for change in self._read(api, finder):
+                self._note(found, change)
                 yield Checkpoint(cursor=found.before.owing(finder.owed)) if change is None else change
         yield Checkpoint(cursor=found.memory.owing(finder.owed))
         if survey.refused:
@@ -74,6 +78,8 @@ class NotionConnector:
     async def list_ids(self) -> AsyncIterator[str | Failure]:
         """Yield the id of all that there is: what the run has found, else by lists of its own."""
         if self._listed is not None:
+            for failure in self._hiding.values():
+                yield replace(failure, covers=self.origin.document_id(""))
             for identity in self._listed:
                 yield identity
             return
@@ -106,6 +112,12 @@ class NotionConnector:
                 if found and self._listed is not None:
                     self._listed.append(identity)  # no list need show it, but it is there
                 yield found or Tombstone(id=identity)
+
+    def _note(self, found: _Found, change: Change | None) -> None:
+        if isinstance(change, Failure) and found.before.is_afresh:
+            self._hiding[change.id] = change
+        elif isinstance(change, SourceDocument):
+            self._hiding.pop(change.id, None)
 
     async def _read(self, api: Api, finder: Finder) -> AsyncGenerator[SourceDocument | Failure | Estimate | None, None]:
         """Yield what differs from what is known; None after each batch. What is met on the way is read as well."""

@@ -21,8 +21,8 @@ from ragcore.errors import SourceBadReply, SourceGone
 _UNTITLED = "Untitled"
 _SHOWN_COLUMNS = 200
 _LONGEST = 450.0
-"""Seconds for one document. A run that hears nothing for 600 is ended (``connectors/sync/patience``), and would be at the
-same page each time."""
+"""Seconds for one document. A run that hears nothing for 600 is ended (``connectors/sync/patience``), and would be at
+the same page each time."""
 
 
 @dataclass(slots=True)

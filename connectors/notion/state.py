@@ -15,6 +15,7 @@ class Memory:
     ``queried`` is Notion's time at which the rows of each data source were last asked for, by its id. ``asked`` is the
     last of the documents that were asked for one by one, in the order of their ids, as no list had them. ``owed`` are
     documents that were heard of and not read yet, by what Notion has them by: perhaps no list shows them again.
+    ``is_afresh``: no run has looked through all since what is indexed counts as unknown.
     """
 
     basis: str
@@ -22,6 +23,7 @@ class Memory:
     queried: dict[str, str] = field(default_factory=dict)
     asked: str = ""
     owed: tuple[str, ...] = ()
+    is_afresh: bool = False
 
     def to_cursor(self) -> str:
         """Return it as text."""
@@ -37,8 +39,8 @@ class Memory:
         try:
             found = _MEMORY.validate_json(cursor or "")
         except ValidationError:
-            return cls(basis=basis)
-        return found if (found.form, found.basis) == (_FORM, basis) else cls(basis=basis)
+            return cls(basis=basis, is_afresh=True)
+        return found if (found.form, found.basis) == (_FORM, basis) else cls(basis=basis, is_afresh=True)
 
 
 _MEMORY = TypeAdapter(Memory)

@@ -6,7 +6,9 @@ import pytest
 from aiohttp import web
 
 from connectors.base import Checkpoint, SourceDocument
+from ragcore.chunking import ChunkOptions
 from ragcore.errors import SourceRateLimited
+from ragcore.ingest import IngestOptions
 from tests.connectors.helpers import collect, live, run
 from tests.connectors.notions import Runs, connector
 from tests.fakes.embedding import HashEmbedder
@@ -157,3 +159,33 @@ async def test_what_stands_in_something_in_the_trash_goes_with_it(server, place)
     assert f"s:pages/{inner}" not in runs.ids
     documents, _, gone, _ = await collect(connector(server).fetch([f"s:pages/{inner}", f"s:pages/{kept}"]))
     assert (documents.keys(), gone) == ({f"s:pages/{kept}"}, {f"s:pages/{inner}"})
+
+
+@pytest.mark.parametrize("part", ["query", "children"])
+@pytest.mark.parametrize("is_cut", [False, True])
+async def test_what_only_something_that_fails_leads_to_outlives_a_run_from_the_beginning(
+    server, tmp_path, monkeypatch, part, is_cut
+):
+    monkeypatch.setattr("connectors.notion.connector._BATCH", 1)
+    space = server.space
+    last = space.page("Last", block("paragraph", "read last"))
+    hidden = held(server) if part == "children" else space.row(space.database("Table"), "Row")
+    server.hidden.add(hidden)
+    fails = next(iter(space.sources)) if part == "query" else list(space.pages)[-1]
+    options = IngestOptions(chunk=ChunkOptions(chunk_tokens=64))
+    async with opened(tmp_path / "data", HashEmbedder()) as library:
+        await run(library, connector(server))
+        server.fault = failing(500, part, fails)
+        if is_cut:
+            server.fault = lambda path: failing(401, last)(path) or failing(500, part, fails)(path)
+            assert (await run(library, connector(server), options=options)).error
+            server.fault = failing(500, part, fails)
+        report = await run(library, connector(server), options=options, retry=False)
+        assert (report.error, report.deleted) == ("", 0)
+        assert f"pages/{hidden}" in await live(library)
+        server.fault = None
+        report = await run(library, connector(server), options=options)
+        assert (report.deleted, report.failed) == (0, ())
+        assert f"pages/{hidden}" in await live(library)
+        server.lost.add(last)
+        assert (await run(library, connector(server), options=options)).deleted == 1
