@@ -129,18 +129,18 @@ class NotionConnector:
         while queue:
             entry = queue.popleft()
             try:
-                document = await reader.read(entry)
+                document, met = None, list[Entry | Failure]()
+                read = await reader.read(entry)
                 # Before the page counts as read: what stands on it is met again only when it is.
-                met = []
                 async for one in finder.met(reader.pages, reader.databases):
                     met.append(one)
                     yield Estimate(documents=total)  # a sign of life
+                document = read
                 mishaps.passed()
                 finder.owed.discard(entry.native)
             except SourceError as error:
                 yield await mishaps.failure(self.origin.document_id(entry.native), error, entry.version)
                 finder.owed.add(entry.native)
-                document, met = None, []
             if document is not None:
                 yield document
             for one in met:

@@ -189,3 +189,21 @@ async def test_what_only_something_that_fails_leads_to_outlives_a_run_from_the_b
         assert f"pages/{hidden}" in await live(library)
         server.lost.add(last)
         assert (await run(library, connector(server), options=options)).deleted == 1
+
+
+async def test_a_page_on_one_that_fails_for_another_reason_is_read_with_what_stands_on_it(server):
+    space = server.space
+    inner = held(server)
+    innermost = space.page("Innermost")
+    server.hidden.add(innermost)
+    space.write(inner, block("child_page", None, title="Innermost") | {"id": innermost})
+    table = space.database("Table")
+    server.hidden.add(table)
+    outer = next(one for one in space.pages if one not in server.hidden)
+    space.blocks[outer].append(
+        {"type": "child_database", "id": space.sources[table]["parent"]["database_id"], "child_database": {}}
+    )
+    server.fault = failing(500, "databases/")
+    documents, failures, _, _ = await collect(connector(server).changes(None, {}))
+    assert failures.keys() == {f"s:pages/{outer}"}
+    assert documents.keys() == {f"s:pages/{inner}", f"s:pages/{innermost}"}
