@@ -7,7 +7,7 @@ sources too, and a page that another one holds is asked for where no list has it
 
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from connectors.cursors import since
@@ -27,7 +27,7 @@ from connectors.notion.replies import (
     Page,
     Parent,
 )
-from ragcore.errors import SourceGone
+from ragcore.errors import SourceBadReply, SourceGone
 
 _BY_EDIT = {"timestamp": "last_edited_time"}
 _HIGHEST = 100
@@ -87,9 +87,12 @@ class Survey:
             yield  # what stands in a block is a request of its own
 
     async def rows(self, source: str, start: datetime | None) -> AsyncGenerator[None, None]:
-        """Find the rows of a data source, all or those edited since a time; nothing when it isn't there any more."""
+        """Find the rows of a data source, all or those edited since a time; nothing when it isn't there any more.
+
+        SourceBadReply, once all that can be found is, where some can't.
+        """
         edited = {**_BY_EDIT, "last_edited_time": {"on_or_after": start.isoformat()}} if start else None
-        first = ""
+        first, is_short = "", False
         while True:
             begun = {"timestamp": "created_time", "created_time": {"on_or_after": first}} if first else None
             filters = [one for one in (edited, begun) if one]
@@ -103,9 +106,14 @@ class Survey:
                     yield
             except SourceGone:
                 return
-            if not is_cut or last in {"", first}:
-                return
-            first = last  # 10,000 rows are told of one question: the next begins at the last of them
+            if not is_cut or not last:
+                break
+            # 10,000 rows are told of one question: the next begins at the last of them.
+            is_short |= last == first
+            first = last if last != first else (datetime.fromisoformat(last) + timedelta(minutes=1)).isoformat()
+        if is_short:
+            told = "more of its rows were made in the same minute than Notion tells of"
+            raise SourceBadReply(told, mend="move rows of that import to a database of their own")
 
     async def page(self, identity: str, *, passing: Set[int] = ABSENT) -> Entry | None:
         """Ask for one page; None when it isn't there (by a status of ``passing``), not wanted, or in the trash."""

@@ -1,6 +1,7 @@
 """What Notion refuses: the pace, the credential, missing rights, and answers in another form."""
 
 import json
+from datetime import timedelta
 from itertools import pairwise
 
 import pytest
@@ -277,3 +278,23 @@ async def test_nothing_where_something_was_due_is_as_if_it_were_left_out(server)
     assert await runs() == {"P", "Untitled", "Table", "Full"}
     assert not runs.failures
     assert runs.text("Full").startswith("# Full\n\nWords.\n\n```\nWords.\n```")
+
+
+async def test_more_rows_of_one_minute_than_a_question_gives_are_told_and_hide_no_later_ones(server):
+    space = server.space
+    server.most, server.largest = 10, 5
+    source = space.database("Imported")
+    step, space.clock.step = space.clock.step, timedelta()
+    rows = [space.row(source, f"Row {number}") for number in range(12)]
+    space.clock.step = step
+    space.clock.now += step
+    later = [space.row(source, f"Later {number}") for number in range(12)]
+    server.hidden.update(rows + later)
+    runs = Runs(server)
+    assert await runs() == {
+        "P",
+        *(f"Row {number}" for number in range(10)),
+        *(f"Later {number}" for number in range(12)),
+    }
+    assert runs.failures.keys() == {f"s:data_sources/{source}"}
+    assert "same minute" in runs.failures[f"s:data_sources/{source}"].reason
