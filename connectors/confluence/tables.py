@@ -24,14 +24,16 @@ def _grid(element: Element, place: Place) -> Iterator[list[str]]:
             if tag_of(cell) not in {"td", "th"}:
                 continue
             _carry(cells, spans)
+            if len(cells) >= _MOST_COLUMNS:
+                break
             text = _cell(cell, place)
             rows, columns = _span(cell, "rowspan", _MOST_SPANNED), _span(cell, "colspan", _MOST_COLUMNS)
-            for number in range(columns):
+            for number in range(min(columns, _MOST_COLUMNS - len(cells))):
                 if rows > 1:
                     spans[len(cells)] = (rows - 1, text if number == 0 else "")
                 cells.append(text if number == 0 else "")
         _carry(cells, spans)
-        yield cells[:_MOST_COLUMNS]
+        yield cells
 
 
 def _carry(cells: list[str], spans: dict[int, tuple[int, str]]) -> None:

@@ -1,6 +1,7 @@
 """Confluence's storage format becomes Markdown that says the same."""
 
 import re
+import time
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -188,3 +189,11 @@ def test_tables_are_tables_to_the_parser(rows):
     cells = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
     sections = markdown_sections(shown(f"<p>Before.</p><table>{cells}</table>"))
     assert [section.kind for section in sections if section.kind is SectionKind.TABLE]
+
+
+def test_a_table_of_cells_that_claim_to_be_wide_costs_no_more_than_its_size():
+    cells = '<td colspan="200" rowspan="1000">a</td>' * 300
+    before = time.process_time()
+    lines = shown(f"<table><tr>{cells}</tr>{'<tr><td>b</td></tr>' * 300}</table>").split("\n")
+    assert time.process_time() - before < 5
+    assert {line.count("|") for line in lines} == {201}
