@@ -180,11 +180,11 @@ _WRITERS: Mapping[str, Callable[[Node, int], Iterator[list[str]]]] = MappingProx
 )
 
 
-def _inline(node: Node) -> str:
+def _inline(node: Node, depth: int = 0) -> str:
     """Return what a node within a line says."""
     kind, attrs = _kind(node), _attrs(node)
-    if kind == "text":
-        return _marked(node)
+    if kind == "text" or depth > DEEPEST:
+        return _marked(node) if kind == "text" else plain(_text(node))
     if kind == "hardBreak":
         return "\n"
     if kind in {"inlineCard", "blockCard", "embedCard"}:
@@ -195,7 +195,7 @@ def _inline(node: Node) -> str:
         text = str(attrs.get("text") or "")
         return text if text.startswith("@") else f"@{text or 'somebody'}"
     told = next((str(attrs[name]) for name in ("text", "alt", "shortName") if attrs.get(name)), "")
-    return told or "".join(map(_inline, _content(node)))
+    return told or "".join(_inline(one, depth + 1) for one in _content(node))
 
 
 def _marked(node: Node) -> str:

@@ -9,16 +9,16 @@ from collections.abc import Iterator
 from connectors.atlassian.markup import code_span, fenced, link
 from connectors.markdown import harmless_blocks, harmless_words
 
-_FENCE = re.compile(r"\{(code|noformat)(?::([^}]*))?\}")
+_FENCE = re.compile(r"\{(code|noformat)(?::([^{}]*))?\}")
 _HEADING = re.compile(r"^\s*h([1-6])\.\s+(.*)$")
 _LIST = re.compile(r"^\s*([*#-]+)\s+(.*)$")
 _RULE = re.compile(r"^\s*-{4,5}\s*$")
 _QUOTE = re.compile(r"^\s*bq\.\s+(.*)$")
-_BLOCK_MACRO = re.compile(r"\{(quote|panel|info|note|warning|tip|expand)(?::([^}]*))?\}")
-_STYLE = re.compile(r"\{(?:color(?::[^}]*)?|anchor:[^}]*|align(?::[^}]*)?)\}")
+_BLOCK_MACRO = re.compile(r"\{(quote|panel|info|note|warning|tip|expand)(?::([^{}]*))?\}")
+_STYLE = re.compile(r"\{(?:color(?::[^{}]*)?|anchor:[^{}]*|align(?::[^{}]*)?)\}")
 _LINK = re.compile(r"(?<!\\)\[([^\[\]\n]+)\]")
 _IMAGE = re.compile(r"(?<![\w!])!([^\s!|][^!|\n]*?)(?:\|[^!\n]*)?!(?!\w)")
-_MONO = re.compile(r"\{\{(.+?)\}\}")
+_MONO = re.compile(r"\{\{((?:(?!\{\{|\}\}).)+)\}\}")
 _WORDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(rf"(?<![\w\\{sign}]){re.escape(sign)}(?=\S)([^\n{sign}]*?\S){re.escape(sign)}(?![\w{sign}])"), mark)
     for sign, mark in (("*", "**"), ("_", "*"), ("+", ""))

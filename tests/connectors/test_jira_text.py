@@ -1,6 +1,7 @@
 """The texts of Jira, ADF on Cloud and wiki markup elsewhere, become Markdown that says the same."""
 
 import re
+import time
 
 import pytest
 from hypothesis import given
@@ -165,3 +166,21 @@ def test_wiki_markup_loses_no_word(words, sign):
     ends = {"*": "*", "_": "_", "|": "|", "{quote}": "{quote}", "{{": "}}"}.get(sign, "")
     found = wiki("\n".join(f"{sign}{word}{ends}" for word in words))
     assert re.findall("[abcdeßf文]+", found) == words
+
+
+def test_adf_that_is_nested_deep_within_a_line_is_read():
+    deep = text("Words")
+    for _ in range(5_000):
+        deep = node("new", deep)
+    assert adf(par(deep, text(" after"))) == "Words after"
+
+
+@pytest.mark.parametrize("sign", ["{{", "{color:", "{anchor:", "{quote:", "{code:", "{{[!??*_"])
+def test_signs_that_are_never_closed_cost_no_more_than_their_length(sign):
+    before = time.process_time()
+    wiki(sign * (60_000 // len(sign)))
+    assert time.process_time() - before < 2
+
+
+def test_code_within_a_line_may_hold_braces():
+    assert wiki("{{a{b}c}} and {{ {x} }}") == "`a{b}c` and `{x}`"
