@@ -4,12 +4,18 @@ import re
 from collections.abc import Sequence
 
 from connectors.markdown import harmless_blocks, harmless_words
+from ragcore.errors import SourceBadReply
 
 DEEPEST = 60
 """Parts within each other that are looked into; what lies deeper counts as text."""
 _SPACE = re.compile(r"[ \t\r\n\f\v\u00a0]+")
 _LANGUAGE = re.compile(r"[A-Za-z0-9+#_.-]+")
 _WEB = ("http://", "https://", "mailto:")
+
+
+def too_deep() -> SourceBadReply:
+    """Return why a text isn't read whose parts stand in each other a thousand deep."""
+    return SourceBadReply("its lists or other parts are nested too deep", mend="edit it")
 
 
 def one_line(text: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from connectors.atlassian.markup import paragraph, plain
+from connectors.atlassian.markup import paragraph, plain, too_deep
 from connectors.atlassian.versions import version_of
 from connectors.base import Origin, Permalink, SourceDocument
 from connectors.confluence.inline import Place
@@ -63,11 +63,14 @@ class Writer:
             names=names,
         )
         size = len(storage) + sum(len(_text(one)) for one in comments)
-        written = (
-            await asyncio.to_thread(self._written, head, storage, comments, place)
-            if size > _LARGE
-            else self._written(head, storage, comments, place)
-        )
+        try:
+            written = (
+                await asyncio.to_thread(self._written, head, storage, comments, place)
+                if size > _LARGE
+                else self._written(head, storage, comments, place)
+            )
+        except RecursionError:
+            raise too_deep() from None
         times = [at for at in (head.at, *map(_at, comments)) if at]
         return SourceDocument(
             id=self.origin.document_id(native_id(head.kind, head.id)),
