@@ -25,6 +25,10 @@ _STRANGER = frozenset({"AUTHENTICATED_FAILED", "AUTHENTICATION_DENIED"})
 T = TypeVar("T")
 
 
+class Refused(SourceError):
+    """One thing may not be read: what it belongs to may be, and the credential is good."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Got(Generic[T]):
     """A reply; ``value`` is None when its status was let pass."""
@@ -78,10 +82,13 @@ class Api:
     ) -> AsyncGenerator[tuple[T, str], None]:
         """Yield every page of a list that names its next one in ``_links``, with the address that links begin with.
 
-        Of the next page's address the query counts alone: what stands before it differs between the interfaces.
+        Of the next page's address the query counts alone: what stands before it differs between the interfaces. A list
+        that leads back to a page that was read is no whole one.
         """
         url, seen = self.address(path, asked), set[str]()
-        while url not in seen:
+        while True:
+            if url in seen:
+                raise SourceError(f"the pages of {shown(url)} lead in a circle", mend="try again later")
             seen.add(url)
             found = await self.client.json(url, limit=_LIMIT)
             _check_login(found.reply)
@@ -92,6 +99,20 @@ class Api:
             if not isinstance(following, str) or not following:
                 return
             url = self.address(path, dict(parse_qsl(urlsplit(following).query, keep_blank_values=True)))
+
+    async def file(self, url: str, *, limit: int) -> bytes | None:
+        """Return a file of at most so many bytes, None when it is gone; Refused where the account may not read it."""
+        reply = await self.client.get(url, limit=limit, passing=frozenset({403, 404}))
+        if reply.status == 404:
+            return None
+        if reply.status == 403:
+            raise Refused(f"{shown(url)} may not be read (403)", mend="let the account see it")
+        _check_login(reply)
+        # To whom it doesn't show a file, a Data Center shows how to log in; on Cloud files are on another host.
+        is_elsewhere = urlsplit(reply.url).path != urlsplit(url).path
+        if is_elsewhere and reply.media_type == "text/html" and not self.options.is_cloud:
+            raise Refused(f"{shown(url)} leads to a page to log in", mend="let the account see it")
+        return reply.content
 
     def address(self, path: str, asked: Mapping[str, str | int] | None = None) -> str:
         """Return an address below the site's."""

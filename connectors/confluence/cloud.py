@@ -18,7 +18,6 @@ _PLACES = {
     "database": "databases",
     "embed": "embeds",
 }
-_GONE = frozenset({404})
 
 
 class CloudSite(Site):
@@ -70,7 +69,10 @@ class CloudSite(Site):
 
     async def file(self, native: str) -> tuple[File, Kind] | None:
         """Return an attachment and the kind of what it belongs to."""
-        page = (await self.api.get(PAGE, f"{self._v2}/attachments/{native}", passing=_GONE)).value
+        got = await self.api.get(PAGE, f"{self._v2}/attachments/{native}", passing=HIDDEN)
+        if got.status == 403:
+            raise forbidden("attachment", native)
+        page = got.value
         holder = page and (page.page or page.blog_post)
         if page is None or not holder or page.status != "current":
             return None
@@ -89,8 +91,12 @@ class CloudSite(Site):
         return found, "page" if page.page else "blogpost"
 
     def download(self, file: File) -> str:
-        """Return where an attachment is read; it leads on to another host, which is told no credential."""
-        return self.api.address(f"{self.prefix}/content/{file.holder}/child/attachment/{file.id}/download")
+        """Return where an attachment is read; it leads on to another host, which is told no credential.
+
+        It is the version that a list told of: a newer one may be for fewer readers.
+        """
+        place = f"{self.prefix}/content/{file.holder}/child/attachment/{file.id}/download"
+        return self.api.address(place, {"version": file.number} if file.number else None)
 
     def members_path(self, group: str) -> str:
         """Return where the members of a group are told, by its id."""

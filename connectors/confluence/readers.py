@@ -46,6 +46,13 @@ class Readers:
                 self._told[head.id] = head.restriction
             self._above[head.id] = head.parent
 
+    async def anew(self, head: Head) -> Access:
+        """Return who may read a page now, whatever lists have told before."""
+        fresh = Readers(self.site)
+        fresh.people = self.people
+        fresh.note([head], {})
+        return await fresh.of(head)
+
     async def of(self, head: Head) -> Access:
         """Return who may read a page."""
         chain = await self._chain(head)
@@ -87,7 +94,7 @@ class Readers:
 
     async def _named(self, told: Restriction) -> frozenset[str] | None:
         if not (told.users or told.groups):
-            return None
+            return frozenset() if told.restrictions.is_hidden else None
         found = {self.people.address(person) for person in told.users}
         for group in told.groups:
             found |= await self.people.members(group)

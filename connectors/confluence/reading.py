@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
 
+from connectors.atlassian import Refused
 from connectors.atlassian.versions import is_for_others
 from connectors.base import Checkpoint, Estimate, Failure, Origin, SourceDocument, Tombstone
 from connectors.confluence.documents import (
@@ -34,12 +35,16 @@ Found = SourceDocument | Failure | Tombstone
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spot:
-    """A page or an attachment that is there: who may read it, its version, and whether it has comments."""
+    """A page or an attachment that is there: who may read it, its version, and the comments on it.
+
+    ``is_left_out`` says that it is restricted, and that nothing restricted is wanted.
+    """
 
     what: Head | File
     access: Access
     version: str
-    is_discussed: bool = False
+    comments: Comments = ()
+    is_left_out: bool = False
 
 
 @dataclass(slots=True)
@@ -66,6 +71,10 @@ class Reader:
         due: list[Spot] = []
         async for spot in self.spots(space):
             identity = self._identity(spot.what)
+            if spot.is_left_out:
+                if identity in known:  # it wasn't restricted before
+                    yield Tombstone(id=identity)
+                continue
             if identity not in found and known.get(identity) != spot.version:
                 due.append(spot)
             found.add(identity)
@@ -98,51 +107,63 @@ class Reader:
             if number % _AT_ONCE == 0:
                 await asyncio.sleep(0)  # all else that is under way has its turn
             access = await self.readers.of(head)
-            if not self._takes(head.kind, access):
+            if not self._wants(head.kind):
                 continue
             holders[head.id] = access
-            version = page_version(self.site, head, access.readers, comments.get(head.id, ()))
-            yield Spot(what=head, access=access, version=version, is_discussed=head.id in comments)
+            said = tuple(comments.get(head.id, ()))
+            version = page_version(self.site, head, access.readers, said)
+            is_left_out = self._leaves_out(access)
+            yield Spot(what=head, access=access, version=version, comments=said, is_left_out=is_left_out)
         if "attachments" in kinds and holders:
             async for files in self.site.files(space):
                 for file in files:
                     holder = holders.get(file.holder)
                     if holder is not None and self._selection.takes(file.name):
-                        yield Spot(what=file, access=holder, version=file_version(self.site, file, holder.readers))
+                        version, is_left_out = file_version(self.site, file, holder.readers), self._leaves_out(holder)
+                        yield Spot(what=file, access=holder, version=version, is_left_out=is_left_out)
 
     async def identities(self, space: Space) -> AsyncGenerator[str, None]:
         """Yield the id of all that there is in a space."""
         async for spot in self.spots(space):
-            yield self._identity(spot.what)
+            if not spot.is_left_out:
+                yield self._identity(spot.what)
 
     async def confirmed(self, known: Mapping[str, str], found: set[str]) -> AsyncGenerator[Found, None]:
         """Ask for what is known and stands in no list: where pages are counted, one that goes shifts the others.
 
-        What is there all the same is yielded, and added to ``found``.
+        What is there all the same is yielded, and added to ``found``; what the account may not see any more isn't.
         """
         missing = set(known) - found
+        self.readers = Readers(self.site)  # who may read them now, not when the spaces were listed
         for identity in sorted(missing) if len(missing) <= _CONFIRMED else ():
-            change = await self.fetched(identity)
+            change: Found
+            try:
+                change = await self._by_id(identity)
+            except Refused:
+                continue
+            except SourceError as error:
+                change = await self.mishaps.failure(identity, error)
             if not isinstance(change, Tombstone):
                 found.add(identity)
-                if isinstance(change, SourceDocument) and change.version != known[identity]:
+                if isinstance(change, Failure) or change.version != known[identity]:
                     yield change
 
     async def fetched(self, identity: str) -> Found:
         """Return a document as it is now."""
+        try:
+            return await self._by_id(identity)
+        except SourceError as error:
+            return await self.mishaps.failure(identity, error)
+
+    async def _by_id(self, identity: str) -> SourceDocument | Tombstone:
         kind, _, native = self.origin.native_id(identity).partition("/")
         digits = native.removeprefix("att") if kind == "attachment" else native
         gone = Tombstone(id=identity)
         if not (digits.isascii() and digits.isdigit()):
             return gone
-        try:
-            if kind == "attachment":
-                return await self._file_by_id(native) or gone
-            if kind in {"page", "blogpost"}:
-                return await self._page_by_id(kind, native) or gone
-        except SourceError as error:
-            return await self.mishaps.failure(identity, error)
-        return gone
+        if kind == "attachment":
+            return await self._file_by_id(native) or gone
+        return (await self._page(kind, native, None) if kind in {"page", "blogpost"} else None) or gone
 
     async def _read(self, spot: Spot) -> Found:
         """Return what a list told of."""
@@ -156,24 +177,23 @@ class Reader:
             return await self.mishaps.failure(identity, error, spot.version)
         return change or Tombstone(id=identity)
 
-    async def _page_by_id(self, kind: Kind, native: str) -> SourceDocument | None:
-        return await self._page(kind, native, None)
-
     async def _page(self, kind: Kind, native: str, spot: Spot | None) -> SourceDocument | None:
         """Return a page, None when it is gone or isn't wanted; ``spot`` is what a list told of it."""
         got = await self.site.read(kind, native)
         if got is None:
             return None
         head, storage = got
-        wants_comments = spot.is_discussed if spot else "comments" in self.site.options.kinds
+        wants_comments = bool(spot.comments) if spot else "comments" in self.site.options.kinds
         comments = await self.site.comments_on(native) if wants_comments else []
+        told: Comments = [(one.id, one.version.number if one.version else 0) for one in comments]
         if spot is None:
             self.readers.note([head], {})
             access = await self.readers.of(head)
-            told: Comments = [(one.id, one.version.number if one.version else 0) for one in comments]
-            version = page_version(self.site, head, access.readers, told)
         else:
-            access, version = spot.access, spot.version
+            # What was written since the list may be for those alone to whom the page was closed before.
+            access = await self.readers.anew(head) if _is_newer(spot, head, told) else spot.access
+        is_as_told = spot is not None and access.readers == spot.access.readers
+        version = spot.version if spot and is_as_told else page_version(self.site, head, access.readers, told)
         if not self._takes(kind, access):
             return None
         document = await self._writer.page(head, storage, comments, readers=access.readers, version=version)
@@ -198,19 +218,29 @@ class Reader:
         limit = self.site.options.limit
         if file.size is not None and file.size > limit:
             raise too_large(file, limit)
-        reply = await self.site.api.client.get(self.site.download(file), limit=limit, passing=frozenset({404}))
-        if reply.status == 404:
+        content = await self.site.api.file(self.site.download(file), limit=limit)
+        if content is None:
             return None
         self.mishaps.passed()
-        return self._writer.file(file, reply.content, readers=access.readers, version=version)
+        return self._writer.file(file, content, readers=access.readers, version=version)
 
     def _is_for_others(self, spot: Spot, known: Mapping[str, str]) -> bool:
         return is_for_others(known.get(self._identity(spot.what)), spot.version)
 
     def _takes(self, kind: Kind, access: Access) -> bool:
-        is_wanted = ("pages" if kind == "page" else "blogposts") in self.site.options.kinds
-        return is_wanted and not (access.is_restricted and self.site.options.restricted == "skip")
+        return self._wants(kind) and not self._leaves_out(access)
+
+    def _wants(self, kind: Kind) -> bool:
+        return ("pages" if kind == "page" else "blogposts") in self.site.options.kinds
+
+    def _leaves_out(self, access: Access) -> bool:
+        return access.is_restricted and self.site.options.restricted == "skip"
 
     def _identity(self, what: Head | File) -> str:
         kind = "attachment" if isinstance(what, File) else what.kind
         return self.origin.document_id(native_id(kind, what.id))
+
+
+def _is_newer(spot: Spot, head: Head, comments: Comments) -> bool:
+    """Tell whether a page has changed since it was listed, or what is said on it."""
+    return isinstance(spot.what, File) or head.number != spot.what.number or set(comments) != set(spot.comments)

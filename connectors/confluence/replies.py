@@ -25,11 +25,19 @@ class Some(BaseModel):
 
     results: list[Any] = Field(default_factory=list)
     limit: int | None = None
+    size: int | None = None
+    total: int | None = Field(default=None, alias="totalSize")
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether there are some, and the account may see none of them."""
+        return not self.results and bool(self.size or self.total)
 
     @property
     def is_whole(self) -> bool:
         """Whether these are all."""
-        return not self.results or (self.limit is not None and len(self.results) < self.limit)
+        is_last = not self.results or (self.limit is not None and len(self.results) < self.limit)
+        return is_last and not self.is_hidden
 
 
 class People(BaseModel):
@@ -42,6 +50,11 @@ class People(BaseModel):
     def is_whole(self) -> bool:
         """Whether all is told."""
         return self.user is not None and self.group is not None and self.user.is_whole and self.group.is_whole
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether it names people or groups that the account may not see."""
+        return any(one.is_hidden for one in (self.user, self.group) if one is not None)
 
 
 class Restriction(BaseModel):

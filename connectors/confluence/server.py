@@ -8,8 +8,6 @@ from connectors.confluence.replies import CONTENT, CONTENTS, SPACES, Content, Sp
 from connectors.confluence.site import HIDDEN, PER_PAGE, RESTRICTED, File, Head, Kind, Site, forbidden
 from ragcore.errors import SourceGone
 
-_GONE = frozenset({404})
-
 
 class ServerSite(Site):
     """A server of one's own."""
@@ -56,7 +54,10 @@ class ServerSite(Site):
     async def file(self, native: str) -> tuple[File, Kind] | None:
         """Return an attachment and the kind of what it belongs to."""
         asked = {"expand": "version,container"}
-        told = (await self.api.get(CONTENT, f"{self.prefix}/content/{native}", asked, passing=_GONE)).value
+        got = await self.api.get(CONTENT, f"{self.prefix}/content/{native}", asked, passing=HIDDEN)
+        if got.status == 403:
+            raise forbidden("attachment", native)
+        told = got.value
         if told is None or told.container is None or told.status != "current" or told.type != "attachment":
             return None
         return self.file_of(told), told.container.type or "page"

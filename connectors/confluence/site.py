@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import ClassVar
 
-from connectors.atlassian import Api
+from connectors.atlassian import Api, Refused
 from connectors.atlassian.people import Person
 from connectors.confluence.options import ConfluenceOptions
 from connectors.confluence.replies import (
@@ -253,9 +253,9 @@ class Site(abc.ABC):
         return [one for one in spaces if self.options.takes_space(one.key, is_personal=one.type == "personal")]
 
 
-def forbidden(kind: Kind, native: str) -> SourceError:
+def forbidden(kind: Kind, native: str) -> Refused:
     """Return why one page isn't read: it was listed, and may not be seen."""
-    return SourceError(f"{kind} {native} may not be read (403)", mend="let the account see it")
+    return Refused(f"{kind} {native} may not be read (403)", mend="let the account see it")
 
 
 def _number(told: Content) -> int:

@@ -157,6 +157,58 @@ async def test_an_attachment_that_is_too_large_is_told(server, tmp_path):
     assert not [one for one in runs.asked if "/download" in one]
 
 
+async def test_an_attachment_that_may_not_be_read_is_named_and_holds_up_nothing(server, runs):
+    page = server.page("One")
+    files = [server.attach(page, f"{name}.txt", b"text") for name in "ab"]
+
+    def fault(path):
+        is_closed = "download" in path and files[0].id in path
+        return web.json_response({"message": "blocked"}, status=403) if is_closed else None
+
+    server.fault = fault
+    assert await runs() == {f"page/{page.id}", f"attachment/{files[1].id}"}
+    assert "403" in runs.failures[f"s:attachment/{files[0].id}"].reason
+
+
+async def test_a_page_to_log_in_is_no_attachment(tmp_path):
+    async with ConfluenceServer(is_cloud=False).serving() as server:
+        page = server.page("One")
+        file = server.attach(page, "a.txt", b"text")
+
+        def fault(path):
+            if path.startswith("/login.action"):
+                return web.Response(text="<html>Log in</html>", content_type="text/html")
+            place = f"{server.url}/login.action?permissionViolation=true"
+            return web.Response(status=302, headers={"Location": place}) if "/download/" in path else None
+
+        server.fault = fault
+        runs = Runs(server, tmp_path)
+        assert await runs() == {f"page/{page.id}"}
+        assert "log in" in runs.failures[f"s:attachment/{file.id}"].reason
+
+
+async def test_a_list_that_runs_in_a_circle_is_not_taken_for_whole(server, runs):
+    for number in range(12):
+        server.page(f"P{number}")
+    links = {"next": "/x?cursor=5&start=5&limit=5"}
+
+    def fault(path):
+        is_list = "spaces/1/pages" in path or "/content?" in path
+        again = "cursor=5" in path or "start=5" in path
+        return web.json_response({"results": [], "_links": links}) if is_list and again else None
+
+    server.fault = fault
+    with pytest.raises(SourceError, match="circle"):
+        await runs()
+
+
+async def test_a_page_nested_too_deep_fails_alone(server, runs):
+    server.page("Deep", "<ul>" * 1_500 + "x" + "</ul>" * 1_500)
+    other = server.page("Two")
+    assert await runs() == {f"page/{other.id}"}
+    assert [failure.version != "" for failure in runs.failures.values()] == [True]
+
+
 async def test_what_is_fetched_has_the_version_that_the_list_tells(server, runs):
     page = server.page("One")
     below = server.page("Below", parent=page, users={"bob"})

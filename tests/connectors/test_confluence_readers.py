@@ -3,6 +3,7 @@
 import pathlib
 
 import pytest
+from aiohttp import web
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -102,6 +103,13 @@ async def test_a_restriction_that_cannot_be_told_leaves_nobody(server, runs):
     assert fetched[f"s:page/{below.id}"].readers == frozenset()
 
 
+async def test_a_restriction_to_people_who_may_not_be_seen_leaves_nobody(server, runs):
+    page = server.page("One", groups={"hr"})
+    server.unseen.add(page.id)
+    await runs()
+    assert runs.told[f"page/{page.id}"].readers == frozenset()
+
+
 async def test_a_folder_above_a_page_counts(server, runs):
     folder = server.page("Folder", kind="folder", users={"ann"})
     page = server.page("One", parent=folder)
@@ -151,6 +159,102 @@ async def test_what_is_for_fewer_is_read_first(server, runs):
     pages[3].users = {"ann"}
     await runs()
     assert next(iter(runs.told)) == f"page/{pages[3].id}"
+
+
+@pytest.mark.parametrize("is_cloud", [True, False])
+@pytest.mark.parametrize("change", ["text", "comment", "above"])
+async def test_what_is_written_for_fewer_while_a_space_is_read_is_for_these(tmp_path, is_cloud, change):
+    async with ConfluenceServer(is_cloud=is_cloud).serving() as server:
+        top = server.page("Top")
+        page = server.page("One", parent=top)
+        server.comment(page, "<p>Fine.</p>")
+        runs = Runs(server, tmp_path, emails={"ann": "ann@x.example", "id-ann": "ann@x.example"})
+
+        def fault(path):
+            if "body" in path and page.number == 1 and len(server.things) == 3:
+                (top if change == "above" else page).users = {"ann"}
+                if change == "comment":
+                    server.comment(page, "<p>Secret</p>")
+                else:
+                    server.edit(page, "<p>Secret</p>")
+
+        server.fault = fault
+        await runs()
+        assert "Secret" in runs.text(f"page/{page.id}")
+        assert runs.told[f"page/{page.id}"].readers == {ANN}
+        await runs()
+        assert runs.known[f"s:page/{page.id}"] != ""
+        assert await runs() == set()
+        runs = Runs(server, tmp_path, restricted="skip")
+        page.users, top.users, page.number = set(), set(), 1
+        for one in [one for one in server.things.values() if one.body == "<p>Secret</p>" and one is not page]:
+            server.drop(one)
+        assert f"page/{page.id}" not in await runs()
+
+
+@pytest.mark.parametrize("is_cloud", [True, False])
+async def test_a_file_is_read_as_it_was_when_its_readers_were_told(tmp_path, is_cloud):
+    async with ConfluenceServer(is_cloud=is_cloud).serving() as server:
+        page = server.page("One")
+        file = server.attach(page, "a.txt", b"text")
+
+        def fault(path):
+            if "/download" in path and file.number == 1:
+                page.users = {"ann"}
+                server.replace(file, b"secret")
+
+        server.fault = fault
+        runs = Runs(server, tmp_path)
+        await runs()
+        assert runs.text(f"attachment/{file.id}") == "text"
+        await runs()
+        assert (runs.text(f"attachment/{file.id}"), runs.told[f"attachment/{file.id}"].readers) == ("secret", set())
+
+
+@pytest.mark.parametrize("is_cloud", [True, False])
+async def test_what_the_account_may_not_see_any_more_is_there_for_nobody(tmp_path, is_cloud):
+    async with ConfluenceServer(is_cloud=is_cloud).serving() as server:
+        page, other = server.page("One"), server.page("Two")
+        server.attach(page, "a.txt", b"text")
+        runs = Runs(server, tmp_path)
+        await runs()
+        kept, real = [other], server._live
+        server._live = lambda *kinds: [one for one in real(*kinds) if one in kept]
+        server.forbidden.add(page.id)
+
+        def fault(path):
+            is_file = "content/att" in path or "s/att" in path
+            return web.json_response({"message": "not permitted"}, status=403) if is_file else None
+
+        server.fault = fault
+        assert await runs() == set()
+        assert runs.ids == {f"s:page/{other.id}"}
+
+
+async def test_what_stands_in_no_list_and_fails_is_named_and_stays(server, runs):
+    page, other = server.page("One"), server.page("Two")
+    await runs()
+    real = server._live
+    server._live = lambda *kinds: [one for one in real(*kinds) if one is other]
+    page.is_spoilt = True
+    await runs()
+    assert runs.failures.keys() == {f"s:page/{page.id}"}
+    assert f"s:page/{page.id}" in runs.ids
+
+
+async def test_what_is_left_out_once_it_is_restricted_goes_at_once(server, tmp_path):
+    top = server.page("Top")
+    pages = [server.page(f"P{number}", parent=top) for number in range(12)]
+    file = server.attach(pages[0], "a.txt", b"text")
+    server.page("Free")
+    runs = Runs(server, tmp_path, restricted="skip")
+    await runs()
+    top.users = {"ann"}
+    assert await runs() == set()
+    assert runs.gone == {f"s:page/{one.id}" for one in (top, *pages)} | {f"s:attachment/{file.id}"}
+    assert len(runs.ids) == 1
+    await runs()
+    assert runs.gone == set()
 
 
 async def test_restricted_pages_can_be_left_out(server, tmp_path):

@@ -55,6 +55,7 @@ class Thing:
     selection: str = ""
     media_type: str = ""
     data: bytes = b""
+    past: dict[int, bytes] = field(default_factory=dict)
     is_spoilt: bool = False
     is_vanishing: bool = False
 
@@ -68,7 +69,8 @@ class ConfluenceServer:
     """Serves below ``/wiki`` as Cloud does, or below ``path`` as a Data Center.
 
     ``fault`` may answer a request in Confluence's place: it is given its path with query. ``cut`` ends every list after
-    so many entries. ``blind`` are ids whose restrictions the search doesn't tell, ``closed`` those that it may not.
+    so many entries. ``blind`` are ids whose restrictions the search doesn't tell, ``closed`` those that it may not,
+    ``unseen`` those whose restrictions name nobody whom the account may see.
     """
 
     is_cloud: bool = True
@@ -82,6 +84,7 @@ class ConfluenceServer:
     hidden_groups: set[str] = field(default_factory=set)
     blind: set[str] = field(default_factory=set)
     closed: set[str] = field(default_factory=set)
+    unseen: set[str] = field(default_factory=set)
     forbidden: set[str] = field(default_factory=set)
     twice: set[str] = field(default_factory=set)
     unsearched: set[str] = field(default_factory=set)
@@ -110,6 +113,10 @@ class ConfluenceServer:
 
     def edit(self, thing: Thing, body: str) -> None:
         thing.body, thing.number, thing.at = body, thing.number + 1, thing.at + timedelta(minutes=1)
+
+    def replace(self, file: Thing, data: bytes) -> None:
+        file.past[file.number] = file.data
+        file.data, file.number = data, file.number + 1
 
     def drop(self, thing: Thing) -> None:
         del self.things[thing.id]
@@ -145,7 +152,11 @@ class ConfluenceServer:
 
     async def _media(self, request: web.Request) -> web.Response:
         self.tokens_elsewhere.append(request.headers.get("Authorization"))
-        return web.Response(body=self.things[request.match_info["id"]].data)
+        return web.Response(body=self._version(request.match_info["id"], request.query))
+
+    def _version(self, native: str, asked: Any) -> bytes:
+        file = self.things[native]
+        return file.past.get(int(asked.get("version", 0)), file.data)
 
     async def _answer(self, request: web.Request) -> web.Response:  # noqa: PLR0911
         path = request.path_qs.removeprefix("" if self.is_cloud else self.path)
@@ -164,7 +175,7 @@ class ConfluenceServer:
         if place.startswith(prefix):
             return self._first(place.removeprefix(prefix), request)
         if place.startswith("/download/attachments/") and not self.is_cloud:
-            return web.Response(body=self.things[request.query["id"]].data)
+            return web.Response(body=self._version(request.query["id"], request.query))
         return _missing()
 
     # The first interface.
@@ -185,7 +196,9 @@ class ConfluenceServer:
             return self._members(found[1], found[2], request)
         if self.is_cloud:
             if found := re.fullmatch(r"content/(\w+)/child/attachment/(\w+)/download", place):
-                return web.Response(status=302, headers={"Location": f"{self.media}/file/{found[2]}"})
+                return web.Response(
+                    status=302, headers={"Location": f"{self.media}/file/{found[2]}?{request.query_string}"}
+                )
             return web.json_response({"message": "This deprecated endpoint has been removed"}, status=410)
         if place == "space":
             told = [{"id": at, "key": key, "name": key, "type": kind} for at, (key, kind) in self._spaces()]
@@ -236,7 +249,9 @@ class ConfluenceServer:
         told["_links"] = {"webui": self._webui(thing)}
         if thing.kind == "attachment":
             name = quote(thing.title, safe="")
-            told["_links"]["download"] = f"/download/attachments/{thing.on.id}/{name}?id={thing.id}"  # type: ignore[union-attr]
+            told["_links"]["download"] = (
+                f"/download/attachments/{thing.on.id}/{name}?id={thing.id}&version={thing.number}"  # type: ignore[union-attr]
+            )
             told["extensions"] = {"mediaType": thing.media_type, "fileSize": len(thing.data)}
         if "version" in expand:
             told["version"] = {"number": thing.number, "when": thing.at.isoformat(), "by": author}
@@ -267,7 +282,12 @@ class ConfluenceServer:
         users = [self.people.get(name, Person(name)).told(self.is_cloud) for name in sorted(thing.users)]
         groups = [{"type": "group", "name": name, "id": f"g-{name}"} for name in sorted(thing.groups)]
         return {
-            key: {"results": found[start : start + limit], "start": start, "limit": limit, "size": len(found)}
+            key: {
+                "results": [] if thing.id in self.unseen else found[start : start + limit],
+                "start": start,
+                "limit": limit,
+                "size": len(found),
+            }
             for key, found in (("user", users), ("group", groups))
         }
 
