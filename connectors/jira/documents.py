@@ -12,7 +12,7 @@ from connectors.jira.replies import Attachment, Comment, Issue
 from connectors.jira.search import Search
 from connectors.jira.wiki import wiki_lines
 
-FORM = "1"
+FORM = "2"
 """Raised when documents are written in another way, so that they are read again."""
 
 

@@ -13,8 +13,6 @@ from connectors.mishaps import Mishaps
 from connectors.patterns import Selection
 from ragcore.errors import SourceBadReply, SourceError
 
-_GONE = frozenset({404})
-
 
 @dataclass(slots=True)
 class Reader:
@@ -51,7 +49,12 @@ class Reader:
             return
         version = issue_version(options, issue)
         if self.known.get(identity) != version:
-            yield self._kept(await self._issue(issue), version)
+            change = await self._issue(issue)
+            yield self._kept(change, version)
+            if isinstance(change, Tombstone):  # it has gone, or has such a level by now
+                for one in self._indexed_files.get(issue.id, ()):
+                    yield Tombstone(id=one)
+                return
         for file in self._files(issue):
             version = file_version(options, issue, file)
             if self.known.get(self.origin.document_id(file_id(issue, file))) != version:
@@ -91,10 +94,17 @@ class Reader:
         identity = self.origin.document_id(issue_id(issue))
         try:
             comments = await self.search.comments(issue)
+            now: Issue | None = issue
+            if issue.fields.updated is None or any(one.at > issue.fields.updated for one in comments):
+                # What was said since the issue was told of may be for fewer than who could see it then.
+                now = await self.search.one(issue.id)
         except SourceError as error:
             return await self.mishaps.failure(identity, error, issue_version(self.search.options, issue))
         self.mishaps.passed()
-        readers = readers_of(self.search.options, issue)[1]
+        is_read, readers = readers_of(self.search.options, now) if now else (False, None)
+        if now is None or not is_read:
+            return Tombstone(id=identity)
+        issue = issue.at_level_of(now)
         # Jira's own markup takes some two seconds a megabyte.
         return await asyncio.to_thread(self._writer.issue, issue, comments, readers=readers)
 
@@ -106,14 +116,13 @@ class Reader:
                     f"{file.filename} has {file.size / 1e6:,.0f} MB, more than {options.limit / 1e6:,.0f}",
                     mend="raise `max_megabytes`, or name it in `exclude`",
                 )
-            url = self.search.download(file.id, file.content)
-            reply = await self.search.api.client.get(url, limit=options.limit, passing=_GONE)
+            content = await self.search.api.file(self.search.download(file.id, file.content), limit=options.limit)
         except SourceError as error:
             return await self.mishaps.failure(identity, error, file_version(options, issue, file))
-        if reply.status in _GONE:
+        if content is None:
             return Tombstone(id=identity)
         self.mishaps.passed()
-        return self._writer.file(issue, file, reply.content, readers=readers_of(options, issue)[1])
+        return self._writer.file(issue, file, content, readers=readers_of(options, issue)[1])
 
     def _files(self, issue: Issue) -> list[Attachment]:
         if not self.search.options.attachments:

@@ -7,6 +7,10 @@ from pydantic import BaseModel, Field, TypeAdapter
 
 from connectors.atlassian.people import Person
 
+_INTERNAL = "sd.public.comment"
+"""The property by which a service desk keeps a comment among its agents."""
+_NO_DESK = frozenset({"software", "business"})
+
 
 class Named(BaseModel):
     """A status, a type, a priority, a component, a version, a security level."""
@@ -16,14 +20,21 @@ class Named(BaseModel):
 
 
 class Visibility(BaseModel):
-    """Whom a comment is for: a role or a group."""
+    """Whom a comment is for: a role or a group, which may be gone."""
 
-    type: str = ""
-    value: str = ""
+    type: str | None = ""
+    value: str | None = ""
+
+
+class Property(BaseModel):
+    """What an app notes at a comment."""
+
+    key: str = ""
+    value: Any = None
 
 
 class Comment(BaseModel):
-    """A comment; ``is_public`` is what a service desk tells."""
+    """A comment; ``is_public`` is what a service desk of Cloud tells, and one of a Data Center by a property."""
 
     id: str
     author: Person | None = None
@@ -32,11 +43,19 @@ class Comment(BaseModel):
     updated: datetime | None = None
     visibility: Visibility | None = None
     is_public: bool | None = Field(default=None, alias="jsdPublic")
+    properties: list[Property] | None = None
+
+    @property
+    def at(self) -> datetime:
+        """When it was written last."""
+        return self.updated or self.created
 
     @property
     def is_restricted(self) -> bool:
         """Whether not everybody who sees the issue sees it."""
-        return self.visibility is not None or self.is_public is False
+        notes = [one.value for one in self.properties or () if one.key == _INTERNAL]
+        is_internal = any(isinstance(note, dict) and str(note.get("internal")).lower() == "true" for note in notes)
+        return self.visibility is not None or self.is_public is False or is_internal
 
 
 class Comments(BaseModel):
@@ -96,6 +115,17 @@ class Issue(BaseModel):
     key: str
     fields: Fields = Field(default_factory=Fields)
     names: dict[str, str] = Field(default_factory=dict)
+
+    def at_level_of(self, other: "Issue") -> "Issue":
+        """Return it for those whom it is for by what was told of it at another time."""
+        told = {"security": other.fields.security, "restriction": other.fields.restriction}
+        return self.model_copy(update={"fields": self.fields.model_copy(update=told)})
+
+    @property
+    def may_be_request(self) -> bool:
+        """Whether its project may be a service desk: where that isn't told, it may."""
+        told = (self.fields.model_extra or {}).get("project")
+        return not (isinstance(told, dict) and told.get("projectTypeKey") in _NO_DESK)
 
     @property
     def level(self) -> str:

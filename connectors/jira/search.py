@@ -44,6 +44,7 @@ _BASIC = (
     "components",
     "fixVersions",
     "parent",
+    "project",
     *RESTRICTING,
 )
 
@@ -85,7 +86,7 @@ class Search:
         pages are counted something else would move past what is read.
         """
         start, seen = since, set[tuple[str, datetime | None]]()
-        place = ""
+        place, places = "", set[str]()
         while True:
             found = await self._page(self._since(start), [*self._fields()], PER_PAGE, place)
             fresh = [one for one in found.issues if (one.id, one.fields.updated) not in seen]
@@ -97,26 +98,27 @@ class Search:
             newest = max((one.fields.updated for one in found.issues if one.fields.updated), default=None)
             moved = newest.replace(second=0, microsecond=0) if newest else None
             if moved is not None and (start is None or moved > start):
-                start, place = moved, ""
+                start, place, places = moved, "", set()
             else:
-                place = following
+                place = _onward(following, places)
 
     async def listed(self) -> AsyncGenerator[list[Issue], None]:
         """Yield all issues with what decides whether they are read, and their attachments where those are."""
         fields = [*RESTRICTING, *(["attachment"] if self.options.attachments else [])]
-        place, last, again = "", "", 0
+        place, last, again, places = "", "", 0, set[str]()
         while True:
             found = await self._page(f"{self.options.scope} ORDER BY created ASC", fields, _PER_LISTING, place)
             if last and [one.id for one in found.issues[:1]] != [last]:
                 again += 1
                 if again > _MOST_AGAIN:
                     raise SourceError("issues were deleted while they were listed", mend="try again later")
-                place, last = "", ""
+                place, last, places = "", "", set()
                 continue
             yield found.issues
             place = self._next(found)
             if not place:
                 return
+            _onward(place, places)
             if not self.options.is_cloud and len(found.issues) > 1:
                 # Pages are counted: the next one begins with this one's last, or something before it has gone.
                 place, last = str(int(place) - 1), found.issues[-1].id
@@ -137,10 +139,13 @@ class Search:
         if not self.options.comments:
             return []
         found = {one.id: one for one in told.comments} if told else {}
-        if told is None or told.total > len(told.comments):
+        # A search of a Data Center doesn't tell which comments of a service desk are for its agents alone.
+        is_half_told = not self.options.is_cloud and bool(found) and issue.may_be_request
+        if told is None or told.total > len(told.comments) or is_half_told:
             found, start = {}, 0
             while True:
                 asked: dict[str, str | int] = {"startAt": start, "maxResults": _MOST_COMMENTS}
+                asked |= {} if self.options.is_cloud else {"expand": "properties"}
                 got = (await self.api.get(COMMENTS, f"{self.prefix}/issue/{issue.id}/comment", asked)).value
                 page = got.comments if got else []
                 found |= {one.id: one for one in page}
@@ -196,4 +201,16 @@ class Search:
         if self.options.is_cloud:
             return "" if found.is_last or not found.token else found.token
         end = found.start + len(found.issues)
-        return str(end) if found.issues and found.total is not None and end < found.total else ""
+        if found.total is None or end >= found.total:
+            return ""
+        if not found.issues:
+            raise SourceError(f"a search breaks off at {end} of {found.total} issues", mend="rebuild Jira's index")
+        return str(end)
+
+
+def _onward(place: str, places: set[str]) -> str:
+    """Return where the next page of a search is, and remember it; SourceError where the search has been there."""
+    if place in places:
+        raise SourceError("the pages of a search lead in a circle", mend="try again later")
+    places.add(place)
+    return place

@@ -206,6 +206,110 @@ async def test_a_comment_for_some_is_for_nobody_here_unless_it_is_wanted(server,
     assert "For " not in runs.text(f"issue/{issue.id}")
 
 
+@pytest.mark.parametrize("kind", ["service_desk", None])
+async def test_an_internal_comment_of_a_service_desk_is_for_nobody_here(tmp_path, kind):
+    async with JiraServer(is_cloud=False).serving() as server:
+        desk = server.open("One", more={"project": {"key": "AB", "projectTypeKey": kind}} if kind else {})
+        plain = server.open("Two", more={"project": {"key": "AB", "projectTypeKey": "software"}})
+        server.comment(desk, "For customers.", properties=[{"key": "sd.public.comment", "value": {"internal": False}}])
+        server.comment(desk, "By mail.", properties=[])
+        for value in (True, "true"):
+            server.comment(desk, "Inside.", properties=[{"key": "sd.public.comment", "value": {"internal": value}}])
+        server.comment(plain, "Fine.")
+        runs = Runs(server, tmp_path)
+        await runs()
+        text = runs.text(f"issue/{desk.id}")
+        assert "For customers." in text
+        assert "By mail." in text
+        assert "Inside." not in text
+        assert "Fine." in runs.text(f"issue/{plain.id}")
+        assert not [path for path, _ in server.asked if f"issue/{plain.id}/comment" in path]
+        assert await runs() == set()
+        runs = Runs(server, tmp_path, restricted_comments=True)
+        await runs()
+        assert "Inside." in runs.text(f"issue/{desk.id}")
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+async def test_what_is_said_once_an_issue_is_closed_to_some_is_shown_to_no_others(server, tmp_path, is_named):
+    issue = server.open("One")
+    for number in range(server.shown + 1):
+        server.comment(issue, f"Comment {number}.")
+
+    def fault(path, body):
+        if "/comment" in path and not issue.security:
+            issue.security = "Internal"
+            server.comment(issue, "Secret.")
+
+    levels = {"Internal": ("email:ann@x.example",)} if is_named else {}
+    runs = Runs(server, tmp_path, security_levels=levels, attachments=True)
+    file = server.attach(issue, "a.txt", b"text")
+    await runs()
+    server.edit(issue, "Other text")
+    server.fault = fault
+    assert await runs() == ({f"issue/{issue.id}"} if is_named else set())
+    for one in runs.told.values():
+        assert one.readers == {"email:ann@x.example"}
+    assert runs.gone == (set() if is_named else {f"s:issue/{issue.id}", f"s:attachment/{issue.id}/{file}"})
+    await runs()
+    assert await runs() == set()
+
+
+async def test_a_comment_for_a_group_that_is_gone_is_for_nobody(server, runs):
+    issue = server.open("One")
+    server.comment(issue, "For some.", visibility={"type": "group", "value": None, "identifier": None})
+    await runs()
+    assert "For some." not in runs.text(f"issue/{issue.id}")
+
+
+async def test_an_attachment_that_may_not_be_read_is_named_and_holds_up_nothing(server, tmp_path):
+    issue = server.open("One")
+    files = [server.attach(issue, f"{name}.txt", b"text") for name in "ab"]
+
+    def fault(path, body):
+        is_closed = f"/{files[0]}" in path and "attachment" in path
+        return web.json_response({"errorMessages": ["blocked"]}, status=403) if is_closed else None
+
+    server.fault = fault
+    runs = Runs(server, tmp_path, attachments=True)
+    assert await runs() == {f"issue/{issue.id}", f"attachment/{issue.id}/{files[1]}"}
+    assert "403" in runs.failures[f"s:attachment/{issue.id}/{files[0]}"].reason
+
+
+@pytest.mark.parametrize("order", ["updated ASC", "created ASC"])
+async def test_a_search_that_runs_in_a_circle_is_told(tmp_path, order):
+    async with JiraServer().serving() as server:
+        for number in range(12):
+            server.open(f"I{number}").at = server.now
+
+        def fault(path, body):
+            if len(server.asked) > 50:
+                return web.Response(status=500)
+            if body and order in body["jql"] and body.get("nextPageToken"):
+                return web.json_response({"issues": [], "nextPageToken": "t5", "isLast": False})
+            return None
+
+        server.fault = fault
+        with pytest.raises(SourceError, match="circle"):
+            await Runs(server, tmp_path)()
+
+
+@pytest.mark.parametrize(("order", "said"), [("updated ASC", "breaks off"), ("created ASC", "while they were listed")])
+async def test_a_search_that_breaks_off_is_not_taken_for_whole(tmp_path, order, said):
+    async with JiraServer(is_cloud=False).serving() as server:
+        for number in range(12):
+            server.open(f"I{number}").at = server.now
+
+        def fault(path, body):
+            if body and order in body["jql"] and body["startAt"]:
+                return web.json_response({"issues": [], "startAt": body["startAt"], "total": 12})
+            return None
+
+        server.fault = fault
+        with pytest.raises(SourceError, match=said):
+            await Runs(server, tmp_path)()
+
+
 async def test_an_issue_with_a_security_level_is_for_those_whom_the_settings_name(server, tmp_path):
     issue, other = server.open("One", security="Internal"), server.open("Two", security="Board")
     free = server.open("Three")

@@ -175,7 +175,8 @@ class JiraServer:
             if issue.is_spoilt:
                 return web.Response(text="{", content_type="application/json")
             start, most = int(request.query.get("startAt", 0)), min(int(request.query.get("maxResults", 50)), self.size)
-            told = [self._comment(one) for one in issue.comments[start : start + most]]
+            asked = request.query.get("expand", "")
+            told = [self._comment(one, asked) for one in issue.comments[start : start + most]]
             said = {"comments": told, "startAt": start, "maxResults": most, "total": len(issue.comments)}
             return web.json_response(said)
         names = {"names": NAMES} if request.query.get("expand") == "names" else {}
@@ -222,10 +223,12 @@ class JiraServer:
     def _person(self, name: str) -> dict[str, Any]:
         return ({"accountId": f"id-{name}"} if self.is_cloud else {"name": name.lower()}) | {"displayName": name}
 
-    def _comment(self, one: Comment) -> dict[str, Any]:
+    def _comment(self, one: Comment, asked: str = "") -> dict[str, Any]:
+        """Return a comment; its properties, where those are asked for."""
         at = one.at.strftime("%Y-%m-%dT%H:%M:%S.000+0000")
         told = {"id": one.id, "author": self._person(one.author), "body": self._text(one.text)}
-        return told | {"created": at, "updated": at} | one.more
+        more = {key: value for key, value in one.more.items() if key != "properties" or key in asked}
+        return told | {"created": at, "updated": at} | more
 
     def _told(self, issue: Issue, fields: list[str]) -> dict[str, Any]:
         """Return an issue with the fields that are asked for."""
