@@ -23,7 +23,7 @@ from connectors.confluence.inline import (
 )
 from connectors.confluence.tables import table
 
-_ENTITY = re.compile(r"<!\[CDATA\[.*?\]\]>|&([A-Za-z][A-Za-z0-9]*);", re.DOTALL)
+_ENTITY = re.compile(r"<!\[CDATA\[.*?(?:\]\]>|\Z)|&([A-Za-z][A-Za-z0-9]*);", re.DOTALL)
 _XML = frozenset({"amp", "lt", "gt", "quot", "apos"})
 _CONTROL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _ACCOUNT = re.compile(r'ri:(?:account-id|userkey|username)="([^"]+)"')

@@ -197,3 +197,9 @@ def test_a_table_of_cells_that_claim_to_be_wide_costs_no_more_than_its_size():
     lines = shown(f"<table><tr>{cells}</tr>{'<tr><td>b</td></tr>' * 300}</table>").split("\n")
     assert time.process_time() - before < 5
     assert {line.count("|") for line in lines} == {201}
+
+
+def test_parts_that_are_never_closed_cost_no_more_than_their_length():
+    before = time.process_time()
+    assert shown("<p>Fine.</p>" + "<![CDATA[" * 20_000).startswith("Fine.")
+    assert time.process_time() - before < 2
