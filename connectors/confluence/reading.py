@@ -26,8 +26,10 @@ _BATCH = 20
 """Documents between two checkpoints."""
 _AT_ONCE = 100
 """Pages that are looked through at once: that takes some 10 ms."""
-_CONFIRMED = 9
-"""Documents missing from the lists that are asked for one by one; more than that the run's own guard doubts."""
+_FEW = 9
+"""Documents missing from the lists that are asked for one by one, however few there are."""
+_CONFIRMED = 200
+"""The same where they are no more than a third of all: of a larger share the run's own guard doubts that they went."""
 
 Step = SourceDocument | Failure | Tombstone | Estimate | Checkpoint
 Found = SourceDocument | Failure | Tombstone
@@ -135,7 +137,8 @@ class Reader:
         """
         missing = set(known) - found
         self.readers = Readers(self.site)  # who may read them now, not when the spaces were listed
-        for identity in sorted(missing) if len(missing) <= _CONFIRMED else ():
+        is_sure = len(missing) <= _FEW or len(missing) <= min(_CONFIRMED, len(known) // 3)
+        for identity in sorted(missing) if is_sure else ():
             change: Found
             try:
                 change = await self._by_id(identity)

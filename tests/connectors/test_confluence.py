@@ -243,6 +243,18 @@ async def test_a_page_that_a_list_passes_over_is_asked_for(server, runs):
     assert f"s:page/{pages[1].id}" in runs.ids
 
 
+async def test_a_list_that_passes_over_some_deletes_none_of_them(server, runs):
+    pages = [server.page(f"P{number}") for number in range(36)]
+    await runs()
+    real = server._live
+    server._live = lambda *kinds: [one for one in real(*kinds) if one not in pages[20:32]]
+    gone = pages[20:22]
+    for page in gone:
+        page.status = "trashed"
+    assert await runs() == set()
+    assert runs.ids == {f"s:page/{page.id}" for page in pages if page not in gone}
+
+
 async def test_a_page_that_changes_while_it_is_read_is_read_again(server, runs):
     page = server.page("One")
 
