@@ -11,7 +11,7 @@ from connectors.atlassian.options import AtlassianOptions
 class Person(BaseModel):
     """A person as either interface tells: ``accountId`` on Cloud, ``username`` or ``name`` and a key on Data Center."""
 
-    account_id: str = Field(default="", alias="accountId")
+    account_id: str | None = Field(default=None, alias="accountId")
     account_type: str | None = Field(default=None, alias="accountType")
     username: str | None = None
     name: str | None = None

@@ -110,6 +110,13 @@ async def test_a_restriction_to_people_who_may_not_be_seen_leaves_nobody(server,
     assert runs.told[f"page/{page.id}"].readers == frozenset()
 
 
+async def test_somebody_without_an_account_is_no_reader_and_no_fault(server, runs):
+    page = server.page("One", users={"", "ann"}, author="")
+    server.comment(page, "<p>Yes.</p>", author="")
+    await runs()
+    assert runs.told[f"page/{page.id}"].readers == {ANN}
+
+
 async def test_a_folder_above_a_page_counts(server, runs):
     folder = server.page("Folder", kind="folder", users={"ann"})
     page = server.page("One", parent=folder)

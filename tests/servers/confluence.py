@@ -31,7 +31,8 @@ class Person:
 
     def told(self, is_cloud: bool) -> dict[str, Any]:
         if is_cloud:
-            return {"type": "known", "accountId": f"id-{self.name}", "displayName": self.name, "email": self.address}
+            native = f"id-{self.name}" if self.name else None
+            return {"type": "known", "accountId": native, "displayName": self.name, "email": self.address}
         return {"type": "known", "username": self.name, "userKey": f"key-{self.name}", "displayName": self.name}
 
 
