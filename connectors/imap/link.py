@@ -11,10 +11,11 @@ from datetime import date
 from typing import Any, TypeVar
 
 from connectors.imap.faults import ERRORS, fault_of
+from connectors.imap.names import is_plain, named
 from connectors.imap.options import ImapOptions
 from connectors.imap.tokens import access_token
 from connectors.threads import Threads
-from ragcore.errors import ConfigError, SourceAuthError, SourceBadReply, SourceError, SourceUnreachable
+from ragcore.errors import ConfigError, SourceAuthError, SourceBadReply, SourceError, SourceGone, SourceUnreachable
 
 _PATIENCE = 560.0
 """Seconds for one command: less than the silence after which a run gives a source up."""
@@ -29,7 +30,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """A folder: its name as the server has it, its path with ``/`` between the parts, and its attributes."""
+    """A folder: its name, which no other has, its path with ``/`` between the parts, and its attributes."""
 
     name: str
     path: str
@@ -58,6 +59,8 @@ class Link:
     """The folder that is open."""
     _secret: str = field(default="", repr=False)
     """What it logs in with."""
+    _written: dict[str, bytes] = field(default_factory=dict)
+    """The folders' names as the server writes them, by those that they have here."""
 
     async def open(self) -> None:
         """Connect and log in."""
@@ -86,6 +89,7 @@ class Link:
             timeout=SocketTimeout(connect=min(30.0, options.timeout), read=options.timeout),
         )
         self._client.normalise_times = False
+        self._client.folder_encode = False  # names are taken as the server writes them
         # The library sends a command in pieces, each of which would wait for the answer to the one before.
         self._client.socket().setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if options.security == "starttls":
@@ -112,19 +116,33 @@ class Link:
     async def folders(self) -> list[Place]:
         """Return the folders that hold mails."""
         found = await self._do(self._client.list_folders)
-        places = []
-        for flags, delimiter, name in found:
+        places, self._written = [], named(_bytes(name) for _, _, name in found)
+        names = {written: name for name, written in self._written.items()}
+        for flags, delimiter, written in found:
             known = frozenset(_text(flag).lower() for flag in flags)
             if not known & {"\\noselect", "\\nonexistent"}:
+                name = names[_bytes(written)]
                 parts = name.split(_text(delimiter)) if delimiter else [name]
                 places.append(Place(name=name, path="/".join(parts), flags=known))
         return places
+
+    async def _sent(self, name: str) -> bytes:
+        """Return a folder's name as the server wrote it."""
+        if not self._written:
+            await self.folders()
+        written = self._written.get(name)
+        if written is None:
+            raise SourceGone(f'there is no folder "{name}"', mend="check the folder's name")
+        if not is_plain(written):
+            raise SourceError("its name has characters that IMAP knows no folders by", mend="rename it")
+        return written
 
     async def standing(self, name: str) -> Standing:
         """Return how a folder stands, without opening it."""
         has_modseq = await self._do(lambda: self._client.has_capability("CONDSTORE"))
         asked = (*_STATUS, "HIGHESTMODSEQ") if has_modseq else _STATUS
-        told = await self._do(lambda: self._client.folder_status(name, asked))
+        sent = await self._sent(name)
+        told = await self._do(lambda: self._client.folder_status(sent, asked))
         return Standing(
             validity=_number(told, b"UIDVALIDITY"),
             next=_number(told, b"UIDNEXT"),
@@ -135,7 +153,8 @@ class Link:
     async def open_folder(self, name: str) -> tuple[int, int]:
         """Open a folder for reading alone; return what numbers it (UIDVALIDITY), and how many mails it has."""
         self.folder = ""  # one that is refused closes what was open
-        told = await self._do(lambda: self._client.select_folder(name, readonly=True))
+        sent = await self._sent(name)
+        told = await self._do(lambda: self._client.select_folder(sent, readonly=True))
         self.folder = name
         return _number(told, b"UIDVALIDITY"), _number(told, b"EXISTS")
 
@@ -155,11 +174,20 @@ class Link:
         else:
             said = f"the folder {name} has {count} mails, and the server lists {len(found)} of them"
             raise SourceUnreachable(said, mend="try again later")
-        if count:
-            found -= set(await self._do(lambda: self._client.search("OR DELETED DRAFT")))
-        if count and since is not None:
-            found &= set(await self._do(lambda: self._client.search(["SINCE", since])))
+        found -= await self._among(found, "OR", "DELETED", "DRAFT")
+        if since is not None:
+            found &= await self._among(found, "SINCE", since)
         return validity, found
+
+    async def _among(self, numbers: Collection[int], *wanted: str | date) -> set[int]:
+        """Return which of these mails of the open folder are as wanted, and maybe others that are."""
+        ordered, found = sorted(numbers), set[int]()
+        for first in range(0, len(ordered), _WINDOW):
+            window = ordered[first : first + _WINDOW]
+            within = ("UID", f"{window[0]}:{window[-1]}") if len(ordered) > _WINDOW else ()
+            asked = [*within, *wanted]
+            found |= set(await self._do(lambda asked=asked: self._client.search(asked)))  # type: ignore[misc]
+        return found
 
     async def fetch(self, numbers: Collection[int], items: Sequence[str]) -> Fetched:
         """Return what the server tells of these mails of the open folder; of those that are gone, nothing."""
@@ -221,6 +249,10 @@ def _number(told: Mapping[Any, Any], name: bytes) -> int:
     if not isinstance(value, int):
         raise SourceBadReply(f"the server tells {name.decode()} as something else than a number", mend="report it")
     return value
+
+
+def _bytes(name: object) -> bytes:
+    return name if isinstance(name, bytes) else str(name).encode()
 
 
 def _text(value: object) -> str:
