@@ -17,10 +17,10 @@ from connectors.imap.options import ImapOptions
 from connectors.imap.scan import scanned
 
 BATCH = 25
-"""Threads that are read together, at most."""
+"""Threads whose headers are read together, at most."""
 _BATCH_BYTES = 2_000_000
 _TEXT_BYTES = 100_000
-"""What a mail counts for at most: of a larger one most is attached."""
+"""What a mail counts for at most: of a larger one most is attached. What its text has is told with the headers."""
 
 
 @dataclass(slots=True)
@@ -49,7 +49,7 @@ class ImapConnector:
                 async for batch in batches:
                     for change in batch:
                         yield change
-                    yield Checkpoint(cursor=cursor)
+                    yield Checkpoint(cursor=cursor) if batch else Estimate(documents=len(due))
             for closed in self._closed:
                 yield closed
         if self._index.is_changed:
@@ -127,7 +127,7 @@ class ImapConnector:
     async def _read(
         self, link: Link, index: Index, due: Iterable[Thread | Attached]
     ) -> AsyncGenerator[list[SourceDocument | Tombstone | Failure], None]:
-        """Yield what was read, some documents at a time."""
+        """Yield what was read, some documents at a time; an empty list is a sign of life."""
         letters = Letters(link, self.origin, self.options, index)
         threads, attached = list[Thread](), list[Attached]()
         for one in due:
@@ -136,14 +136,16 @@ class ImapConnector:
             else:
                 attached.append(one)
         for batch in _batches(threads):
-            yield [change async for change in letters.threads(batch)]
+            async with aclosing(letters.threads(batch)) as read:
+                async for some in read:
+                    yield some
         attached.sort(key=lambda one: one.mail.folder)
         for one in attached:
             yield [await letters.attached(one)]
 
 
 def _batches(threads: Iterable[Thread]) -> Iterator[list[Thread]]:
-    """Yield threads that are small enough together to be held in memory, those of the same folder side by side."""
+    """Yield threads that are about a download together, those of the same folder side by side."""
     batch, size = list[Thread](), 0
     for thread in sorted(threads, key=lambda thread: thread.mails[0].folder):
         batch.append(thread)

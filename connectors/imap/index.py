@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -11,10 +12,10 @@ from connectors.imap.link import Standing
 
 MISSING = "0"
 """The section that stands for a mail whose parts the server can't tell."""
-
-
 _UNREADABLE = "unreadable "
 """How the key of a mail begins that the server fails at; a ``Message-ID`` has no blanks here."""
+_LIKE_ATTACHED = re.compile(r"/[0-9.]+\Z")
+"""How the id of what is attached ends: with the number of its section."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +153,7 @@ def _distinct(mails: Iterable[Mail]) -> list[Mail]:
     for mail in sorted(mails, key=lambda mail: mail.at):  # stable: the order of folders decides among copies
         first = found.setdefault(mail.key, mail)
         if first.at != mail.at:
-            key = f"{mail.key}~{mail.at}"
+            key = f"{mail.key} {mail.at}"  # no sender can take it: one that is told has no blank
             found.setdefault(key, replace(mail, key=key, root=mail.root or mail.key))
     return list(found.values())
 
@@ -181,7 +182,9 @@ def _grouped(mails: Iterable[Mail]) -> list[list[Mail]]:
 def _thread(mails: list[Mail]) -> Thread:
     """Return a thread, known by the mail that its oldest one names as the first, whether that is there or not."""
     first = mails[0]
-    return Thread(id=first.root or first.parent or first.key, mails=tuple(mails))
+    key = first.root or first.parent or first.key
+    # Senders choose these, and none may take the id of what is attached to another mail. No key has a blank.
+    return Thread(id=f"thread {key}" if _LIKE_ATTACHED.search(key) else key, mails=tuple(mails))
 
 
 def _hashed(*values: object) -> str:

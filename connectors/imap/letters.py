@@ -2,8 +2,11 @@
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, Iterable, Sequence, Set
+from collections import Counter
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
 import lxml.html
 
@@ -23,6 +26,8 @@ from ragcore.parsing.outline import SectionWriter
 
 _TOGETHER = 100
 """Mails that are asked for together."""
+_BYTES_TOGETHER = 4_000_000
+"""Bytes of texts, as they are encoded, that are asked for together; what one mail says may be more."""
 _QUOTES = "|".join(
     (
         ".//blockquote[@type='cite']",
@@ -32,6 +37,7 @@ _QUOTES = "|".join(
         ".//*[contains(@class, 'yahoo_quoted') or contains(@class, 'moz-cite-prefix')]",
     )
 )
+T = TypeVar("T")
 _CHANGED = "the server has numbered a folder anew while it was read"
 
 
@@ -46,25 +52,56 @@ class Letters:
     _refused: dict[str, str] = field(init=False, default_factory=dict)
     """Folders that can't be opened any more, and why."""
 
-    async def threads(self, threads: Sequence[Thread]) -> AsyncGenerator[SourceDocument | Tombstone | Failure, None]:
-        """Yield the documents of these threads; one whose mails are all gone as a Tombstone.
+    async def threads(
+        self, threads: Sequence[Thread]
+    ) -> AsyncGenerator[list[SourceDocument | Tombstone | Failure], None]:
+        """Yield the documents of these threads, few enough at a time to be held; an empty list is a sign of life.
 
-        One that stands in part in a folder which can't be opened fails: what was read of it before stays.
+        A thread whose mails are all gone is a Tombstone. One that stands in part in a folder which can't be opened, or
+        whose texts are too large together, fails: what was read of it before stays.
         """
-        mails = [mail for thread in threads for mail in thread.mails]
-        told = await self._mails(mails, frozenset(mail.key for mail in mails))
-        for thread in threads:
-            refused = next((self._refused[mail.folder] for mail in thread.mails if mail.folder in self._refused), "")
-            if refused:
-                yield Failure(id=self.origin.document_id(thread.id), reason=refused, mend=CLOSED_MEND)
-                continue
-            letters = [told[mail.folder, mail.uid] for mail in thread.mails if (mail.folder, mail.uid) in told]
-            letters = [replace(one, mail=mail) for one, mail in zip(letters, _left(thread, told), strict=True)]
-            if letters:
-                left = Thread(id=thread.id, mails=tuple(letter.mail for letter in letters))
-                yield await asyncio.to_thread(thread_document, self.origin, self.options, left, letters)
-            else:
-                yield Tombstone(id=self.origin.document_id(thread.id))
+        most, opened = self.options.most_bytes, dict[tuple[str, int], _Opened]()
+        async with aclosing(self._opened([mail for thread in threads for mail in thread.mails])) as pages:
+            async for page in pages:
+                opened |= {(one.mail.folder, one.mail.uid): one for one in page}
+                yield []
+        for some in _light(threads, opened):
+            mails = {(mail.folder, mail.uid): thread.id for thread in some for mail in thread.mails}
+            told, sizes = dict[tuple[str, int], Letter](), Counter[str]()
+            for where in mails.keys() & opened.keys():
+                if opened[where].weight > most:
+                    sizes[mails[where]] = opened[where].weight
+            wanted = [opened[where] for where, identity in mails.items() if where in opened and sizes[identity] <= most]
+            async with aclosing(self._letters(wanted, frozenset(one.mail.key for one in wanted))) as read:
+                async for letters in read:
+                    for letter in letters:
+                        where = letter.mail.folder, letter.mail.uid
+                        sizes[mails[where]] += len(letter.text.encode("utf-8", "replace"))
+                        told[where] = letter
+                    yield []
+                    if all(sizes[thread.id] > most for thread in some):
+                        break
+            yield [await self._thread(thread, told, sizes[thread.id]) for thread in some]
+
+    async def _thread(
+        self, thread: Thread, told: Mapping[tuple[str, int], Letter], size: int
+    ) -> SourceDocument | Tombstone | Failure:
+        """Return the document of a thread; ``size``: how many bytes its texts have together."""
+        identity = self.origin.document_id(thread.id)
+        refused = next((self._refused[mail.folder] for mail in thread.mails if mail.folder in self._refused), "")
+        if refused:
+            return Failure(id=identity, reason=refused, mend=CLOSED_MEND)
+        if size > self.options.most_bytes:
+            reason = f"its mails have more than {self.options.max_megabytes:g} MB of text together"
+            version = thread.version(self.options.manner())
+            return Failure(id=identity, reason=reason, mend="raise max_megabytes", version=version)
+        letters = [
+            replace(told[mail.folder, mail.uid], mail=mail) for mail in thread.mails if (mail.folder, mail.uid) in told
+        ]
+        if not letters:
+            return Tombstone(id=identity)
+        left = Thread(id=thread.id, mails=tuple(letter.mail for letter in letters))
+        return await asyncio.to_thread(thread_document, self.origin, self.options, left, letters)
 
     async def attached(self, one: Attached) -> SourceDocument | Tombstone | Failure:
         """Return what is attached to a mail, unless it is gone, too large or can't be read."""
@@ -100,51 +137,59 @@ class Letters:
             return Tombstone(id=identity)
         return attached_document(self.origin, self.options, one, head, part, _bytes(part, content[one.mail.uid]))
 
-    async def _mails(self, mails: Iterable[Mail], here: Set[str]) -> dict[tuple[str, int], Letter]:
-        """Return these mails by folder and number, without those that are gone; ``here`` are the keys of all."""
-        folders: dict[str, list[Mail]] = {}
-        for mail in mails:
-            folders.setdefault(mail.folder, []).append(mail)
-        found: dict[tuple[str, int], Letter] = {}
-        for name, wanted in folders.items():
+    async def _opened(self, mails: Iterable[Mail]) -> AsyncGenerator[list["_Opened"], None]:
+        """Yield what these mails consist of, a page at a time, without those that are gone."""
+        for name, wanted in self._by_folder({mail: mail.folder for mail in mails}):
             if not await self._is_open(name):
                 continue
             for first in range(0, len(wanted), _TOGETHER):
-                for letter in await self._page(wanted[first : first + _TOGETHER], here):
-                    found[letter.mail.folder, letter.mail.uid] = letter
-        return found
+                page = wanted[first : first + _TOGETHER]
+                told = await fetched(self.link, [mail.uid for mail in page])
+                # Headers take a millisecond or more each to read.
+                understood = await asyncio.to_thread(_understood, page, told, self.options.most_bytes)
+                self._forget(page, understood)
+                yield understood
 
-    async def _page(self, mails: Sequence[Mail], here: Set[str]) -> list[Letter]:
-        """Return these mails of the open folder."""
-        told = await fetched(self.link, [mail.uid for mail in mails])
-        read: dict[int, tuple[Head, list[Part], list[Part]]] = {}
-        sections: dict[str, list[int]] = {}
-        for mail in mails:
-            found = head_and_parts(told.get(mail.uid, {}))
-            if found is None:
+    async def _letters(self, opened: Iterable["_Opened"], here: Set[str]) -> AsyncGenerator[list[Letter], None]:
+        """Yield these mails, a page at a time, without those that are gone; ``here`` are the keys of all."""
+        for name, wanted in self._by_folder({one: one.mail.folder for one in opened}):
+            if not await self._is_open(name):
                 continue
-            head, parts = found
-            texts = [part for part in texts_of(parts) if part.weight <= self.options.most_bytes]
-            read[mail.uid] = head, parts, texts
-            for part in texts:
-                sections.setdefault(part.section, []).append(mail.uid)
-        contents = {section: await self._section(numbers, section) for section, numbers in sections.items()}
-        left = []
-        for mail in mails:
-            if mail.uid in read and all(mail.uid in contents[part.section] for part in read[mail.uid][2]):
-                left.append(mail)
-            else:
-                self.index.forget(mail)  # gone since it was listed
+            for page in _pages(wanted):
+                yield await self._page(page, here)
 
-        def letter(mail: Mail) -> Letter:
-            head, parts, texts = read[mail.uid]
-            is_answer = mail.answers in here and not head.is_forward
-            text = "\n\n".join(text_of(part, contents[part.section][mail.uid], is_answer=is_answer) for part in texts)
-            names = [part.name for part in parts if part.is_attached and part.name]
-            return Letter(mail=mail, head=head, text=text, attached=names)
+    async def _page(self, page: Sequence["_Opened"], here: Set[str]) -> list[Letter]:
+        """Return these mails of the open folder."""
+        sections: dict[str, list[int]] = {}
+        for one in page:
+            for part in one.texts:
+                sections.setdefault(part.section, []).append(one.mail.uid)
+        contents = {section: await self._section(numbers, section) for section, numbers in sections.items()}
+        left = [one for one in page if all(one.mail.uid in contents[part.section] for part in one.texts)]
+        self._forget([one.mail for one in page], left)
+
+        def letter(one: _Opened) -> Letter:
+            is_answer = one.mail.answers in here and not one.head.is_forward
+            texts = (text_of(part, contents[part.section][one.mail.uid], is_answer=is_answer) for part in one.texts)
+            names = [part.name for part in one.parts if part.is_attached and part.name]
+            return Letter(mail=one.mail, head=one.head, text="\n\n".join(texts), attached=names)
 
         # A mail written as a page of the web takes long to read.
-        return await asyncio.to_thread(lambda: [letter(mail) for mail in left])
+        return await asyncio.to_thread(lambda: [letter(one) for one in left])
+
+    def _forget(self, asked: Iterable[Mail], left: Iterable["_Opened"]) -> None:
+        """Take out of the index what is gone since it was listed."""
+        there = {one.mail.uid for one in left}
+        for mail in asked:
+            if mail.uid not in there:
+                self.index.forget(mail)
+
+    def _by_folder(self, wanted: Mapping[T, str]) -> list[tuple[str, list[T]]]:
+        """Return what is wanted folder by folder, the open one first."""
+        folders: dict[str, list[T]] = {}
+        for one, name in wanted.items():
+            folders.setdefault(name, []).append(one)
+        return sorted(folders.items(), key=lambda item: item[0] != self.link.folder)
 
     async def _is_open(self, name: str) -> bool:
         """Open a folder, as it was when it was looked through; False: the server refuses it."""
@@ -171,8 +216,62 @@ class Letters:
         return {number: content for number, content in found.items() if content is not None}
 
 
-def _left(thread: Thread, told: dict[tuple[str, int], Letter]) -> list[Mail]:
-    return [mail for mail in thread.mails if (mail.folder, mail.uid) in told]
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Opened:
+    """What a mail consists of; ``texts`` are those of its parts that are read as its text."""
+
+    mail: Mail
+    head: Head
+    parts: Sequence[Part]
+    texts: Sequence[Part]
+
+    @property
+    def size(self) -> int:
+        """Return how many bytes its texts have as they are encoded."""
+        return sum(part.size for part in self.texts)
+
+    @property
+    def weight(self) -> int:
+        """Return about how many bytes they have once decoded."""
+        return sum(part.weight for part in self.texts)
+
+
+def _understood(page: Sequence[Mail], told: Mapping[int, Mapping[bytes, Any]], most: int) -> list[_Opened]:
+    opened = []
+    for mail in page:
+        found = head_and_parts(told.get(mail.uid, {}))
+        if found is not None:
+            head, parts = found
+            texts = [part for part in texts_of(parts) if part.weight <= most]
+            opened.append(_Opened(mail=mail, head=head, parts=parts, texts=texts))
+    return opened
+
+
+def _light(threads: Iterable[Thread], opened: Mapping[tuple[str, int], _Opened]) -> Iterator[list[Thread]]:
+    """Yield threads whose texts may be held together: at least one, whatever it has."""
+    some, held = list[Thread](), 0
+    for thread in threads:
+        size = sum(opened[mail.folder, mail.uid].size for mail in thread.mails if (mail.folder, mail.uid) in opened)
+        if some and held + size > _BYTES_TOGETHER:
+            yield some
+            some, held = [], 0
+        some.append(thread)
+        held += size
+    if some:
+        yield some
+
+
+def _pages(opened: Iterable[_Opened]) -> Iterator[list[_Opened]]:
+    """Yield mails whose texts may be asked for together: at least one, whatever it has."""
+    page, held = list[_Opened](), 0
+    for one in opened:
+        if page and (len(page) >= _TOGETHER or held + one.size > _BYTES_TOGETHER):
+            yield page
+            page, held = [], 0
+        page.append(one)
+        held += one.size
+    if page:
+        yield page
 
 
 def _bytes(part: Part, content: bytes) -> bytes:
