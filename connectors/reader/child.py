@@ -18,7 +18,8 @@ from typing import Any, BinaryIO
 HEADER = 8
 """Bytes that tell a frame's length."""
 _METHODS = ("lazy_load", "lazy_load_data", "load_data", "load", "alazy_load", "alazy_load_data", "aload_data", "aload")
-_LONGEST = 400
+_LONGEST = 4_000
+"""Characters of a reason that are passed on; secrets are taken out of it only then, and it is cut further."""
 
 
 class Problem(Exception):

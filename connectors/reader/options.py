@@ -102,4 +102,4 @@ class ReaderOptions(Options):
 
     def hidden(self) -> list[str]:
         """Return the secrets, which no message may hold."""
-        return sorted({secret.get_secret_value() for secret in self.secrets.values()} - {""}, key=len, reverse=True)
+        return sorted({secret.get_secret_value() for secret in self.secrets.values()} - {""})

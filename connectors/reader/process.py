@@ -14,6 +14,7 @@ from typing import Any
 
 from connectors.http.faults import DEFAULT_WAIT
 from connectors.reader import child
+from connectors.reader.hiding import masked
 from connectors.reader.options import ReaderOptions
 from ragcore.errors import (
     CitebotError,
@@ -26,6 +27,8 @@ from ragcore.errors import (
 )
 
 _FRAME = 1_000_000_000
+_LONGEST = 400
+"""Characters of what a package says that are shown."""
 _CREDENTIAL = (SourceAuthError, "check the credential among `secrets`")
 _PLACE = (SourceGone, "check `arguments` and `load_arguments`")
 _FAILED = (SourceError, "see whether its source can be reached, and check its `arguments`")
@@ -122,9 +125,7 @@ def _ending(code: int) -> str:
 
 def fault_of(told: Mapping[str, Any], options: ReaderOptions) -> CitebotError:
     """Return the fault that the reader's end means."""
-    reason = str(told["reason"])
-    for secret in options.hidden():
-        reason = reason.replace(secret, "***")
+    reason = masked(str(told["reason"]), options.hidden())[:_LONGEST]
     kind, status, where = told["kind"], int(told.get("status") or 0), options.loader
     if kind == "import":
         return ConfigError(f"{where} cannot be loaded: {reason}; install what it needs{_package(told, where)}")

@@ -3,6 +3,7 @@
 import os
 import pathlib
 import time
+from urllib.parse import quote_plus
 
 import pytest
 from hypothesis import given, settings
@@ -12,6 +13,7 @@ from pydantic import SecretStr, ValidationError
 from connectors.base import Origin
 from connectors.reader import ReaderConnector, ReaderOptions
 from connectors.reader.documents import Documents
+from connectors.reader.hiding import masked
 from connectors.registry import credential
 from ragcore.errors import ConfigError, SourceBadReply, SourceError
 from tests.connectors.helpers import collect, known_of, listed
@@ -118,6 +120,49 @@ async def test_a_secret_is_in_no_message(origin):
         await collect(connector.changes(None, {}))
     assert "k3y" not in str(caught.value)
     assert "k3y" not in repr(connector)
+
+
+KEY = "-----BEGIN PRIVATE KEY-----\nMIIEvgIBADAN+Bgkqh/kiG9w0BAQEFAASC\n-----END PRIVATE KEY-----\n"
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        lambda key: key,
+        lambda key: " ".join(key.split()),
+        repr,
+        quote_plus,
+        lambda key: f"input_value={{'api_key': {key[:30]!r}...{key[-20:]!r}}}",
+        lambda key: key[:50],
+    ],
+    ids=["plain", "one-line", "code", "address", "shortened", "cut"],
+)
+def test_no_piece_of_a_secret_is_told_however_it_is_written(written):
+    told = masked(f"no access with {written(KEY)}, says the server", [KEY])
+    assert told.startswith("no access with")
+    assert told.endswith(", says the server")
+    assert not [start for start in range(len(KEY) - 6) if KEY[start : start + 6] in told]
+    assert masked("nothing to hide", [KEY]) == "nothing to hide"
+
+
+async def test_a_secret_is_not_cut_in_two_where_a_message_is_cut(origin):
+    connector = reader(origin, method="leak_cut", secrets={"api_key": SecretStr("k3y-of-the-wiki")})
+    with pytest.raises(SourceError, match="xxx") as caught:
+        await collect(connector.changes(None, {}))
+    assert "k3" not in str(caught.value)
+
+
+few = st.text("ab01 \n", max_size=30)
+
+
+@settings(max_examples=scaled(40))
+@given(few, few.filter(bool), few)
+def test_what_is_told_holds_no_piece_of_a_secret(before, secret, after):
+    told, length = masked(before + secret + after, [secret]), min(6, len(secret))
+    pieces = {secret[start : start + length] for start in range(len(secret) - length + 1)}
+    assert "***" in told
+    assert not [piece for piece in pieces for part in told.split("***") if piece in part]
+    assert masked(before, []) == before
 
 
 async def test_its_process_ends_with_the_reading(origin):

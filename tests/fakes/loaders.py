@@ -91,6 +91,9 @@ class ListReader:
         print(self.api_key, file=sys.stderr)
         raise RuntimeError(f"bad key {self.api_key}")
 
+    def leak_cut(self):
+        raise RuntimeError("x" * 370 + f" bad key {self.api_key}")
+
     def begin(self):
         yield from self.load_data()
         self.hang()
