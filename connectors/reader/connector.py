@@ -3,6 +3,7 @@
 Readers have no notion of changes: each run reads all, and the hash of each document tells whether it is the known one.
 """
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from dataclasses import dataclass, field
 from connectors.base import Change, Checkpoint, Estimate, Failure, Origin, SourceDocument, Tombstone
 from connectors.reader.documents import Documents
 from connectors.reader.options import ReaderOptions
-from connectors.reader.process import told_by
+from connectors.reader.process import LARGE, told_by
 
 BATCH = 50
 """Documents between two Checkpoints."""
@@ -31,14 +32,15 @@ class ReaderConnector:
         ids, fresh = list[str](), 0
         async with aclosing(self._read()) as documents:
             async for found in documents:
-                ids.append(found.id)
-                if known.get(found.id) != found.version:
+                if found is None or known.get(found.id) == found.version:
+                    yield Estimate(documents=fresh)  # a sign of life: what is the same may take long, too
+                else:
                     fresh += 1
                     yield found
-                elif len(ids) % BATCH == 0:
-                    yield Estimate(documents=fresh)  # a sign of life
-                if len(ids) % BATCH == 0:
-                    yield Checkpoint()
+                if found is not None:
+                    ids.append(found.id)
+                    if len(ids) % BATCH == 0:
+                        yield Checkpoint()
         self._listed = ids
         yield Checkpoint()
 
@@ -46,25 +48,33 @@ class ReaderConnector:
         """Yield the id of every document: those that the run has read, else of a reading of its own."""
         if self._listed is None:
             async with aclosing(self._read()) as documents:
-                self._listed = [found.id async for found in documents]
+                self._listed = [found.id async for found in documents if found is not None]
         for identity in self._listed:
             yield identity
 
     async def fetch(self, ids: Sequence[str]) -> AsyncIterator[SourceDocument | Tombstone | Failure]:
-        """Yield these documents as the reader gives them now."""
+        """Yield these documents as the reader gives them now; what the run's reading didn't give is gone."""
         wanted = dict.fromkeys(ids)
+        if self._listed is not None:
+            for identity in wanted.keys() - self._listed:
+                del wanted[identity]
+                yield Tombstone(id=identity)
+        if not wanted:
+            return
         async with aclosing(self._read()) as documents:
             async for found in documents:
-                if found.id in wanted:
+                if found is not None and found.id in wanted:
                     del wanted[found.id]
                     yield found
         for identity in wanted:
             yield Tombstone(id=identity)
 
-    async def _read(self) -> AsyncGenerator[SourceDocument | Failure, None]:
+    async def _read(self) -> AsyncGenerator[SourceDocument | Failure | None, None]:
+        """Yield what the reader gives, None for what is left out."""
         made = Documents(self.origin, self.options)
         async with aclosing(told_by(self.options, self.origin.folder)) as documents:
             async for told in documents:
-                found = made.document(told)
-                if found is not None:
-                    yield found
+                if told["size"] > LARGE:  # its text takes a while to look through
+                    yield await asyncio.to_thread(made.document, told)
+                else:
+                    yield made.document(told)

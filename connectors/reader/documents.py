@@ -31,6 +31,7 @@ class Documents:
     _reading: Reading = field(init=False)
     _taken: dict[str, int] = field(init=False, default_factory=dict)
     _versions: dict[str, str] = field(init=False, default_factory=dict)
+    _natives: set[str] = field(init=False, default_factory=set)
 
     def __post_init__(self) -> None:
         """Work out what makes documents of rows."""
@@ -45,12 +46,13 @@ class Documents:
         row = self._row(text, metadata)
         version = self._reading.version({**row, "size": told["size"]})
         base = self._base(told, text)
-        count = self._taken[base] = self._taken.get(base, 0) + 1
-        if count > 1 and self._versions[base] == version:
-            self._taken[base] -= 1
+        if self._versions.setdefault(base, version) == version and base in self._taken:
             return None
-        self._versions.setdefault(base, version)
-        native = base if count == 1 else f"{base}#{count}"
+        count = self._taken.get(base, 0) + 1
+        while (native := base if count == 1 else f"{base}#{count}") in self._natives:
+            count += 1  # another document has this for an id of its own
+        self._taken[base] = count
+        self._natives.add(native)
         identity = self.origin.document_id(native)
         if not text:
             size = f"{told['size'] / 1e6:,.1f} MB, over the limit of {self.options.max_megabytes:g}"

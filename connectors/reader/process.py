@@ -26,6 +26,8 @@ from ragcore.errors import (
     SourceRateLimited,
 )
 
+LARGE = 200_000
+"""Bytes of a document above which it is looked through in a thread: it would hold up others for milliseconds."""
 _FRAME = 1_000_000_000
 _LONGEST = 400
 """Characters of what a package says that are shown."""
@@ -103,7 +105,8 @@ async def _received(process: Process) -> dict[str, Any]:
     size = int.from_bytes(await process.stdout.readexactly(child.HEADER), "little")
     if size > _FRAME:
         raise SourceBadReply("a document has more than 1 GB of metadata", mend="let the reader give less")
-    value: dict[str, Any] = json.loads(await process.stdout.readexactly(size))
+    data = await process.stdout.readexactly(size)
+    value: dict[str, Any] = json.loads(data) if size <= LARGE else await asyncio.to_thread(json.loads, data)
     return value
 
 

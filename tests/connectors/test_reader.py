@@ -1,7 +1,9 @@
 """What is special to the source type ``reader``: readers of either kind, stable ids, and what goes wrong in them."""
 
+import json
 import os
 import pathlib
+import threading
 import time
 from urllib.parse import quote_plus
 
@@ -10,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import SecretStr, ValidationError
 
-from connectors.base import Origin
+from connectors.base import Checkpoint, Estimate, Origin
 from connectors.reader import ReaderConnector, ReaderOptions
 from connectors.reader.documents import Documents
 from connectors.reader.hiding import masked
@@ -112,6 +114,41 @@ async def test_what_goes_wrong_is_told_with_its_mend(origin, options, kind, says
     with pytest.raises(kind, match=says):
         await read(origin, **options)
     assert time.monotonic() - began < 50
+
+
+async def test_what_is_the_same_gives_signs_of_life(origin):
+    documents = [{"text": f"Text {number}." if number % 2 else " ", "identity": f"d{number}"} for number in range(8)]
+    documents = [one | {"metadata": {}} for one in documents]
+    first = await read(origin, documents)
+    signs = [one async for one in reader(origin, documents).changes(None, known_of(first))]
+    assert [type(one) for one in signs] == [Estimate] * 8 + [Checkpoint]
+
+
+async def test_what_the_run_has_not_found_is_gone_without_another_reading(origin):
+    file = origin.folder / "state.json"
+    file.write_text(json.dumps({"documents": {"a": {"text": "A.", "metadata": {}}}, "fault": ""}))
+    connector = ReaderConnector(
+        origin, ReaderOptions(loader=f"{HERE}.StateLoader", arguments={"state": str(file)}, timeout=30)
+    )
+    await collect(connector.changes(None, {}))
+    file.unlink()  # another reading would fail
+    *_, gone, _ = await collect(connector.fetch(["s:b", "s:c"]))
+    assert gone == {"s:b", "s:c"}
+
+
+async def test_a_large_document_is_looked_through_in_a_thread(origin, monkeypatch):
+    threads, real = [], Documents.document
+
+    def document(self, told):
+        threads.append(threading.current_thread())
+        return real(self, told)
+
+    monkeypatch.setattr(Documents, "document", document)
+    large, small = await read(
+        origin, [{"text": text, "metadata": {"source": text[:5]}} for text in ("x" * 300_000, "Y")]
+    )
+    assert {large, small} == {"s:xxxxx", "s:Y"}
+    assert [thread is threading.main_thread() for thread in threads] == [False, True]
 
 
 async def test_a_secret_is_in_no_message(origin):
@@ -216,7 +253,7 @@ def test_another_secret_is_another_credential(origin):
 told = st.fixed_dictionaries(
     {
         "text": st.text(st.characters(codec="utf-8"), min_size=1, max_size=8),
-        "id": st.sampled_from(["", "own", "6c84fb90-12c4-41a1-840d-cca1b5b3c1bb"]),
+        "id": st.sampled_from(["", "own", "own#2", "6c84fb90-12c4-41a1-840d-cca1b5b3c1bb"]),
         "metadata": st.dictionaries(
             st.sampled_from(["source", "page", "title", "url"]), st.sampled_from(["a", "b", 1])
         ),
