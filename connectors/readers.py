@@ -44,8 +44,8 @@ def readers_of(value: object) -> frozenset[str]:
     for one in told:
         reader = str(one).strip()
         reader = f"email:{reader}" if _ADDRESS.fullmatch(reader) else reader
-        if reader and not _READER.fullmatch(reader):
-            raise ValueError(f'"{reader[:60]}" is no reader')
+        if reader and not (_READER.fullmatch(reader) and reader.isprintable()):  # no store takes NUL
+            raise ValueError(f'"{reader[:60] if reader.isprintable() else ascii(reader[:60])}" is no reader')
         found.add(_lowered(reader))
     return frozenset(found - {""})
 

@@ -1,8 +1,9 @@
 """The process that a reader runs in: it imports the class, asks it for its documents, and tells them one by one.
 
-It gets its task as JSON on its input. On its output stand frames: eight bytes of length, little-endian, then JSON:
-documents, and last how it ended. Whatever the package prints goes to the error output instead. Only the standard
-library is imported here, so that it is the package's own imports that the time is spent on.
+It gets its task as a frame on its input, and ends when that is closed, as whoever reads has ended. On its output stand
+frames, too: eight bytes of length, little-endian, then JSON: documents, and last how it ended. Whatever the package
+prints goes to the error output instead. Only the standard library is imported here, so that it is the package's own
+imports that the time is spent on.
 """
 
 import asyncio
@@ -10,7 +11,9 @@ import importlib
 import inspect
 import json
 import os
+import signal
 import sys
+import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from types import TracebackType
 from typing import Any, BinaryIO
@@ -32,14 +35,22 @@ class Problem(Exception):
 
 def main() -> None:
     """Do what the input asks for, and tell it on the output."""
-    output = os.fdopen(os.dup(1), "wb")
+    output, asks = os.fdopen(os.dup(1), "wb"), os.fdopen(os.dup(0), "rb")
     os.dup2(2, 1)
-    task = json.loads(sys.stdin.buffer.read())
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # the package reads nothing of ours
+    task = json.loads(asks.read(int.from_bytes(asks.read(HEADER), "little")))
+    threading.Thread(target=end_with, args=(asks,), daemon=True).start()
     sys.path.append(os.getcwd())
     with Ending(output):
         for document in documents(task):
             tell(output, document)
     os._exit(0)  # what the package left running (threads, connections) is nobody's business
+
+
+def end_with(asks: BinaryIO) -> None:
+    """Wait until whoever asked has ended, be it that it was killed; then end, with what was started here."""
+    asks.read(1)
+    os.killpg(os.getpid(), signal.SIGKILL)
 
 
 class Ending:
@@ -197,7 +208,9 @@ def as_told(found: Any, most: int) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, list | tuple | set | frozenset):
+    if isinstance(value, set | frozenset):
+        return sorted(map(_plain, value), key=repr)  # in an order that is the same at each run
+    if isinstance(value, list | tuple):
         return [_plain(one) for one in value]
     if isinstance(value, dict):
         return {str(name): _plain(one) for name, one in value.items()}

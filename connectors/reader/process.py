@@ -95,9 +95,9 @@ async def _ask(process: Process, options: ReaderOptions) -> None:
         "method": options.method,
         "most": int(options.max_megabytes * 1_000_000),
     }
-    process.stdin.write(json.dumps(task).encode())
-    await process.stdin.drain()
-    process.stdin.close()
+    data = json.dumps(task).encode()
+    process.stdin.write(len(data).to_bytes(child.HEADER, "little") + data)
+    await process.stdin.drain()  # and it stays open: it is closed with us, whatever ends us
 
 
 async def _received(process: Process) -> dict[str, Any]:

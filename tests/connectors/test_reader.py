@@ -3,6 +3,8 @@
 import json
 import os
 import pathlib
+import subprocess
+import sys
 import threading
 import time
 from urllib.parse import quote_plus
@@ -13,9 +15,10 @@ from hypothesis import strategies as st
 from pydantic import SecretStr, ValidationError
 
 from connectors.base import Checkpoint, Estimate, Origin
-from connectors.reader import ReaderConnector, ReaderOptions
+from connectors.reader import ReaderConnector, ReaderOptions, child
 from connectors.reader.documents import Documents
 from connectors.reader.hiding import masked
+from connectors.readers import readers_of
 from connectors.registry import credential
 from ragcore.errors import ConfigError, SourceBadReply, SourceError
 from tests.connectors.helpers import collect, known_of, listed
@@ -210,9 +213,36 @@ async def test_its_process_ends_with_the_reading(origin):
     assert not running()
 
 
-def running() -> list[int]:
-    """Return the numbers of our processes that read."""
-    children = pathlib.Path(f"/proc/{os.getpid()}/task")
+def test_its_process_ends_when_ours_is_killed():
+    ours = (
+        "import asyncio, pathlib\n"
+        "from connectors.reader import ReaderOptions\n"
+        "from connectors.reader.process import told_by\n"
+        "async def main():\n"
+        f"    options = ReaderOptions(loader='{HERE}.ListReader', method='begin', arguments={{'documents': {TWO!r}}})\n"
+        "    async for _ in told_by(options, pathlib.Path('.')):\n"
+        "        print('read', flush=True)\n"
+        "asyncio.run(main())\n"
+    )
+    command = [sys.executable, "-c", ours]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"read\n"
+        (left,) = running(process.pid)
+        process.kill()
+    for _ in range(200):
+        state = pathlib.Path(f"/proc/{left}/stat")
+        if not state.exists() or ") Z" in state.read_text():
+            return
+        time.sleep(0.05)
+    pytest.fail("it reads on")
+
+
+def running(of: int | None = None) -> list[int]:
+    """Return the numbers of the processes that read for one, default ours."""
+    children = pathlib.Path(f"/proc/{of or os.getpid()}/task")
     if not children.exists():
         pytest.skip("only Linux tells in files who runs")
     told = " ".join((task / "children").read_text() for task in children.iterdir())
@@ -241,6 +271,20 @@ async def test_a_reader_beside_the_settings_is_found(origin):
 def test_wrong_settings_are_named(changed, says):
     with pytest.raises(ValidationError, match=says):
         ReaderOptions.model_validate({"loader": "a.B"} | changed)
+
+
+def test_names_in_a_set_are_told_in_one_order():
+    names = [f"user{number}@example.org" for number in range(20)]
+    assert child._plain({"readers": set(names), "by": frozenset({3, 1, 2})}) == {
+        "readers": sorted(names),
+        "by": [1, 2, 3],
+    }
+
+
+@pytest.mark.parametrize("reader", ["slack:T1\0", "email:a\ud800@x", "discord:G\u202e"], ids=["nul", "half", "turned"])
+def test_what_no_store_takes_is_no_reader(reader):
+    with pytest.raises(ValueError, match="is no reader"):
+        readers_of([reader])
 
 
 def test_another_secret_is_another_credential(origin):
