@@ -21,7 +21,10 @@ _PATIENCE = 560.0
 """Seconds for one command: less than the silence after which a run gives a source up."""
 _CLOSING = 5.0
 _WINDOW = 50_000
-"""Messages that one SEARCH is asked for: Python's imaplib takes no line of more than a million bytes."""
+"""Messages that one SEARCH is asked for: what it finds stands in one line."""
+_LONGEST_LINE = 64_000_000
+"""Bytes of one line: all that a mail of thousands of parts consists of stands in one. Past its own limit of 1,000,000,
+imaplib leaves the rest behind as the answer to whatever is asked next."""
 _STATUS = ("MESSAGES", "UIDNEXT", "UIDVALIDITY")
 
 Fetched = Mapping[int, Mapping[bytes, Any]]
@@ -89,6 +92,7 @@ class Link:
             timeout=SocketTimeout(connect=min(30.0, options.timeout), read=options.timeout),
         )
         self._client.normalise_times = False
+        self._client._imap.readline = lambda: _line(self._client._imap.file)
         self._client.folder_encode = False  # names are taken as the server writes them
         # The library sends a command in pieces, each of which would wait for the answer to the one before.
         self._client.socket().setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -249,6 +253,13 @@ def _number(told: Mapping[Any, Any], name: bytes) -> int:
     if not isinstance(value, int):
         raise SourceBadReply(f"the server tells {name.decode()} as something else than a number", mend="report it")
     return value
+
+
+def _line(file: Any) -> bytes:
+    line: bytes = file.readline(_LONGEST_LINE + 1)
+    if len(line) > _LONGEST_LINE:
+        raise imaplib.IMAP4.abort("a line of its answer has no end")
+    return line
 
 
 def _bytes(name: object) -> bytes:

@@ -83,7 +83,9 @@ class ImapOptions(Options):
     link: str = Field(
         default="", description="where a reader finds a mail: an address with `{message_id}` in it; default: nowhere"
     )
-    max_megabytes: float = Field(default=20, gt=0, description="larger texts and attachments are reported, not read")
+    max_megabytes: float = Field(
+        default=20, gt=0, description="larger texts, of a thread together, and attachments are reported, not read"
+    )
     timeout: float = Field(default=60, gt=0, le=500, description="seconds that the server may take for an answer")
 
     @field_validator("host")

@@ -5,7 +5,8 @@ import re
 import pytest
 
 from connectors.base import Estimate, Origin, SourceDocument
-from connectors.imap import letters
+from connectors.imap import letters, link
+from ragcore.errors import SourceUnreachable
 from tests.connectors.helpers import collect, known_of, listed
 from tests.connectors.mailboxes import START, MailServer, mail, minutes
 
@@ -97,3 +98,33 @@ async def test_no_sender_can_take_the_id_of_a_mail_whose_id_comes_twice(server, 
     documents, *_ = await read(server, origin)
     (thread,) = documents.values()
     assert [word in thread.content for word in (b"First.", b"Second.", b"Third.")] == [True] * 3
+
+
+async def test_a_mail_of_so_many_parts_that_they_fill_a_megabyte_hides_no_other(server, origin):
+    await server.put(mail("Wide.", key="wide@x"))
+    for number in range(3):
+        await server.put(mail(f"Text {number}.", key=f"m{number}@x"))
+    leaf = b'("TEXT" "PLAIN" ("CHARSET" "US-ASCII" "X" "' + b"x" * 2_000 + b'") NIL NIL "7BIT" 0 0 NIL NIL NIL NIL)'
+    told = b"* 1 FETCH (UID 101 RFC822.SIZE 9 BODYSTRUCTURE (" + leaf * 600 + b' "MIXED") '
+    head = b"Message-ID: <wide@x>\r\n\r\n"
+    told += b"BODY[HEADER.FIELDS (X)] {%d}\r\n%s)\r\n%%t OK done" % (len(head), head)
+    assert len(told) > 1_000_000
+
+    def answer(command: str) -> bytes | None:
+        if not command.startswith("UID FETCH") or "BODYSTRUCTURE" not in command:
+            return None
+        numbers = command.split()[2].replace(":", ",").split(",")
+        return (told if numbers == ["101"] else b"%t NO one by one") if "101" in numbers else None
+
+    server.answer = answer
+    documents, failures, gone, _ = await read(server, origin)
+    assert documents.keys() == {"s:wide@x", "s:m0@x", "s:m1@x", "s:m2@x"}
+    assert (failures, gone) == ({}, set())
+
+
+async def test_a_line_without_an_end_is_given_up(server, origin, monkeypatch):
+    monkeypatch.setattr(link, "_LONGEST_LINE", 500)
+    await server.put(mail("Text.", key="m@x"))
+    server.answer = lambda command: b"* OK " + b"x" * 600 + b"\r\n%t OK" if command.startswith("UID FETCH") else None
+    with pytest.raises(SourceUnreachable, match="no end"):
+        await read(server, origin)
