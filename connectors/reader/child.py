@@ -57,7 +57,7 @@ class Ending:
     """Tells last how it ended, whatever was raised."""
 
     def __init__(self, output: BinaryIO) -> None:
-        self._output = output
+        self._output, self._process = output, os.getpid()
 
     def __enter__(self) -> "Ending":
         return self
@@ -65,6 +65,8 @@ class Ending:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
+        if os.getpid() != self._process:  # the package forked, and what it forked tells nothing of the whole
+            os._exit(1)
         end = error.told if isinstance(error, Problem) else of_error(error) if error is not None else {}
         tell(self._output, {"end": end})
         return True

@@ -57,7 +57,7 @@ async def test_a_method_of_a_class_may_make_the_reader(origin):
     assert found.keys() == {"s:a.txt", "s:b.txt"}
 
 
-@pytest.mark.parametrize("method", ["", "load_data", "aload_data", "alazy_load_data"])
+@pytest.mark.parametrize("method", ["", "load_data", "aload_data", "alazy_load_data", "fork"])
 async def test_each_kind_of_method_gives_the_documents(origin, method):
     assert (await read(origin, method=method)).keys() == {"s:a.txt", "s:b.txt"}
 

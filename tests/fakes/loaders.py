@@ -106,6 +106,16 @@ class ListReader:
 
         os._exit(3)
 
+    def fork(self):
+        import os
+
+        first, *others = self.load_data()
+        yield first
+        if os.fork() == 0:
+            sys.exit(0)
+        os.wait()
+        yield from others
+
     def numbers(self):
         return [1, 2]
 
