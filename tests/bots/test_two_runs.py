@@ -44,6 +44,8 @@ webhook_port = {port}
 QUESTION = "How many unused leave days may be carried over?"
 ANSWER = "Up to five unused leave days may be carried over into the next year [ID:0]."
 LEAVE = "# Leave\n\nUp to five unused leave days may be carried over into the next year. This is version {version}."
+LONG = 90.0
+"""Seconds that answers may take where the machine has much else to do."""
 NOTES, SLOW_BATCH = 40, 0.8
 
 
@@ -226,8 +228,8 @@ def _unfinished(citebot: Running) -> set[str]:
 
 async def _both_answer_while_one_reads(pair: Pair, reader: Running, other: Running) -> list[Asked]:
     asked = await pair.ask()
-    await until(lambda: all(one.is_answered() for one in asked))
-    await until(lambda: not _unfinished(reader) and not _unfinished(other))
+    await until(lambda: all(one.is_answered() for one in asked), LONG)
+    await until(lambda: not _unfinished(reader) and not _unfinished(other), LONG)
     taken = [[one for one in asked if one.taken_by(citebot)] for citebot in (reader, other)]
     assert all(taken), "each of them has its share"
     assert sorted(one.place for one in [*taken[0], *taken[1]]) == sorted(one.place for one in asked), "each once"
@@ -245,7 +247,7 @@ async def _killed_while_it_answers(pair: Pair, killed: Running, left: Running) -
     lost = [one for one in asked if one.taken_by(killed) and not one.is_answered()]
     begun = {one: [name for name, _ in one.answers()] for one in lost if one in growing}
     assert any(begun.values())
-    await until(lambda: all(one.is_answered() for one in asked))
+    await until(lambda: all(one.is_answered() for one in asked), LONG)
     for one, names in begun.items():
         assert [name for name, _ in one.answers()][: len(names)] == names, "in the same message"
     assert left.log().count("taken up after 1 attempts") >= len(lost) > 0

@@ -15,7 +15,7 @@ from tests.fakes.openai_server import Failure, OpenAIServer, Reply
 from tests.fakes.platform import FakePlatform, Server, asked
 from tests.fakes.waiting import until
 
-PATIENCE = 4.0
+PATIENCE = 6.0
 TROUBLE: dict[str, Failure | Reply] = {
     "busy": Failure(status=429, headers={"Retry-After": "1"}),
     "away": Failure(status=503),
