@@ -140,6 +140,7 @@ def test_killed_while_another_embedder_takes_over(
     _killed(tmp_path, forked, embedder_scene, trials=scaled(1), in_a_row=1)
 
 
+@pytest.mark.soak
 def test_killed_while_readers_change(tmp_path: pathlib.Path, forked: Workers, readers_scene: Scene) -> None:
     """What is stored, and what both indexes hold, is for the new readers in the end."""
     _killed(tmp_path, forked, readers_scene, trials=scaled(1), in_a_row=KILLS_IN_A_ROW)

@@ -102,6 +102,7 @@ async def test_what_nobody_foresaw_is_told_with_a_reference(
         assert "ZeroDivisionError" in caplog.text
 
 
+@pytest.mark.soak
 async def test_from_the_command_line(home: pathlib.Path) -> None:
     (home / "handbook" / "broken.docx").unlink()
     code, out, err = await asyncio.to_thread(done, home, "sync")

@@ -165,7 +165,8 @@ async def test_what_a_stop_could_not_finish_the_next_process_does(
     assert "five days" in answer["text"]
 
 
-@pytest.mark.parametrize("moment", [pytest.param("asked", marks=pytest.mark.soak), "writing"])
+@pytest.mark.soak
+@pytest.mark.parametrize("moment", ["asked", "writing"])
 async def test_a_kill_leaves_one_answer_in_the_end(folder: pathlib.Path, telegram: TelegramServer, moment: str) -> None:
     async with OpenAIServer() as model:
         model.default = Reply(text=ANSWER, first_delay=1.0 if moment == "asked" else 0.0, delay=0.5)
@@ -184,6 +185,7 @@ async def test_a_kill_leaves_one_answer_in_the_end(folder: pathlib.Path, telegra
     assert len(telegram.answers(ASKER)) == 2
 
 
+@pytest.mark.soak
 async def test_the_log_can_be_json_with_the_turn(folder: pathlib.Path, telegram: TelegramServer) -> None:
     env = {"CITEBOT_MONITORING__LOG_FORMAT": "json", "CITEBOT_MONITORING__LOG_QUESTIONS": "true"}
     async with running(folder, **telegram.environment, **env) as citebot:

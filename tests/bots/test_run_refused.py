@@ -46,7 +46,7 @@ async def refusing(platform: str) -> AsyncIterator[dict[str, str]]:
     ("platform", "mend"),
     [
         pytest.param("slack", "SLACK_APP_TOKEN", marks=pytest.mark.soak),
-        ("discord", "Message Content Intent"),
+        pytest.param("discord", "Message Content Intent", marks=pytest.mark.soak),
         pytest.param("telegram", "TELEGRAM_BOT_TOKEN", marks=pytest.mark.soak),
     ],
 )

@@ -197,6 +197,8 @@ def query(request) -> str:
 
 
 class TestSqlite(Conformance):
+    at_length_in_soak = True
+
     @pytest.fixture
     async def world(self, query, tmp_path):
         world = SqliteWorld(query, tmp_path)

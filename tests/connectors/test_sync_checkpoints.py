@@ -22,7 +22,7 @@ from tests.connectors.memory import Memory, MemoryConnector
 from tests.fakes.libraries import opened
 from tests.soak import scaled
 
-WHEN = ("before", "within", "after")
+WHEN = ("within", *(pytest.param(one, marks=pytest.mark.soak) for one in ("before", "after")))
 
 
 class Death(BaseException):

@@ -187,6 +187,8 @@ async def site():
 
 
 class TestSitemap(Conformance):
+    at_length_in_soak = True
+
     @pytest.fixture
     def world(self, site):
         return SitemapWorld(site)

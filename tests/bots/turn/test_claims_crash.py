@@ -21,11 +21,12 @@ def forked() -> Iterator[Workers]:
         yield running
 
 
-@pytest.fixture(params=[pytest.param("sqlite", marks=pytest.mark.soak), "postgresql"])
+@pytest.fixture(params=["sqlite", "postgresql"])
 def where(request: pytest.FixtureRequest, tmp_path: pathlib.Path) -> str:
     return str(place_of(request, tmp_path))
 
 
+@pytest.mark.soak
 def test_killed_at_each_moment_of_a_turn(forked: Workers, where: str, tmp_path: pathlib.Path) -> None:
     """Also in the recovery from having been killed."""
     asyncio.run(_emptied(where))
