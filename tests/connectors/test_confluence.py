@@ -1,4 +1,7 @@
-"""What is special to ``confluence``: links, comments, attachments, moves, and what goes wrong."""
+"""What is special to ``confluence``: links, comments, attachments, moves, and what goes wrong.
+
+Long because Cloud and Data Center are held to the same cases.
+"""
 
 import pytest
 from aiohttp import web

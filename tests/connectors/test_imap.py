@@ -1,4 +1,7 @@
-"""What is special to the source type ``imap``: threads, folders, numbers, attachments, and what goes wrong."""
+"""What is special to the source type ``imap``: threads, folders, numbers, attachments, and what goes wrong.
+
+Long because one real mailbox is led through all of them.
+"""
 
 import ssl
 import threading

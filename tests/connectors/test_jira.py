@@ -1,4 +1,7 @@
-"""What is special to ``jira``: time by the account's clock, comments, who may read, attachments, and what goes wrong."""
+"""What is special to ``jira``: time by the account's clock, comments, who may read, attachments, and what goes wrong.
+
+Long because Cloud and Data Center are held to the same cases.
+"""
 
 import json
 import threading

@@ -1,4 +1,7 @@
-"""What is special to ``notion``: what a list tells and what it leaves out, rows, roots, and times by the minute."""
+"""What is special to ``notion``: what a list tells and what it leaves out, rows, roots, and times by the minute.
+
+Long because one made workspace is led through all of them.
+"""
 
 from datetime import timedelta
 
