@@ -27,7 +27,7 @@ class JiraConnector:
 
     async def changes(self, cursor: str | None, known: Mapping[str, str]) -> AsyncIterator[Change]:
         """Yield the issues that are new or were updated, those first that were updated longest ago."""
-        state, now = State.from_cursor(cursor, self.options.fingerprint()), time.time()
+        state, now = State.from_cursor(cursor, self.options.basis()), time.time()
         is_whole = state.walked is not None or not 0 <= now - state.whole < self.options.recheck_hours * 3_600
         if is_whole and state.walked is None:
             state.began, state.walked = now, ""

@@ -39,13 +39,13 @@ def issue_version(options: JiraOptions, issue: Issue) -> str:
     told = issue.fields.comment
     comments = sorted((one.id, str(one.updated or one.created)) for one in told.comments) if told else []
     said = (issue.key, str(issue.fields.updated), told.total if told else 0, comments, issue.level)
-    return version_of(readers_of(options, issue)[1], FORM, options.fingerprint(), *said)
+    return version_of(readers_of(options, issue)[1], FORM, options.basis(), *said)
 
 
 def file_version(options: JiraOptions, issue: Issue, file: Attachment) -> str:
     """Return the same of an attachment: its bytes never change, but the issue that shows it may be moved."""
     said = (file.id, file.filename, file.size, issue.key, issue.level)
-    return version_of(readers_of(options, issue)[1], FORM, options.fingerprint(), *said)
+    return version_of(readers_of(options, issue)[1], FORM, options.basis(), *said)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -101,7 +101,7 @@ class JiraOptions(AtlassianOptions):
         """The most bytes of an attachment."""
         return int(self.max_megabytes * 1_000_000)
 
-    def fingerprint(self) -> str:
+    def basis(self) -> str:
         """Return what changes when the same issues would make other documents, or other issues be read."""
         told = (
             self.site,

@@ -52,7 +52,7 @@ class NotionConnector:
         async with client_of(self.options) as client:
             api = Api(self.options, client)
             if self._found is None:
-                before = Memory.from_cursor(cursor, self.options.fingerprint())
+                before = Memory.from_cursor(cursor, self.options.basis())
                 memory = replace(before, queried=dict(before.queried), is_afresh=False)
                 finder = Finder.new(self.origin, api, known)
                 async for _ in finder.find(memory):

@@ -77,6 +77,6 @@ class NotionOptions(Options):
             raise ValueError(f'must be an address such as "{NOTION_COM}"')
         return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/').removesuffix('/v1')}"
 
-    def fingerprint(self) -> str:
+    def basis(self) -> str:
         """Return what changes when other documents would come of the same workspace."""
         return basis_of(self.token.get_secret_value(), self.pages, self.url)
