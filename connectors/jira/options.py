@@ -1,11 +1,11 @@
 """The settings of the source type ``jira``."""
 
-import hashlib
 import re
 
 from pydantic import Field, field_validator, model_validator
 
 from connectors.atlassian import AtlassianOptions
+from connectors.cursors import basis_of
 from connectors.patterns import Patterns
 from connectors.readers import checked_readers
 
@@ -103,7 +103,7 @@ class JiraOptions(AtlassianOptions):
 
     def basis(self) -> str:
         """Return what changes when the same issues would make other documents, or other issues be read."""
-        told = (
+        return basis_of(
             self.site,
             self.scope,
             self.comments,
@@ -116,7 +116,6 @@ class JiraOptions(AtlassianOptions):
             self.max_megabytes,
             self.readers,
         )
-        return hashlib.sha256(repr(told).encode("utf-8", "replace")).hexdigest()[:12]
 
 
 def _quoted(key: str) -> str:
