@@ -134,7 +134,7 @@ def client_of(options: AtlassianOptions, *, product: str) -> HttpClient:
     return HttpClient(
         HttpOptions(
             headers={"Authorization": options.authorization},
-            trusted=(options.origin,),
+            trusted=(options.url,),
             addresses=None,
             explain=explained,
         )

@@ -5,7 +5,6 @@ import re
 from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, field_validator, model_validator
-from yarl import URL
 
 from connectors.base import Options
 from connectors.readers import Readers
@@ -109,8 +108,3 @@ class AtlassianOptions(Options):
         if not self.is_cloud:
             return SecretStr(f"Bearer {token}")
         return SecretStr(f"Basic {base64.b64encode(f'{self.email}:{token}'.encode()).decode('ascii')}")
-
-    @property
-    def origin(self) -> str:
-        """The host that the credential is sent to, and no other."""
-        return str(URL(self.url).origin())

@@ -55,7 +55,7 @@ class Api:
         self._client = HttpClient(
             HttpOptions(
                 headers={"Authorization": bearer},
-                trusted=(str(URL(self.options.api_url).origin()),),
+                trusted=(self.options.api_url,),
                 addresses=None,  # whoever runs Citebot named the host
                 # The form that is asked for: discord.com/developers/docs/reference#user-agent
                 user_agent=f"DiscordBot (citebot, {version('citebot')})",

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from pydantic import SecretStr, TypeAdapter
-from yarl import URL
 
 from connectors.forge.api import LIMIT, Got, Rest
 from connectors.github.faults import explained, limited
@@ -90,8 +89,7 @@ def client_of(options: GithubOptions) -> HttpClient:
     if options.bearer:
         headers["Authorization"] = SecretStr(f"Bearer {options.bearer}")
     # Whoever runs Citebot named the host, so it may also be one of their own network.
-    trusted = (str(URL(options.url).origin()),)
-    return HttpClient(HttpOptions(headers=headers, trusted=trusted, addresses=None, explain=explained))
+    return HttpClient(HttpOptions(headers=headers, trusted=(options.url,), addresses=None, explain=explained))
 
 
 def _judged(error: object, reply: Reply) -> str:

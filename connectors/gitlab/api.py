@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from pydantic import SecretStr, TypeAdapter
-from yarl import URL
 
 from connectors.forge.api import Got, Rest
 from connectors.gitlab.faults import explained
@@ -73,5 +72,4 @@ def client_of(options: GitlabOptions) -> HttpClient:
     """Return a client for the API, to be entered; the token goes to the API's host alone."""
     headers = {"Authorization": SecretStr(f"Bearer {options.bearer}")} if options.bearer else {}
     # Whoever runs Citebot named the host, so it may also be one of their own network.
-    trusted = (str(URL(options.url).origin()),)
-    return HttpClient(HttpOptions(headers=headers, trusted=trusted, addresses=None, explain=explained))
+    return HttpClient(HttpOptions(headers=headers, trusted=(options.url,), addresses=None, explain=explained))

@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 from pydantic import SecretStr, TypeAdapter, ValidationError
-from yarl import URL
 
 from connectors.http import HttpClient, HttpOptions, Reply, moment, shown
 from connectors.notion.faults import explained
@@ -103,7 +102,7 @@ def client_of(options: NotionOptions) -> HttpClient:
     return HttpClient(
         HttpOptions(
             headers=headers,
-            trusted=(str(URL(options.url).origin()),),
+            trusted=(options.url,),
             # Whoever runs Citebot named the host, so it may also be one of their own network.
             addresses=None,
             interval=1 / options.requests_per_second,

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 from pydantic import SecretStr
 
@@ -114,10 +114,8 @@ def next_cursor(said: Json) -> str:
 
 def http_options(api_url: str, token: SecretStr) -> HttpOptions:
     """Return how the API is asked: whoever runs Citebot named its host, so it may be one of their own network."""
-    parts = urlsplit(api_url)
     bearer = SecretStr(f"Bearer {token.get_secret_value()}")
-    trusted = f"{parts.scheme}://{parts.netloc}".lower()
-    return HttpOptions(headers={"Authorization": bearer}, trusted=(trusted,), addresses=None)
+    return HttpOptions(headers={"Authorization": bearer}, trusted=(api_url,), addresses=None)
 
 
 def _error(method: str, said: Json, headers: Mapping[str, str]) -> SourceError:
