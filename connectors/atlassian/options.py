@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, SecretStr, field_validator, model_validator
 
 from connectors.base import Options
+from connectors.http.urls import server_parts
 from connectors.readers import Readers
 
 _CLOUD = (".atlassian.net", ".jira.com", ".atlassian.com")
@@ -46,13 +47,7 @@ class AtlassianOptions(Options):
     @field_validator("url")
     @classmethod
     def _is_site(cls, url: str) -> str:
-        parts = urlsplit(url.strip())
-        try:
-            is_address = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
-        except ValueError:
-            is_address = False
-        if not is_address or "@" in parts.netloc:
-            raise ValueError('must be an address such as "https://example.atlassian.net"')
+        parts = server_parts(url, example="https://example.atlassian.net")
         # What people copy is the address of a page.
         path = _PAGE.sub("", parts.path.rstrip("/"))
         if (parts.hostname or "").endswith(_CLOUD):

@@ -2,12 +2,12 @@
 
 import re
 from typing import Literal
-from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 
 from connectors.base import Options
 from connectors.cursors import basis_of
+from connectors.http.urls import server_parts
 from connectors.patterns import Patterns
 from connectors.readers import Readers
 
@@ -84,12 +84,11 @@ class GithubOptions(Options):
     @field_validator("url")
     @classmethod
     def _is_api(cls, url: str) -> str:
-        parts = urlsplit(url.strip())
-        if parts.scheme not in {"http", "https"} or not parts.hostname or "@" in parts.netloc:
-            raise ValueError('must be an address such as "https://github.example.org/api/v3"')
-        if parts.hostname in {"github.com", "www.github.com"}:
+        parts = server_parts(url, example="https://github.example.org/api/v3")
+        host = parts.hostname or ""
+        if host in {"github.com", "www.github.com"}:
             return GITHUB_COM
-        is_dedicated = parts.hostname.startswith("api.") and not parts.path.strip("/")  # also SUBDOMAIN.ghe.com
+        is_dedicated = host.startswith("api.") and not parts.path.strip("/")  # also SUBDOMAIN.ghe.com
         path = "" if is_dedicated else parts.path.rstrip("/") or "/api/v3"
         return f"{parts.scheme}://{parts.netloc}{path}"
 

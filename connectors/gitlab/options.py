@@ -2,12 +2,12 @@
 
 import re
 from typing import Literal
-from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 
 from connectors.base import Options
 from connectors.cursors import basis_of
+from connectors.http.urls import server_parts
 from connectors.patterns import Patterns
 from connectors.readers import checked_readers
 
@@ -101,9 +101,7 @@ class GitlabOptions(Options):
     @field_validator("url")
     @classmethod
     def _is_address(cls, url: str) -> str:
-        parts = urlsplit(url.strip())
-        if parts.scheme not in {"http", "https"} or not parts.hostname or "@" in parts.netloc:
-            raise ValueError('must be an address such as "https://gitlab.example.org"')
+        parts = server_parts(url, example="https://gitlab.example.org")
         return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/').removesuffix('/api/v4')}"
 
     @model_validator(mode="after")

@@ -1,6 +1,7 @@
-"""Addresses of pages, in one form for each."""
+"""Addresses: of pages, in one form for each, and of the server that a setting names."""
 
 import re
+from urllib.parse import SplitResult, urlsplit
 
 from yarl import URL
 
@@ -30,6 +31,22 @@ def normalised(url: str, base: str = "", *, ignored: re.Pattern[str] | None = No
     except ValueError:
         return ""
     return address if len(address) <= _LONGEST else ""
+
+
+def server_parts(url: str, *, example: str) -> SplitResult:
+    """Return the parts of the address of a server, as settings hold it.
+
+    Raises:
+        ValueError: It is no such address, or holds a name or password, which belong into settings of their own.
+    """
+    parts = urlsplit(url.strip())
+    try:
+        is_address = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is no number
+        is_address = False
+    if not is_address or "@" in parts.netloc:
+        raise ValueError(f'must be an address such as "{example}"')
+    return parts
 
 
 def file_name(url: str) -> str:

@@ -1,11 +1,10 @@
 """The settings of the source type ``notion``."""
 
-from urllib.parse import urlsplit
-
 from pydantic import Field, SecretStr, field_validator
 
 from connectors.base import Options
 from connectors.cursors import basis_of
+from connectors.http.urls import server_parts
 from connectors.notion.ids import id_in
 from connectors.readers import Readers
 
@@ -72,9 +71,7 @@ class NotionOptions(Options):
     @field_validator("url")
     @classmethod
     def _is_api(cls, url: str) -> str:
-        parts = urlsplit(url.strip())
-        if parts.scheme not in {"http", "https"} or not parts.hostname or "@" in parts.netloc:
-            raise ValueError(f'must be an address such as "{NOTION_COM}"')
+        parts = server_parts(url, example=NOTION_COM)
         return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/').removesuffix('/v1')}"
 
     def basis(self) -> str:

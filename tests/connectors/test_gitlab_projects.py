@@ -105,6 +105,7 @@ async def test_pages_are_followed_at_the_address_that_gitlab_is_reached_by(tmp_p
         ({"confidential": True, "readers": "knowledge_base"}, "who may read them"),
         ({"include": ("[z-a]",)}, "is no pattern"),
         ({"url": "gitlab.example.org"}, "must be an address"),
+        ({"url": "https://gitlab.example.org:port"}, "must be an address"),
         ({"url": "https://me:secret@gitlab.example.org"}, "must be an address"),
     ],
 )
