@@ -5,19 +5,19 @@ https://developer.atlassian.com/cloud/jira/platform/rest/v3/intro/; Data Center:
 https://developer.atlassian.com/server/confluence/rest/ and https://developer.atlassian.com/server/jira/platform/rest/.
 """
 
-import json
 from collections.abc import AsyncGenerator, Mapping, Set
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from connectors.atlassian.options import AtlassianOptions
-from connectors.http import HttpClient, HttpOptions, Reply, shown
+from connectors.http import HttpClient, HttpOptions, Reply, checked, json_object, shown
 from ragcore.errors import SourceAuthError, SourceBadReply, SourceError
 
 _LIMIT = 100_000_000  # bytes of one reply
+_SERVER = "Atlassian"
 _LOGIN = "X-Seraph-LoginReason"
 """What a refused credential shows by where anybody may ask: the reply is what a stranger sees."""
 _STRANGER = frozenset({"AUTHENTICATED_FAILED", "AUTHENTICATION_DENIED"})
@@ -68,14 +68,14 @@ class Api:
         _check_login(found.reply)
         if found.reply.status in passing:
             return Got(value=None, status=found.reply.status)
-        return Got(value=checked(kind, found.value, url), status=found.reply.status)
+        return Got(value=checked(kind, found.value, url, server=_SERVER), status=found.reply.status)
 
     async def post(self, kind: TypeAdapter[T], path: str, body: Mapping[str, Any]) -> T:
         """Ask for JSON by JSON."""
         url = self.address(path)
         found = await self.client.json(url, method="POST", body=dict(body), limit=_LIMIT)
         _check_login(found.reply)
-        return checked(kind, found.value, url)
+        return checked(kind, found.value, url, server=_SERVER)
 
     async def pages(
         self, kind: TypeAdapter[T], path: str, asked: Mapping[str, str | int]
@@ -94,7 +94,7 @@ class Api:
             _check_login(found.reply)
             links = found.value.get("_links") if isinstance(found.value, dict) else None
             links = links if isinstance(links, dict) else {}
-            yield checked(kind, found.value, url), str(links.get("base") or "")
+            yield checked(kind, found.value, url, server=_SERVER), str(links.get("base") or "")
             following = links.get("next")
             if not isinstance(following, str) or not following:
                 return
@@ -141,22 +141,9 @@ def client_of(options: AtlassianOptions, *, product: str) -> HttpClient:
     )
 
 
-def checked(kind: TypeAdapter[T], value: object, url: str) -> T:
-    """Return a reply's value in its form; SourceBadReply when it has another one."""
-    try:
-        return kind.validate_python(value)
-    except ValidationError:
-        raise SourceBadReply(f"{shown(url)} answered in another form than is documented", mend="check `url`") from None
-
-
 def said(content: bytes) -> str:
     """Return what a refusal says of itself, "" when that can't be read."""
-    try:
-        told = json.loads(content)
-    except (ValueError, RecursionError):
-        return ""
-    if not isinstance(told, dict):
-        return ""
+    told = json_object(content)
     errors = told.get("errorMessages") or [told.get("message") or ""]
     words = " ".join(str(error) for error in errors) if isinstance(errors, list) else str(errors)
     return " ".join(words.split())[:200]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Generic, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
-from connectors.http import HttpClient, moment, shown
+from connectors.http import HttpClient, checked, malformed, moment, shown
 from ragcore.errors import SourceBadReply
 
 LIMIT = 50_000_000
@@ -103,11 +103,8 @@ class Rest:
 
     def checked(self, kind: TypeAdapter[T], value: object, url: str) -> T:
         """Return a reply's value in its form; SourceBadReply when it has another one."""
-        try:
-            return kind.validate_python(value)
-        except ValidationError:
-            raise self.malformed(url) from None
+        return checked(kind, value, url, server=self.forge)
 
     def malformed(self, url: str) -> SourceBadReply:
         """Return the fault of a reply in another form."""
-        return SourceBadReply(f"{shown(url)} did not answer as {self.forge} does", mend="check `url`")
+        return malformed(url, server=self.forge)

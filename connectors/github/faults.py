@@ -4,9 +4,7 @@ https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api,
 https://docs.github.com/en/rest/using-the-rest-api/troubleshooting-the-rest-api
 """
 
-import json
-
-from connectors.http import Reply, retry_after, shown
+from connectors.http import Reply, json_object, retry_after, shown
 from ragcore.errors import SourceAuthError, SourceError, SourceGone, SourceRateLimited
 
 WAIT = 60.0
@@ -41,11 +39,7 @@ def limited(reply: Reply) -> SourceRateLimited:
 
 def message(content: bytes) -> str:
     """Return what an error says of itself, "" when that can't be read."""
-    try:
-        said = json.loads(content)
-    except (ValueError, RecursionError):
-        return ""
-    return str(said.get("message", "")) if isinstance(said, dict) else ""
+    return str(json_object(content).get("message", ""))
 
 
 def _is_limit(reply: Reply, said: str) -> bool:

@@ -3,9 +3,7 @@
 https://docs.gitlab.com/api/rest/troubleshooting/, https://docs.gitlab.com/administration/settings/user_and_ip_rate_limits/
 """
 
-import json
-
-from connectors.http import Reply, moment, retry_after, shown
+from connectors.http import Reply, json_object, moment, retry_after, shown
 from ragcore.errors import SourceAuthError, SourceError, SourceGone, SourceRateLimited
 
 WAIT = 60.0
@@ -23,7 +21,7 @@ def explained(reply: Reply) -> SourceError | None:
     if reply.status == 429 or (reply.status == 403 and reply.headers.get("RateLimit-Remaining") == "0"):
         wait = _wait(reply)
         return SourceRateLimited(f"GitLab asks to wait {wait:.0f} s ({reply.status})", retry_after=wait)
-    said = _said(reply.content)
+    said = json_object(reply.content)
     why = _text(said.get("error_description")) or _text(said.get("message")) or _text(said.get("error"))
     if reply.status == 401:
         return SourceAuthError(
@@ -55,14 +53,6 @@ def _mend(said: dict[str, object]) -> str:
         needed = "read_api" if "read_api" in scopes or not scopes else scopes[0]
         return f"make a token with the scope {needed}"
     return "give whoever the token stands for the role Reporter in the project, or leave this out of `kinds`"
-
-
-def _said(content: bytes) -> dict[str, object]:
-    try:
-        said = json.loads(content)
-    except (ValueError, RecursionError):
-        return {}
-    return said if isinstance(said, dict) else {}
 
 
 def _text(value: object) -> str:

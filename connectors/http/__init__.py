@@ -3,6 +3,7 @@
 from connectors.http.addresses import AddressRule, NetworkNames, parse_network
 from connectors.http.client import HttpClient, HttpOptions, JsonReply, Reply
 from connectors.http.faults import fault_of, moment, retry_after, shown
+from connectors.http.replies import checked, json_object, malformed
 from connectors.http.validators import Validators
 
 __all__ = [
@@ -13,7 +14,10 @@ __all__ = [
     "NetworkNames",
     "Reply",
     "Validators",
+    "checked",
     "fault_of",
+    "json_object",
+    "malformed",
     "moment",
     "parse_network",
     "retry_after",

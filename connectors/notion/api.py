@@ -10,13 +10,12 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
-from pydantic import SecretStr, TypeAdapter, ValidationError
+from pydantic import SecretStr, TypeAdapter
 
-from connectors.http import HttpClient, HttpOptions, Reply, moment, shown
+from connectors.http import HttpClient, HttpOptions, Reply, checked, moment
 from connectors.notion.faults import explained
 from connectors.notion.options import NotionOptions
 from connectors.notion.replies import USER, BlockList, CommentList, FoundList, ItemList
-from ragcore.errors import SourceBadReply
 
 PAGE_SIZE = 100
 """Entries of one page, the most that Notion gives (https://developers.notion.com/reference/pagination)."""
@@ -28,6 +27,7 @@ ABSENT = frozenset({404})
 MISSING = frozenset({400, 404})
 """The same where what is asked for may also be of another kind than it is asked for as, or none that Notion tells."""
 _LIMIT = 50_000_000  # bytes of one reply
+_SERVER = "Notion"
 
 T = TypeVar("T")
 ListT = TypeVar("ListT", FoundList, BlockList, CommentList, ItemList)
@@ -49,7 +49,7 @@ class Api:
         url = self._url(path)
         found = await self.client.json(url, limit=_LIMIT, passing=passing)
         self._note(found.reply)
-        return None if found.reply.status in passing else _checked(kind, found.value, url)
+        return None if found.reply.status in passing else checked(kind, found.value, url, server=_SERVER)
 
     async def pages(
         self, kind: TypeAdapter[ListT], path: str, *, passing: Set[int] = frozenset()
@@ -75,7 +75,7 @@ class Api:
             asked = {**body, "page_size": PAGE_SIZE} | ({"start_cursor": cursor} if cursor else {})
             found = await self.client.json(url, method="POST", body=asked, limit=_LIMIT)
             self._note(found.reply)
-            page = _checked(kind, found.value, url)
+            page = checked(kind, found.value, url, server=_SERVER)
             yield page
             cursor = page.following
             if not cursor:
@@ -109,10 +109,3 @@ def client_of(options: NotionOptions) -> HttpClient:
             explain=explained,
         )
     )
-
-
-def _checked(kind: TypeAdapter[T], value: object, url: str) -> T:
-    try:
-        return kind.validate_python(value)
-    except ValidationError:
-        raise SourceBadReply(f"{shown(url)} did not answer as Notion does", mend="check `url`") from None

@@ -3,9 +3,7 @@
 https://developers.notion.com/reference/status-codes, https://developers.notion.com/reference/request-limits
 """
 
-import json
-
-from connectors.http import Reply, retry_after, shown
+from connectors.http import Reply, json_object, retry_after, shown
 from connectors.http.faults import DEFAULT_WAIT
 from ragcore.errors import SourceAuthError, SourceBadReply, SourceError, SourceGone, SourceRateLimited
 
@@ -48,10 +46,5 @@ def _by_code(code: str, where: str) -> SourceError | None:
 
 def _said(content: bytes) -> tuple[str, str]:
     """Return the code and the text of an error, "" where they can't be read."""
-    try:
-        told = json.loads(content)
-    except (ValueError, RecursionError):
-        return "", ""
-    if not isinstance(told, dict):
-        return "", ""
+    told = json_object(content)
     return str(told.get("code", "")), " ".join(str(told.get("message", "")).split())[:200]

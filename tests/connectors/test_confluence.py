@@ -310,7 +310,7 @@ async def test_a_login_page_is_no_list(server, runs):
 
 async def test_another_form_of_reply_is_told(server, runs):
     server.fault = lambda path: web.json_response({"results": [{"name": "no id"}]}) if "space" in path else None
-    with pytest.raises(SourceBadReply, match="another form"):
+    with pytest.raises(SourceBadReply, match="did not answer as Atlassian does"):
         await runs()
 
 
