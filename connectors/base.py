@@ -173,6 +173,10 @@ def _revealed(value: object) -> object:
     return sorted(map(repr, map(_revealed, value))) if isinstance(value, set | frozenset) else value
 
 
+def _of_settings(_: Origin, options: Options) -> str:
+    return all_settings(options)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceType:
     """What a module offers under a type's name: its settings, and how to make a connector from them.
@@ -180,7 +184,8 @@ class SourceType:
     ``credential`` returns a fingerprint of what the source may refuse: a source that pauses because its credential was
     refused goes on once that changes. All settings count unless a type says otherwise, for a credential may stand in
     an address as well, and what was refused may be taken out of the source. A type whose credential stands outside its
-    settings (in a file that they name, in the environment) reads it there.
+    settings (in a file that they name, in the environment) reads it there; a path of theirs is relative to
+    ``Origin.folder``, as for the connector.
 
     ``touched``, of a type that has the name of a chat platform, returns from its settings and a raw event of that
     platform the native ids of the documents that the event concerns: they are fetched some seconds later. It reads the
@@ -191,5 +196,5 @@ class SourceType:
 
     options: type[Options]
     create: Callable[[Origin, Any], Connector]
-    credential: Callable[[Any], str] = all_settings
+    credential: Callable[[Origin, Any], str] = _of_settings
     touched: Callable[[Any, Mapping[str, Any]], Sequence[str]] | None = None

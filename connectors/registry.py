@@ -75,7 +75,7 @@ def credential(name: str, origin: Origin, options: Mapping[str, object]) -> str:
     It is stored, so it takes some 30 ms to compute: whoever reads it can't try passwords by the million.
     """
     kind = source_type(name)
-    secret = kind.credential(_checked(kind, origin, options)).encode()
+    secret = kind.credential(origin, _checked(kind, origin, options)).encode()
     return hashlib.scrypt(secret, salt=f"{name}:{origin.source}".encode(), n=2**13, r=8, p=1, dklen=32).hex()
 
 

@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from connectors.base import all_settings
+from connectors.base import Origin, all_settings
 from connectors.files.options import FilesOptions
 from connectors.files.remote import is_url, texts_in
 
@@ -14,8 +14,11 @@ _VARIABLES = ("AWS_", "GOOGLE_", "AZURE_")
 _FILES = ("~/.aws/credentials", "~/.aws/config", "~/.ssh/known_hosts", "~/.ssh/config")
 
 
-def credential(options: FilesOptions) -> str:
-    """Return a fingerprint that changes with anything by which a refused credential may be mended."""
+def credential(_: Origin, options: FilesOptions) -> str:
+    """Return a fingerprint that changes with anything by which a refused credential may be mended.
+
+    Files that ``storage_options`` name are looked for where the clients look: from the working directory.
+    """
     if not is_url(options.path):
         return all_settings(options)
     told = [all_settings(options), *_environment(), *_files(options)]

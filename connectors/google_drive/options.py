@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 
-from connectors.base import Options, all_settings
+from connectors.base import Options, Origin, all_settings
 from connectors.cursors import basis_of
 from connectors.patterns import Patterns
 from connectors.readers import Readers, checked_readers
@@ -166,12 +166,12 @@ class GoogleDriveOptions(Options):
         return basis_of(*account, self.api_url, *(getattr(self, name) for name in named))
 
 
-def credential(options: GoogleDriveOptions) -> str:
+def credential(origin: Origin, options: GoogleDriveOptions) -> str:
     """Return a fingerprint of all settings, and of when the key's file was changed."""
     told = all_settings(options)
     if options.key and not options.key.startswith("{"):
         try:
-            status = Path(options.key).expanduser().stat()
+            status = (origin.folder / Path(options.key).expanduser()).stat()
         except (OSError, ValueError, RuntimeError):
             return told
         told = hashlib.sha256(f"{told} {status.st_mtime_ns} {status.st_size}".encode()).hexdigest()

@@ -353,7 +353,7 @@ def test_a_missing_package_is_named(monkeypatch):
 
 def test_another_credential_is_another_fingerprint():
     told = {
-        FEED.credential(FeedOptions.model_validate(options))
+        FEED.credential(None, FeedOptions.model_validate(options))
         for options in (
             {"urls": ["https://x.example/?token=a"]},
             {"urls": ["https://x.example/?token=b"]},

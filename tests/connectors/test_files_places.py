@@ -298,13 +298,13 @@ def test_a_mended_key_file_is_another_credential(tmp_path, monkeypatch):
     key = tmp_path / "key"
     key.write_text("old")
     options = FilesOptions(path="sftp://host/x", storage_options={"client_keys": [str(key)]})
-    before = credential(options)
-    assert before == FILES.credential(options)
+    before = credential(None, options)
+    assert before == FILES.credential(None, options)
     key.write_text("other")
-    assert credential(options) != before
-    before = credential(options)
+    assert credential(None, options) != before
+    before = credential(None, options)
     monkeypatch.setenv("AWS_SESSION_TOKEN", "new")
-    assert credential(options) != before
+    assert credential(None, options) != before
 
 
 def test_infos_of_all_clients_are_read():

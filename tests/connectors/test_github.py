@@ -286,5 +286,5 @@ def test_an_address_is_taken_as_people_write_it(url, rest, graphql):
 def test_whatever_may_mend_a_refusal_ends_a_pause():
     before = GithubOptions(repositories=("octo/docs",), token=SecretStr("a"))
     for change in ({"token": SecretStr("b")}, {"repositories": ("octo/other",)}, {"exclude": ("vendor/**",)}):
-        assert GITHUB.credential(before) != GITHUB.credential(before.model_copy(update=change))
+        assert GITHUB.credential(None, before) != GITHUB.credential(None, before.model_copy(update=change))
     assert "a'" not in repr(before)

@@ -124,7 +124,7 @@ def test_an_address_is_taken_as_people_write_it(url):
 def test_whatever_may_mend_a_refusal_ends_a_pause():
     before = GitlabOptions(projects=("acme/docs",), token=SecretStr("a"))
     for change in ({"token": SecretStr("b")}, {"readers": "knowledge_base"}, {"groups": ("acme",)}):
-        assert GITLAB.credential(before) != GITLAB.credential(before.model_copy(update=change))
+        assert GITLAB.credential(None, before) != GITLAB.credential(None, before.model_copy(update=change))
     assert "a'" not in repr(before)
 
 

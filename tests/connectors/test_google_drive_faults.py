@@ -373,6 +373,18 @@ def test_a_credential_is_another_one_when_its_file_changes(tmp_path):
     assert source_type("google_drive") is GOOGLE_DRIVE
 
 
+def test_a_key_file_is_looked_for_from_the_settings_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir("/")
+    key = tmp_path / "keys" / "key.json"
+    key.parent.mkdir()
+    origin, settings = Origin(source="s", folder=tmp_path), {"service_account": "keys/key.json"}
+    told = [credential("google_drive", origin, settings)]
+    for account in ("one@x.example", "another@x.example"):
+        key.write_text(json.dumps(key_of("http://127.0.0.1:9/token") | {"client_email": account}))
+        told.append(credential("google_drive", origin, settings))
+    assert len(set(told)) == 3, "another key ends the pause"
+
+
 def test_a_memory_is_what_it_was_and_no_other_settings():
     corpus = CorpusMemory(token="t1", roots={"a": "1"}, documents={"x": 0, "y": 12})
     memory = Memory(basis="b", corpora={"": corpus, "d": CorpusMemory(documents={"z": 0})}, groups={"g": "1"})

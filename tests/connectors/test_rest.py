@@ -447,7 +447,7 @@ def test_a_missing_package_is_named(monkeypatch):
 
 def test_another_credential_is_another_fingerprint():
     told = {
-        REST.credential(REST.options.model_validate({"url": "https://x.example/"} | FIELDS | changes))
+        REST.credential(None, REST.options.model_validate({"url": "https://x.example/"} | FIELDS | changes))
         for changes in ({}, {"headers": {"A": "a"}}, {"headers": {"A": "b"}}, {"params": {"key": "a"}})
     }
     assert len(told) == 4
