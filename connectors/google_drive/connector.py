@@ -57,7 +57,7 @@ class GoogleDriveConnector:
 
     async def _changes(self, cursor: str | None, known: Mapping[str, str]) -> AsyncGenerator[Change, None]:
         self._listed = None
-        memory = await asyncio.to_thread(Memory.from_cursor, cursor, self.options.fingerprint())
+        memory = await asyncio.to_thread(Memory.from_cursor, cursor, await self._google.basis())
         self._sharings = Sharings(self._google, self.options, groups=memory.groups)
         self._unread = memory.unread
         places = await opened(self._google, self._sharings, self.options)

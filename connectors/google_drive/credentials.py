@@ -53,6 +53,17 @@ def credentials_of(options: GoogleDriveOptions, folder: Path) -> Any:
     return found.with_subject(options.subject) if options.subject else found
 
 
+def account_of(options: GoogleDriveOptions, credentials: Any) -> tuple[str, ...]:
+    """Return what stands for the account, whichever file its key is read from: another key of it is no other one.
+
+    Of a refresh token nobody tells whose it is, so another token counts as another account.
+    """
+    if not options.key:
+        assert options.refresh_token is not None
+        return (options.client_id, options.refresh_token.get_secret_value().strip())
+    return (str(credentials.service_account_email), options.subject)
+
+
 def _text(key: str, folder: Path) -> str:
     if key.startswith("{"):
         return key

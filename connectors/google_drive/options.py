@@ -3,6 +3,7 @@
 import hashlib
 import importlib.util
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -158,11 +159,10 @@ class GoogleDriveOptions(Options):
         """The service account's key, or the path of its file; "" without one."""
         return _secret(self.service_account).strip()
 
-    def fingerprint(self) -> str:
-        """Return what changes when other documents would come of the same Drive."""
+    def fingerprint(self, account: Sequence[str]) -> str:
+        """Return what changes when other documents would come; ``account`` stands for whom Google lets in."""
         named = ("folders", "shared_drives", "include", "exclude", "hidden", "readers", "readers_of", "expand_groups")
         # Each account has a log of changes of its own: that of another one tells nothing of what this one sees.
-        account = (self.key, self.subject, self.client_id, _secret(self.refresh_token))
         return basis_of(*account, self.api_url, *(getattr(self, name) for name in named))
 
 

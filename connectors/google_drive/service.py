@@ -5,21 +5,19 @@ and when to try again is the sync's to decide.
 """
 
 import threading
-from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field
 from functools import partial
 from io import BytesIO
 from pathlib import Path
-from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from connectors.google_drive.credentials import credentials_of, scopes_of
+from connectors.google_drive.credentials import scopes_of
 from connectors.google_drive.faults import FileRefused, Forbidden, expected_errors, fault_of
-from connectors.google_drive.options import GOOGLE, GoogleDriveOptions
+from connectors.google_drive.options import GoogleDriveOptions
 from connectors.google_drive.replies import (
     FILE_FIELDS,
     PERMISSION_FIELDS,
@@ -34,6 +32,7 @@ from connectors.google_drive.replies import (
     SharedDrive,
     StartToken,
 )
+from connectors.google_drive.session import Session, opened
 from connectors.threads import Pulse, Threads
 from ragcore.errors import SourceBadReply, SourceError, SourceGone
 
@@ -43,50 +42,10 @@ PAGE = 1000
 """Entries of one page, the most that Drive gives; with permissions it gives fewer."""
 _GROUP_PAGE = 200
 _PIECE = 4 * 1024 * 1024  # bytes of one request of a download
-_SILENCE = 60.0  # seconds that one request may be silent
 _PATIENCE = 150.0  # seconds for a request, and for each piece of a download
 
 T = TypeVar("T")
 Reply = TypeVar("Reply", bound=BaseModel)
-
-
-@dataclass(slots=True)
-class _Session:
-    """The client's objects; connections are lent to one thread at a time, as httplib2 wants it."""
-
-    credentials: Any
-    drive: Any
-    directory: Any
-    is_open: bool = True
-    _idle: SimpleQueue[Any] = field(default_factory=SimpleQueue)
-
-    @contextmanager
-    def http(self) -> Iterator[Any]:
-        """Lend a connection that sends the credential."""
-        import google_auth_httplib2
-        import httplib2
-
-        try:
-            http = self._idle.get_nowait()
-        except Empty:
-            plain = httplib2.Http(timeout=_SILENCE)
-            http = google_auth_httplib2.AuthorizedHttp(self.credentials, http=plain)
-        try:
-            yield http
-        except BaseException:
-            http.close()  # it may be half read
-            raise
-        if self.is_open:
-            self._idle.put(http)
-        else:
-            http.close()
-
-    def close(self) -> None:
-        """Close the connections that aren't lent; those that are close when they come back."""
-        self.is_open = False
-        with suppress(Empty):
-            while True:
-                self._idle.get_nowait().close()
 
 
 @dataclass(slots=True)
@@ -99,7 +58,7 @@ class Google:
     options: GoogleDriveOptions
     folder: Path
     _threads: Threads = field(init=False, default_factory=lambda: Threads(most=AT_ONCE))
-    _session: _Session | None = field(init=False, default=None)
+    _session: Session | None = field(init=False, default=None)
     _opening: threading.Lock = field(init=False, default_factory=threading.Lock)
 
     async def __aenter__(self) -> Self:
@@ -114,6 +73,14 @@ class Google:
         """Close the connections."""
         if self._session is not None:
             self._session.close()
+
+    async def basis(self) -> str:
+        """Return what changes when other documents would come: with the settings, and with whose the credential is.
+
+        Raises:
+            SourceAuthError: there is no such key.
+        """
+        return await self._call("the account", lambda one, _: self.options.fingerprint(one.account))
 
     async def file(self, identity: str) -> File:
         """Return a file or folder as it is now; SourceGone when the account sees none."""
@@ -244,7 +211,7 @@ class Google:
         """
         pulse = Pulse()
 
-        def read(one: _Session, http: Any) -> bytes:
+        def read(one: Session, http: Any) -> bytes:
             if media_type:
                 asked = one.drive.files().export_media(fileId=file.id, mimeType=media_type)
                 return bytes(asked.execute(http=http))
@@ -258,8 +225,8 @@ class Google:
             raise too_large(len(content), limit)
         return content
 
-    async def _ask(self, kind: type[Reply], what: str, make: Callable[[_Session], Any]) -> Reply:
-        def read(one: _Session, http: Any) -> Reply:
+    async def _ask(self, kind: type[Reply], what: str, make: Callable[[Session], Any]) -> Reply:
+        def read(one: Session, http: Any) -> Reply:
             said = make(one).execute(http=http)
             try:
                 return kind.model_validate(said)  # in the thread, too: a page of a thousand files takes a while
@@ -270,7 +237,7 @@ class Google:
         return await self._call(what, read)
 
     async def _pages(
-        self, kind: type[Reply], what: str, make: Callable[[_Session, str | None], Any]
+        self, kind: type[Reply], what: str, make: Callable[[Session, str | None], Any]
     ) -> AsyncGenerator[Reply, None]:
         token, seen = "", set[str]()
         while token not in seen:
@@ -282,7 +249,7 @@ class Google:
                 return
         raise SourceBadReply(f"Google's pages for {what} lead in a circle", mend="try again later")
 
-    async def _call(self, what: str, function: Callable[[_Session, Any], T], pulse: Pulse | None = None) -> T:
+    async def _call(self, what: str, function: Callable[[Session, Any], T], pulse: Pulse | None = None) -> T:
         """Return what a blocking function returns that is given the session and a connection."""
 
         def call() -> T:
@@ -297,14 +264,14 @@ class Google:
         except expected_errors() as error:
             raise fault_of(error, what, scopes_of(self.options)) from None  # its text may hold what it was asked with
 
-    def _opened(self) -> _Session:
+    def _opened(self) -> Session:
         with self._opening:
             if self._session is None:
-                self._session = _opened(self.options, self.folder)
+                self._session = opened(self.options, self.folder)
             return self._session
 
 
-def _at(make: Callable[[_Session, str | None], Any], token: str | None, session: _Session) -> Any:
+def _at(make: Callable[[Session, str | None], Any], token: str | None, session: Session) -> Any:
     """Return the request for the page at a token."""
     return make(session, token)
 
@@ -328,27 +295,3 @@ def _downloaded(asked: Any, http: Any, limit: int, pulse: Pulse) -> bytes:
         if held.tell() > limit:
             raise too_large(held.tell(), limit)
     return held.getvalue()
-
-
-def _opened(options: GoogleDriveOptions, folder: Path) -> _Session:
-    import google_auth_httplib2
-    import httplib2
-    from google.api_core.client_options import ClientOptions
-    from googleapiclient import discovery
-
-    credentials = credentials_of(options, folder)
-    http = google_auth_httplib2.AuthorizedHttp(credentials, http=httplib2.Http(timeout=_SILENCE))
-
-    def service(name: str, version: str, path: str) -> Any:
-        place = None if options.api_url == GOOGLE else f"{options.api_url}/{path}"
-        return discovery.build(
-            name,
-            version,
-            http=http,
-            client_options=ClientOptions(api_endpoint=place),
-            static_discovery=True,
-            cache_discovery=False,
-        )
-
-    directory = service("admin", "directory_v1", "") if options.expand_groups else None
-    return _Session(credentials=credentials, drive=service("drive", "v3", "drive/v3/"), directory=directory)

@@ -1,12 +1,14 @@
 """What a source of Google Drive reads, when it reads again, and how little it asks for otherwise."""
 
+import json
+
 import pytest
 
 from connectors.base import Failure, Origin, SourceDocument
 from ragcore.errors import SourceGone
 from tests.connectors.drives import Runs, by_key, connector, office, words
 from tests.connectors.helpers import collect
-from tests.servers.google_drive import ACCOUNT, DOC, FOLDER, SHEET, SHORTCUT, SLIDES, GoogleServer, Item, user
+from tests.servers.google_drive import ACCOUNT, DOC, FOLDER, SHEET, SHORTCUT, SLIDES, GoogleServer, Item, key_of, user
 
 
 @pytest.fixture
@@ -325,4 +327,23 @@ async def test_another_account_is_not_told_by_the_log_of_the_one_before(server, 
     assert await runs() == {seen}
     drive.me, server.refresh = other, "r2"
     runs.options = {"refresh_token": "r2"}
+    assert await runs() == {hidden}
+
+
+async def test_another_account_s_key_in_the_same_file_begins_anew_and_a_new_key_of_the_same_does_not(
+    server, drive, tmp_path
+):
+    other = "other@x.example"
+    drive.items["my-root"].permissions.append(user(other, "writer"))
+    seen = drive.put("seen.md", "Seen.")
+    hidden = drive.put("hidden.md", "Hidden.", "", permissions=[user(other, "owner")])
+    key = key_of(server.tokens)
+    (tmp_path / "key.json").write_text(json.dumps(key))
+    runs = Runs(server, tmp_path, **by_key(server) | {"service_account": "key.json"})
+    assert await runs() == {seen}
+    (tmp_path / "key.json").write_text(json.dumps(key | {"private_key_id": "k2"}))
+    assert await runs() == set()
+    assert "/drive/v3/files" not in runs.asked, "the same account goes on where it was"
+    drive.me = other
+    (tmp_path / "key.json").write_text(json.dumps(key | {"client_email": other}))
     assert await runs() == {hidden}

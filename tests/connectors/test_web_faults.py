@@ -166,5 +166,7 @@ def test_a_changed_credential_is_another_one(site):
     one, two = (options(site, headers={"Authorization": value}) for value in "ab")
     assert WEB.credential(None, one) != WEB.credential(None, two)
     without = options(site, headers={"Authorization": "a"}, exclude=("/private/**",))
-    assert WEB.credential(None, one) != WEB.credential(None, without), "what was refused is taken out: the source goes on"
+    assert WEB.credential(None, one) != WEB.credential(None, without), (
+        "what was refused is taken out: the source goes on"
+    )
     assert one.basis() == two.basis()
