@@ -5,12 +5,14 @@ import importlib
 import io
 import json
 import pathlib
+import ssl
 import subprocess
 import sys
 import zipfile
 
 import fsspec
 import pytest
+from botocore.exceptions import SSLError
 
 from connectors.base import Origin
 from connectors.files import FILES, FilesConnector, FilesOptions
@@ -193,6 +195,8 @@ async def test_a_server_that_is_down_is_not_asked_for_every_file(memory, origin)
         (TimeoutError(), Kind.TIMEOUT),
         (ConnectionResetError(104, "reset"), Kind.CUT),
         (FileNotFoundError(2, "no"), Kind.GONE),
+        (ssl.SSLCertVerificationError(1, "a-secret-signature"), Kind.TLS),
+        (SSLError(endpoint_url="https://x.example?a-secret-signature", error="no"), Kind.TLS),
         (OSError(28, "No space left on device"), Kind.FULL),
         (zipfile.BadZipFile("x"), Kind.DAMAGED),
         (RuntimeError("File 'x' is encrypted, password required"), Kind.LOCKED),

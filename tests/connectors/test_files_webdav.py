@@ -1,16 +1,19 @@
 """Files on a WebDAV server, as wsgidav serves them: nothing here was tried against a live service."""
 
+import ssl
 from typing import ClassVar
 
 import pytest
+import trustme
 from wsgidav.wsgidav_app import WsgiDAVApp
 
 from connectors.base import Origin
 from connectors.files import FilesConnector, FilesOptions
-from ragcore.errors import SourceAuthError
+from ragcore.errors import SourceAuthError, SourceError
 from tests.connectors.conformance import Conformance
 from tests.connectors.folders import ServedWorld
 from tests.connectors.helpers import collect, known_of, listed, put
+from tests.fakes.website import Website
 from tests.fakes.wsgi import Answer, served
 
 PASSWORD = "app-pass-not-a-real-one"
@@ -183,6 +186,16 @@ async def test_a_wrong_password_is_told_without_it(world, tmp_path, caplog):
     assert refused.value.mend
     assert wrong not in str(refused.value)
     assert wrong not in caplog.text
+
+
+async def test_a_certificate_that_nobody_vouches_for_is_told(tmp_path):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    trustme.CA().issue_cert("127.0.0.1").configure_cert(context)
+    async with Website(tls=context) as site:
+        options = FilesOptions(path=f"webdav://127.0.0.1:{site.port}/in")
+        with pytest.raises(SourceError, match="its TLS certificate could not be verified; mend the certificate"):
+            await collect(FilesConnector(Origin(source="s", folder=tmp_path), options).changes(None, {}))
+        assert not site.requests
 
 
 async def test_a_closed_folder_covers_what_is_in_it(world, tmp_path):

@@ -147,6 +147,8 @@ def fault_of(error: BaseException) -> Fault:
     status = next(filter(None, map(_status, chain)), 0)
     detail = code or (f"HTTP {status}" if status else "")
     kind = _BY_CODE.get(code) or _by_status(status, chain)
+    if kind is None and any(isinstance(one, ssl.SSLCertVerificationError) for one in chain):
+        kind = Kind.TLS  # some clients tell of it as of a host that is out of reach
     if kind is None:
         # A client's own class, however deep, tells more than the one of Python's that it was turned into.
         kind = next(filter(None, (*map(_by_name, chain), *map(_by_class, chain))), Kind.OTHER)
