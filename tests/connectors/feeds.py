@@ -2,6 +2,8 @@
 
 import json
 from dataclasses import dataclass
+from datetime import datetime
+from email.utils import format_datetime
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
@@ -45,6 +47,7 @@ def _rss_item(item):
     link = f"<link>{escape(item.link)}</link>" if item.link else ""
     return (
         f'<item><guid isPermaLink="false">{escape(item.guid)}</guid><title>{escape(item.title)}</title>{link}'
+        f"<pubDate>{format_datetime(datetime.fromisoformat(item.updated))}</pubDate>"
         f"<description>{escape(escape(item.text))}</description></item>\n"
     )
 

@@ -1,6 +1,6 @@
 """The conformance suite on ``confluence``: pages of Cloud, and of a Data Center."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from html import escape
 from typing import ClassVar
 
@@ -26,6 +26,7 @@ class PagesWorld(World):
     def __init__(self, server: ConfluenceServer) -> None:
         self.server = server
         self.things: dict[str, Thing] = {}
+        self.skewed = timedelta()
         self.is_away = False
 
     def connect(self, origin: Origin) -> ConfluenceConnector:
@@ -39,10 +40,12 @@ class PagesWorld(World):
 
     async def add(self, name: str, text: str) -> None:
         self.things[name] = self.server.page(name, f"<p>{escape(text)}</p>")
+        self.things[name].at = datetime.now(UTC) + self.skewed
         self.server.comment(self.things[name], "<p>Thank you.</p>")
 
     async def change(self, name: str, text: str) -> None:
         self.server.edit(self.things[name], f"<p>{escape(text)}</p>")
+        self.things[name].at = datetime.now(UTC) + self.skewed
 
     async def late(self, name: str, text: str) -> None:
         await self.add(name, text)
@@ -86,8 +89,7 @@ class PagesWorld(World):
         self.server.cut = 3
 
     async def skew(self, seconds: int) -> None:
-        for thing in self.server.things.values():
-            thing.at += timedelta(seconds=seconds)
+        self.skewed = timedelta(seconds=seconds)
 
     async def break_form(self) -> None:
         self.server.is_html = True

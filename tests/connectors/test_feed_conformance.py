@@ -1,6 +1,8 @@
 """The conformance suite on ``feed``: what an RSS feed lists, and an Atom feed that tells deletions."""
 
 import abc
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import ClassVar
 from urllib.parse import quote
 
@@ -32,6 +34,7 @@ class FeedWorld(World):
         self.gone: dict[str, None] = {}
         self.broken: dict[str, Page] = {}
         self.is_here = self.is_whole = True
+        self.skewed = 0
         self.write()
 
     @abc.abstractmethod
@@ -52,19 +55,22 @@ class FeedWorld(World):
             content = self.shown(items[number * PAGE : number * PAGE + PAGE], following)
             self.site.page(self.path(number), content, media_type="application/xml")
 
-    def item(self, name: str, text: str) -> Item:
-        return Item(guid=f"urn:note:{quote(name)}", text=text, title="A note")
+    def item(self, name: str, text: str, age: int) -> Item:
+        at = datetime.now(UTC) + timedelta(seconds=self.skewed - age)
+        return Item(guid=f"urn:note:{quote(name)}", text=text, title="A note", updated=f"{at:%Y-%m-%dT%H:%M:%SZ}")
 
     def identity(self, name: str) -> str:
         return f"urn:note:{quote(name)}"
 
-    async def add(self, name: str, text: str) -> None:
-        self.items[name] = self.item(name, text)
+    async def add(self, name: str, text: str, age: int = 0) -> None:
+        self.items[name] = self.item(name, text, age)
         self.gone.pop(name, None)
         self.write()
 
     change = add
-    late = add
+
+    async def late(self, name: str, text: str) -> None:
+        await self.add(name, text, age=300)
 
     async def delete(self, name: str) -> None:
         del self.items[name]
@@ -82,10 +88,7 @@ class FeedWorld(World):
 
     async def spoil(self, name: str) -> None:
         item = self.items[name]
-        one, other = (
-            Item(guid=item.guid, text=item.text, title=item.title, link=f"https://news.example/{number}")
-            for number in range(2)
-        )
+        one, other = (replace(item, link=f"https://news.example/{number}") for number in range(2))
         self.items = {key: value for key, value in self.items.items() if key != name}
         self.items = {name: one, "other": other, **self.items}
         self.write()
@@ -113,7 +116,7 @@ class FeedWorld(World):
         self.is_here = False
 
     async def skew(self, seconds: int) -> None:
-        """Do nothing: what has changed is told by the content, and no clock is asked."""
+        self.skewed = seconds
 
     async def mend(self) -> None:
         if not self.is_here:
@@ -121,7 +124,7 @@ class FeedWorld(World):
         self.is_here = self.is_whole = True
         self.broken.clear()
         self.items.pop("other", None)
-        self.items = {name: self.item(name, item.text) for name, item in self.items.items()}
+        self.items = {name: replace(item, link="") for name, item in self.items.items()}
         self.write()
 
     def replace(self, path: str, page: Page) -> None:

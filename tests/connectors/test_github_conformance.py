@@ -89,6 +89,7 @@ class FilesWorld(GithubWorld):
         "restrict": NO_READERS,
         "duplicate": "a commit holds a path once",
         "vanish": "a commit holds what it lists, for good",
+        "late": "Git's hashes tell what has changed, not times",
     }
     kinds = ("files",)
 
@@ -107,7 +108,7 @@ class FilesWorld(GithubWorld):
     async def add(self, name: str, text: str) -> None:
         self.repo.write(name, text)
 
-    change = late = add
+    change = add
 
     async def delete(self, name: str) -> None:
         self.repo.write(name, None)
@@ -136,7 +137,7 @@ class FilesWorld(GithubWorld):
 class IssuesWorld(GithubWorld):
     """Issues with a comment each, told five a page."""
 
-    cannot: ClassVar = {"restrict": NO_READERS, "rename": "an issue's number is given once"}
+    cannot: ClassVar = {"restrict": NO_READERS, "rename": "an issue's number is given once (test_github_threads.py)"}
     kinds = ("issues",)
 
     def __init__(self, server: GithubServer) -> None:

@@ -20,7 +20,7 @@ ME = "ann@x.example"
 class DriveWorld(World):
     """A folder of My Drive with another one in it, told five files and five changes a page."""
 
-    cannot: ClassVar = {"rename": "a file keeps its id whatever it is called"}
+    cannot: ClassVar = {"rename": "a file keeps its id whatever it is called (test_google_drive.py)"}
 
     def __init__(self, server: GoogleServer) -> None:
         self.server, self.drive = server, server.drive

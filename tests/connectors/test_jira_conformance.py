@@ -18,7 +18,7 @@ class IssuesWorld(World):
     """A project's issues with a comment each, five to a page."""
 
     cannot: ClassVar = {
-        "rename": "an issue's number is given once; one that is moved stays the same document (test_jira.py)",
+        "rename": "an issue's number is given once; moved or renamed it stays the same document (test_jira.py)",
         "restrict": "Jira tells no addresses of who may read; test_jira.py holds the readers that an operator names",
     }
 

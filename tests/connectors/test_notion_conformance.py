@@ -21,7 +21,7 @@ class NotionWorld(World):
 
     cannot: ClassVar = {
         "restrict": "Notion tells nobody who may read; test_notion.py holds the readers that an operator names",
-        "rename": "a page keeps its id whatever its title",
+        "rename": "a page keeps its id whatever its title (test_notion.py)",
     }
 
     def __init__(self, server: NotionServer) -> None:

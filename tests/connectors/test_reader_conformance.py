@@ -17,6 +17,7 @@ class LoaderWorld(World):
     cannot: ClassVar = {
         "vanish": "a reader lists by reading, so there is nothing in between",
         "skew": "what has changed is told by the text, not by times",
+        "late": "what is new is told by what a reader gives, not by times",
     }
 
     def __init__(self, file) -> None:
@@ -48,9 +49,6 @@ class LoaderWorld(World):
     async def rename(self, old: str, new: str) -> None:
         self.documents[new] = self.documents.pop(old)
         self.write()
-
-    async def late(self, name: str, text: str) -> None:
-        await self.add(name, text)
 
     async def duplicate(self, name: str) -> None:
         self.documents[name]["twice"] = True

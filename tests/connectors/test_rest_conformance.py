@@ -1,5 +1,6 @@
 """The conformance suite on ``rest``: an API that lists its texts, and one that tells changes and has details."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar
 
 import pytest
@@ -22,6 +23,8 @@ class ListedWorld(World):
     def __init__(self, api: Api) -> None:
         self.api = api
         self.texts: dict[str, str] = {}
+        self.times: dict[str, str] = {}
+        self.skewed = 0
         self.readers: dict[str, list[str]] = {}
         self.twice: list[str] = []
         self.away = False
@@ -33,21 +36,27 @@ class ListedWorld(World):
 
     def write(self) -> None:
         names = [*self.texts, *self.twice]
-        self.api.posts = [post(name, self.texts[name], readers=self.readers.get(name, ["*"])) for name in names]
+        self.api.posts = [
+            post(name, self.texts[name], readers=self.readers.get(name, ["*"]), updated_at=self.times[name])
+            for name in names
+        ]
 
-    async def add(self, name: str, text: str) -> None:
+    async def add(self, name: str, text: str, age: int = 0) -> None:
         self.texts[name] = text
+        self.times[name] = (datetime.now(UTC) + timedelta(seconds=self.skewed - age)).isoformat()
         self.write()
 
     change = add
-    late = add
+
+    async def late(self, name: str, text: str) -> None:
+        await self.add(name, text, age=300)
 
     async def delete(self, name: str) -> None:
         del self.texts[name]
         self.write()
 
     async def rename(self, old: str, new: str) -> None:
-        self.texts[new] = self.texts.pop(old)
+        self.texts[new], self.times[new] = self.texts.pop(old), self.times.pop(old)
         self.write()
 
     async def duplicate(self, name: str) -> None:
@@ -64,7 +73,7 @@ class ListedWorld(World):
                 one["body"] = {"blocks": []}
 
     async def skew(self, seconds: int) -> None:
-        """Do nothing: what has changed is told by the content, and no clock is asked."""
+        self.skewed = seconds
 
     def on_page_2(self, answer: web.Response) -> None:
         self.api.answer_instead = lambda request, page: answer if page == 2 else None
