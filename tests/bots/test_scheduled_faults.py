@@ -121,6 +121,19 @@ async def test_a_source_that_fails_is_tried_again_later_and_later(
     assert timetable.words == [], "what passes by itself is no news"
 
 
+async def test_runs_that_were_missed_are_made_up_for_by_one(
+    tmp_path: pathlib.Path, made: Made, operations: Operations
+) -> None:
+    timetable = Timetable(settings_of(tmp_path), operations)
+    await timetable.wake()
+    states = SourceStates(operations.database)
+    state = await states.get("docs")
+    await states.put(replace(state, last_run_at=datetime.now(UTC) - timedelta(days=3)))
+    for _ in range(2):
+        assert timedelta(minutes=13) < await timetable.wake() < timedelta(minutes=17)
+    assert made.runs == ["docs"] * 2, "the first, and one for three days"
+
+
 async def test_a_failed_document_is_left_until_it_is_due(
     tmp_path: pathlib.Path, made: Made, operations: Operations
 ) -> None:
