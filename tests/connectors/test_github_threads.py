@@ -225,6 +225,18 @@ async def test_deleted_moved_and_converted_issues_are_gone(server, repo, tmp_pat
     assert gone == {*ids[:3], "s:octo/docs/issues/x", "s:x/y/issues/1"}
 
 
+async def test_a_thread_that_is_renamed_stays_the_same_document(server, repo, tmp_path):
+    issue, pull = repo.open("Old issue", "text"), repo.open("Old change", "text", is_pull=True)
+    discussion = repo.discuss("Old question", "text")
+    runs = Runs(server, tmp_path, kinds=("issues", "pulls", "discussions"))
+    await runs()
+    for thread in (issue, pull, discussion):
+        thread.title, thread.updated = thread.title.replace("Old", "New"), repo.clock.tick()
+    names = {"octo/docs/issues/1", "octo/docs/pull/2", "octo/docs/discussions/3"}
+    assert (await runs(), runs.names) == (names, names)
+    assert {one.title for one in runs.held.values()} == {"New issue", "New change", "New question"}
+
+
 async def test_a_thread_of_many_comments_is_read_to_its_end(server, repo, tmp_path):
     issue = repo.open("Issue", "text")
     discussion = repo.discuss("Question", "text")

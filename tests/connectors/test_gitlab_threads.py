@@ -192,6 +192,17 @@ async def test_a_moved_issue_says_so_and_a_converted_one_is_gone(server, project
     assert (documents.keys(), gone) == ({ids[2]}, set(ids[:2]))
 
 
+async def test_a_thread_that_is_renamed_stays_the_same_document(server, project, tmp_path):
+    threads = [project.open("Old issue", "text"), project.open("Old change", "text", is_merge=True)]
+    runs = Runs(server, tmp_path, **THREADS)
+    before = await runs()
+    assert len(before) == 2
+    for thread in threads:
+        thread.title, thread.updated = thread.title.replace("Old", "New"), project.clock.tick()
+    assert (await runs(), runs.names) == (before, before)
+    assert {one.title for one in runs.held.values()} == {"New issue", "New change"}
+
+
 async def test_threads_that_fail_in_a_row_hold_up_no_other(server, project, tmp_path):
     for issue in opened(project, 9):
         project.note(issue, "A comment.")

@@ -93,6 +93,16 @@ async def test_what_is_deleted_trashed_or_moved_out_goes_and_what_comes_back_ret
     assert await runs() == {ways[1], ways[2]}
 
 
+async def test_a_file_that_is_renamed_stays_the_same_document(server, drive, tmp_path):
+    one = drive.put("old.md", "Text.")
+    runs = Runs(server, tmp_path)
+    await runs()
+    drive.edit(one, name="new.md")
+    assert await runs() == {one}
+    assert (runs.names, runs.gone) == ({one}, set())
+    assert runs.held[f"s:{one}"].name == "new.md"
+
+
 async def test_folders_take_what_is_in_them_along(server, drive, tmp_path):
     top, other = drive.folder("docs"), drive.folder("elsewhere")
     inner = drive.folder("inner", top)

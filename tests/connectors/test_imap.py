@@ -559,6 +559,12 @@ def test_wrong_settings_are_named(changed, says):
         ImapOptions.model_validate({name: value for name, value in told.items() if value is not None})
 
 
+def test_the_missing_extra_is_named(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ValidationError, match=r"pip install 'citebot\[imap\]'"):
+        ImapOptions.model_validate({"host": "x.example", "user": USER, "password": PASSWORD, "readers": ["*"]})
+
+
 def test_another_password_is_another_credential(origin):
     told = {"host": "x", "user": USER, "readers": ["*"]}
     one, other = (credential("imap", origin, {**told, "password": value}) for value in ("a", "b"))

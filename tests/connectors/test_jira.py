@@ -464,6 +464,15 @@ async def test_an_issue_that_is_moved_stays_the_same_document(server, runs):
     assert runs.told[f"issue/{issue.id}"].url.endswith("/browse/CD-7")
 
 
+async def test_an_issue_with_another_summary_stays_the_same_document(server, runs):
+    issue = server.open("Old name")
+    await runs()
+    issue.summary = "New name"
+    server.edit(issue, issue.text)
+    assert await runs() == {f"issue/{issue.id}"}
+    assert (runs.ids, runs.told[f"issue/{issue.id}"].title) == ({f"s:issue/{issue.id}"}, f"{issue.key}: New name")
+
+
 async def test_an_issue_that_the_question_no_longer_finds_is_gone(server, runs):
     issue, kept = server.open("One"), server.open("Two")
     await runs()

@@ -156,6 +156,17 @@ async def test_a_value_that_is_worked_out_is_no_edit_and_an_edited_one_is(server
     assert "- Age: 3" in runs.text("Paint")
 
 
+async def test_a_page_that_is_renamed_stays_the_same_document(server):
+    page = server.space.page("Old name", block("paragraph", "Text."))
+    runs = Runs(server)
+    await runs()
+    server.space.pages[page]["properties"]["Name"]["title"] = spans("New name")
+    server.space.touch(page)
+    assert await runs() == {"New name"}
+    assert (runs.titles, runs.ids) == ({"New name"}, {f"s:pages/{page}"})
+    assert runs.text("New name") == "# New name\n\nText.\n"
+
+
 async def test_an_edit_within_the_same_minute_is_seen(server):
     clock = server.space.clock
     clock.step = timedelta(seconds=10)

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import sqlite3
+import sys
 import time
 from contextlib import aclosing, closing, suppress
 
@@ -218,6 +219,12 @@ async def test_a_url_that_no_driver_takes_is_told(sqlite, url, said):
     with pytest.raises(ConfigError, match=said) as caught:
         await all_of(sqlite.connector(url=SecretStr(url)))
     assert "s3cret" not in str(caught.value)
+
+
+async def test_the_missing_extra_is_named(sqlite, monkeypatch):
+    monkeypatch.setitem(sys.modules, "asyncpg", None)
+    with pytest.raises(ConfigError, match=r"pip install 'citebot\[postgres\]'"):
+        await all_of(sqlite.connector(url=SecretStr("postgresql://u@127.0.0.1/d")))
 
 
 @pytest.mark.parametrize(
