@@ -1,7 +1,13 @@
 """The server starts, gives each test its own empty database, and speaks through SQLAlchemy."""
 
+import importlib.machinery
+import pathlib
+
+import pytest
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import create_async_engine
+
+from tests.fakes import postgres
 
 
 async def test_a_database_of_its_own(postgres_url: str) -> None:
@@ -21,3 +27,30 @@ async def test_an_empty_one_for_the_next_test(postgres_url: str) -> None:
         )
         assert tables.scalar_one() == 0
     await engine.dispose()
+
+
+def test_the_server_of_a_wheel_is_taken_where_the_machine_has_none(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def server(folder: pathlib.Path) -> pathlib.Path:
+        folder.mkdir(parents=True)
+        for name in ("initdb", "postgres"):
+            (folder / name).touch(0o755)
+        return folder
+
+    wheel = server(tmp_path / "pgserver" / "pginstall" / "bin")
+    package = importlib.machinery.ModuleSpec("pgserver", None, origin=str(tmp_path / "pgserver" / "__init__.py"))
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: package)
+    monkeypatch.setattr(postgres, "_PACKAGED", tmp_path / "debian")
+    monkeypatch.setenv("PATH", "")
+    assert postgres._binaries() == wheel
+    on_path = server(tmp_path / "path")
+    monkeypatch.setenv("PATH", str(on_path))
+    assert postgres._binaries() == on_path
+    server(tmp_path / "debian" / "9" / "bin")
+    newest = server(tmp_path / "debian" / "15" / "bin")
+    assert postgres._binaries() == newest
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr(postgres, "_PACKAGED", tmp_path / "none")
+    monkeypatch.setenv("PATH", "")
+    assert postgres._binaries() is None
