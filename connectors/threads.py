@@ -17,9 +17,11 @@ _LOOK = 1.0  # seconds between looks at whether a call still gets on
 
 @dataclass(slots=True)
 class Pulse:
-    """When a call last got on. A download beats it with each piece."""
+    """When a call last got on. A download beats it with each piece, and ends where nobody waits for it any more."""
 
     at: float = field(default_factory=time.monotonic)
+    is_left: bool = False
+    """Whether the call was given up."""
 
     def beat(self) -> None:
         """Tell that the call got on."""
@@ -63,6 +65,7 @@ class Threads:
                 return waiting.result()
             finally:
                 waiting.cancel()
+                beating.is_left = True
 
 
 class _Call(Generic[T]):

@@ -12,7 +12,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
 from connectors.base import Change, Checkpoint, Estimate, Failure, Origin, SourceDocument, Tombstone
-from connectors.google_drive.content import Due, Reader, has_other_readers
+from connectors.google_drive.content import Due, Got, Reader, has_other_readers
 from connectors.google_drive.corpus import Corpus
 from connectors.google_drive.faults import FileRefused
 from connectors.google_drive.memory import CorpusMemory, Memory
@@ -21,6 +21,7 @@ from connectors.google_drive.places import Places, opened
 from connectors.google_drive.service import AT_ONCE, Google
 from connectors.google_drive.sharing import Sharings
 from connectors.patterns import Selection
+from connectors.together import together, under_way
 from ragcore.errors import SourceGone
 
 _BATCH = 16  # files between two checkpoints
@@ -141,7 +142,7 @@ class GoogleDriveConnector:
             files = list(corpus.due.values())
             for start in range(0, len(files), _SIGN):
                 some = files[start : start + _SIGN]
-                for due in await asyncio.gather(*(reader.due(file, corpus.folders) for file in some)):
+                for due in await together(*(reader.due(file, corpus.folders) for file in some)):
                     corpus.memory.documents[due.file.id] = due.sharing.until
                     if known.get(self.origin.document_id(due.file.id)) != due.version:
                         pending.append((corpus, due))
@@ -150,20 +151,20 @@ class GoogleDriveConnector:
         pending.sort(key=lambda one: not self._has_other_readers(one[1], known))  # they don't wait for the others
         for batch in _batches(pending):
             for start in range(0, len(batch), AT_ONCE):
-                now = batch[start : start + AT_ONCE]
-                read = await asyncio.gather(*(reader.read(due, corpus.folders) for corpus, due in now))
-                for (corpus, due), got in zip(now, read, strict=True):
-                    settled = await reader.settled(got)
-                    if isinstance(settled, Tombstone):
-                        corpus.memory.documents.pop(due.file.id, None)
-                    told = self._unread.pop(due.file.id, None)
-                    if isinstance(settled, Failure):
-                        self._unread[due.file.id] = got.version
-                        if has_other_readers(got.version, known.get(settled.id, told)):
-                            # What is indexed is open to whoever might read it once: it goes.
-                            yield Tombstone(id=settled.id)
-                            yield None  # else the failure would take its place
-                    yield settled
+                now = _read_together(reader, batch[start : start + AT_ONCE])
+                async with aclosing(now):
+                    async for corpus, due, got in now:
+                        settled = await reader.settled(got)
+                        if isinstance(settled, Tombstone):
+                            corpus.memory.documents.pop(due.file.id, None)
+                        told = self._unread.pop(due.file.id, None)
+                        if isinstance(settled, Failure):
+                            self._unread[due.file.id] = got.version
+                            if has_other_readers(got.version, known.get(settled.id, told)):
+                                # What is indexed is open to whoever might read it once: it goes.
+                                yield Tombstone(id=settled.id)
+                                yield None  # else the failure would take its place
+                        yield settled
             yield None
 
     def _has_other_readers(self, due: Due, known: Mapping[str, str]) -> bool:
@@ -189,6 +190,20 @@ class GoogleDriveConnector:
             )
             for drive, roots in places.roots.items()
         ]
+
+
+async def _read_together(
+    reader: Reader, some: Sequence[tuple[Corpus, Due]]
+) -> AsyncGenerator[tuple[Corpus, Due, Got], None]:
+    """Yield what came of reading these files side by side; where one is told to wait, of those that were read."""
+    async with under_way(*(reader.read(due, corpus.folders) for corpus, due in some)) as tasks:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+        done = [(*one, task) for one, task in zip(some, tasks, strict=True) if task.done()]
+        for corpus, due, task in done:
+            if task.exception() is None:
+                yield corpus, due, task.result()
+        for *_, task in done:
+            task.result()
 
 
 def _batches(due: Sequence[tuple[Corpus, Due]]) -> Iterator[list[tuple[Corpus, Due]]]:

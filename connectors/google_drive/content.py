@@ -5,13 +5,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from connectors.base import Failure, Origin, SourceDocument, Tombstone
-from connectors.google_drive.faults import FileRefused, ReadersUntold
+from connectors.google_drive.faults import FileForbidden, FileRefused, ReadersUntold
 from connectors.google_drive.options import GoogleDriveOptions
 from connectors.google_drive.replies import EXPORTS, File
 from connectors.google_drive.service import Google, too_large
 from connectors.google_drive.sharing import NOBODY, Sharing, Sharings
 from connectors.mishaps import Mishaps
-from ragcore.errors import SourceBadReply, SourceError, SourceGone
+from ragcore.errors import (
+    SourceAuthError,
+    SourceBadReply,
+    SourceError,
+    SourceGone,
+    SourceRateLimited,
+    SourceUnreachable,
+)
 
 _FORM = "1"
 """Raised when documents are written in another way, so that they are read again."""
@@ -51,7 +58,7 @@ class Reader:
 
     def __post_init__(self) -> None:
         """Let Drive be asked for something small where one document after the other fails."""
-        self.mishaps = Mishaps(probe=lambda: self.google.file("root"))
+        self.mishaps = Mishaps(probe=self.google.top)
 
     async def due(self, file: File, folders: Mapping[str, File], *, is_fresh: bool = False) -> Due:
         """Return a file with its readers and its version; SourceError as ``Sharings.of``, but for one file alone."""
@@ -62,7 +69,11 @@ class Reader:
         return Due(file=file, version=_version(file, sharing.stamp), sharing=sharing)
 
     async def read(self, due: Due, folders: Mapping[str, File]) -> Got:
-        """Return a file's content as it stood at one moment, with those who might read it then."""
+        """Return a file's content as it stood at one moment, with those who might read it then.
+
+        Raises:
+            SourceError: Google asks to wait, refuses the credential, or can't be reached: none of it is the file's.
+        """
         identity = self.origin.document_id(due.file.id)
         try:
             for _ in range(_TRIES):
@@ -87,6 +98,8 @@ class Reader:
                         document=self._document(due, content),
                     )
             raise FileRefused("it kept changing while it was read", mend="nothing: it is read again later")
+        except (SourceAuthError, SourceRateLimited, SourceUnreachable):
+            raise
         except SourceError as error:
             return Got(identity=identity, name=due.file.name, version=due.version, error=error)
 
@@ -100,7 +113,7 @@ class Reader:
             return got.document
         if isinstance(got.error, SourceGone):
             return Tombstone(id=got.identity)
-        if isinstance(got.error, FileRefused):
+        if isinstance(got.error, FileRefused) and not isinstance(got.error, FileForbidden):
             reason, mend = got.error.reason, got.error.mend
             failure = Failure(id=got.identity, reason=reason, mend=mend, version=got.version)
         else:

@@ -17,6 +17,7 @@ from connectors.google_drive.replies import File
 from connectors.google_drive.service import Google
 from connectors.google_drive.sharing import Sharings
 from connectors.patterns import Selection
+from connectors.together import together
 from ragcore.errors import SourceGone
 
 _BREATH = 500  # files that are placed before others get their turn
@@ -189,7 +190,7 @@ class Corpus:
     async def _keep_folders(self, folders: Sequence[File]) -> None:
         """Take note of folders, and of whoever may read them."""
         self._folders |= {folder.id: folder for folder in folders}
-        sharings = await asyncio.gather(*map(self._sharing_stamp, folders))
+        sharings = await together(*map(self._sharing_stamp, folders))
         for folder, sharing in zip(folders, sharings, strict=True):
             told = "\n".join((folder.parent, folder.name, sharing))
             stamp = hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()[:12]

@@ -60,8 +60,11 @@ _OF_ONE_FILE = {
         "give the account more rights, or exclude it",
     ),
     "appNotAuthorizedToFile": ("the account's client may not read it", "give the client the scope drive.readonly"),
+    "download_restricted_for_revision": ("the account may not download it as it is", "let it, or exclude the file"),
     "teamDriveMembershipRequired": ("only members of its shared drive may do this", "make the account a member"),
 }
+_OF_THE_ACCOUNT = {*_OF_ONE_FILE, "forbidden"}
+"""Reasons that tell of the account's rights, whatever was asked for."""
 
 
 class StaleToken(SourceError):
@@ -72,8 +75,16 @@ class Forbidden(SourceAuthError):
     """The account has no right to this, whatever its credential may do."""
 
 
+class Unexplained(SourceError):
+    """Google refuses what isn't of one file, for no reason that its documentation knows: it may pass."""
+
+
 class FileRefused(SourceBadReply):
     """Google doesn't give this one file."""
+
+
+class FileForbidden(FileRefused):
+    """Google refuses this one file, and doesn't say that this is for the file's sake."""
 
 
 class ReadersUntold(FileRefused):
@@ -101,26 +112,35 @@ def expected_errors() -> tuple[type[Exception], ...]:
     )
 
 
-def fault_of(error: Exception, what: str, scopes: tuple[str, ...]) -> SourceError:
+def fault_of(error: Exception, what: str, scopes: tuple[str, ...], *, of_file: bool = False) -> SourceError:
     """Return what an error means.
 
     Args:
         error: What the client raised.
         what: What was asked for, in words.
         scopes: What the credential is to have, all of them.
+        of_file: Whether one file was asked for, so that others may be given though this one is refused.
     """
     import google.auth.exceptions
     import googleapiclient.errors
 
     if isinstance(error, googleapiclient.errors.HttpError):
         headers = {name.title(): str(value) for name, value in error.resp.items()}
-        return refusal(int(error.resp.status), headers, error.content, what, scopes)
+        return refusal(int(error.resp.status), headers, error.content, what, scopes, of_file=of_file)
     if isinstance(error, google.auth.exceptions.RefreshError):
         return _unrefreshed(error, scopes)
     return _unreached(error, what)
 
 
-def refusal(status: int, headers: Mapping[str, str], content: bytes, what: str, scopes: tuple[str, ...]) -> SourceError:
+def refusal(
+    status: int,
+    headers: Mapping[str, str],
+    content: bytes,
+    what: str,
+    scopes: tuple[str, ...],
+    *,
+    of_file: bool = False,
+) -> SourceError:
     """Return what an answer from 400 on means; its parts are as ``fault_of`` has them."""
     reasons, place = _reasons(content)
     reason = next(iter(reasons), "")
@@ -131,12 +151,12 @@ def refusal(status: int, headers: Mapping[str, str], content: bytes, what: str, 
         seconds = asked if asked is not None else wait or WAIT
         return SourceRateLimited(f"Google asks to wait {seconds:.0f} s ({told})", retry_after=seconds)
     one = next((_OF_ONE_FILE[name] for name in reasons if name in _OF_ONE_FILE), None)
-    if one is not None:
+    if of_file and one is not None:
         return FileRefused(f"{one[0]} ({told})", mend=one[1])
     if status == 400 and place == "pageToken":
         return StaleToken(f"Google takes the page token no more ({told})", mend="nothing: it is listed anew")
     if status in {401, 403}:
-        return _denied(status, reasons, told, what, scopes)
+        return _denied(status, reasons, told, what, scopes, of_file=of_file)
     return _undone(status, told, what)
 
 
@@ -150,7 +170,10 @@ def _undone(status: int, told: str, what: str) -> SourceError:
     return SourceBadReply(f"Google refused what was asked for {what} ({told})", mend="check the settings")
 
 
-def _denied(status: int, reasons: list[str], told: str, what: str, scopes: tuple[str, ...]) -> SourceAuthError:
+def _denied(
+    status: int, reasons: list[str], told: str, what: str, scopes: tuple[str, ...], *, of_file: bool
+) -> SourceError:
+    """Return what was denied: to the credential or the account as a whole, else as ``_forbidden`` has it."""
     if status == 401:
         return SourceAuthError(f"Google refused the credential ({told})", mend="check that it is right and still valid")
     if _SCOPES.intersection(reasons):
@@ -161,7 +184,18 @@ def _denied(status: int, reasons: list[str], told: str, what: str, scopes: tuple
     if "domainPolicy" in reasons:
         mend = "let the domain's administrator allow Drive's interface for it"
         return SourceAuthError(f"the domain does not let applications into Drive ({told})", mend=mend)
-    return Forbidden(f"the account may not read {what} ({told})", mend="give it the right to, or leave it out")
+    return _forbidden(reasons, told, what, of_file=of_file)
+
+
+def _forbidden(reasons: list[str], told: str, what: str, *, of_file: bool) -> SourceError:
+    """Return what a refusal means that says nothing of the credential: for no known reason, it pauses no source."""
+    if of_file:
+        mend = "give the account the right to read it, or exclude it"
+        return FileForbidden(f"Google does not give it to this account ({told})", mend=mend)
+    if _OF_THE_ACCOUNT.intersection(reasons):
+        return Forbidden(f"the account may not read {what} ({told})", mend="give it the right to, or leave it out")
+    mend = "try again later; if it stays, see what the account and its project may do, and what `api_url` leads to"
+    return Unexplained(f"Google refuses {what} and does not say why ({told})", mend=mend)
 
 
 def _unrefreshed(error: Any, scopes: tuple[str, ...]) -> SourceError:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from connectors.google_drive.faults import ReadersUntold
+from connectors.google_drive.faults import FileRefused, Forbidden, ReadersUntold, Unexplained
 from connectors.google_drive.options import GoogleDriveOptions
 from connectors.google_drive.replies import FOLDER, SHORTCUT, File
 from connectors.google_drive.service import Google
@@ -11,6 +11,8 @@ from connectors.google_drive.sharing import Sharings
 from ragcore.errors import SourceAuthError, SourceError, SourceGone
 
 _UNKNOWN = "untold"
+_REFUSED = (SourceGone, SourceAuthError, Unexplained)
+"""What one place may meet with while others are read."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -35,7 +37,7 @@ async def opened(google: Google, sharings: Sharings, options: GoogleDriveOptions
         try:
             await google.drive(drive)
             places.roots[drive] = {drive: await _drive_stamp(sharings, drive)}
-        except (SourceGone, SourceAuthError) as error:
+        except _REFUSED as error:
             places.refused.append(error)
     for identity in options.folders:
         try:
@@ -46,7 +48,7 @@ async def opened(google: Google, sharings: Sharings, options: GoogleDriveOptions
             elif folder.drive_id not in places.roots.get(drive, ()):
                 stamps = {**places.roots.get(drive, {}), folder.id: await _stamp(sharings, folder)}
                 places.roots[drive] = stamps
-        except (SourceGone, SourceAuthError) as error:
+        except _REFUSED as error:
             places.refused.append(error)
     if places.refused and not places.roots:
         raise places.refused[0]
@@ -54,7 +56,7 @@ async def opened(google: Google, sharings: Sharings, options: GoogleDriveOptions
 
 
 async def _everywhere(google: Google, sharings: Sharings) -> Places:
-    places = Places(roots={"": {}}, top=(await google.file("root")).id)
+    places = Places(roots={"": {}}, top=(await google.top()).id)
     for drive in await google.drives():
         try:
             stamp = (await sharings.of_place(drive.id)).stamp
@@ -73,6 +75,8 @@ async def _folder(google: Google, identity: str) -> File:
     except SourceGone as error:
         mend = "check its id in `folders`, and share it with the account, as an editor"
         raise SourceGone(error.reason.replace("file ", "folder ", 1), mend=mend) from None
+    except FileRefused as error:
+        raise Unexplained(f"the folder {identity}: {error.reason}", mend=error.mend) from None
     if not found.is_folder:
         raise SourceGone(f'"{found.name}" is no folder', mend="name the folder that it lies in, in `folders`")
     if found.trashed:
@@ -92,7 +96,7 @@ async def _log_of(google: Google, drive: str, places: Places) -> str:
         return drive
     try:
         return (await google.drive(drive)).id
-    except SourceGone:
+    except (SourceGone, Forbidden):
         return ""
 
 

@@ -16,7 +16,7 @@ from typing import Any, Self, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from connectors.google_drive.credentials import scopes_of
-from connectors.google_drive.faults import FileRefused, Forbidden, expected_errors, fault_of
+from connectors.google_drive.faults import FileRefused, Forbidden, Unexplained, expected_errors, fault_of
 from connectors.google_drive.options import GoogleDriveOptions
 from connectors.google_drive.replies import (
     FILE_FIELDS,
@@ -88,7 +88,12 @@ class Google:
             File,
             f"file {identity}",
             lambda one: one.drive.files().get(fileId=identity, fields=FILE_FIELDS, supportsAllDrives=True),
+            of_file=True,
         )
+
+    async def top(self) -> File:
+        """Return the folder My Drive, which every account has."""
+        return await self._ask(File, "My Drive", lambda one: one.drive.files().get(fileId="root", fields=FILE_FIELDS))
 
     async def files(self, query: str, drive: str) -> AsyncGenerator[list[File], None]:
         """Yield the files that a query finds, page by page; in one shared drive, or with "" in the account's own view.
@@ -195,7 +200,7 @@ class Google:
                 found += page.members
         except SourceGone:
             return ()
-        except Forbidden:
+        except (Forbidden, Unexplained):
             # Of another organisation's group nobody may know; of one's own an administrator has to be allowed to.
             if group.rpartition("@")[2] == self.options.subject.lower().rpartition("@")[2]:
                 raise
@@ -220,12 +225,14 @@ class Google:
             asked = one.drive.files().get_media(fileId=file.id, supportsAllDrives=True)
             return _downloaded(asked, http, limit, pulse)
 
-        content = await self._call(f"file {file.id}", read, pulse)
+        content = await self._call(f"file {file.id}", read, pulse, of_file=True)
         if len(content) > limit:
             raise too_large(len(content), limit)
         return content
 
-    async def _ask(self, kind: type[Reply], what: str, make: Callable[[Session], Any]) -> Reply:
+    async def _ask(
+        self, kind: type[Reply], what: str, make: Callable[[Session], Any], *, of_file: bool = False
+    ) -> Reply:
         def read(one: Session, http: Any) -> Reply:
             said = make(one).execute(http=http)
             try:
@@ -234,7 +241,7 @@ class Google:
                 told = f"Google did not answer for {what} in its own form"
                 raise SourceBadReply(told, mend="check `api_url`") from None
 
-        return await self._call(what, read)
+        return await self._call(what, read, of_file=of_file)
 
     async def _pages(
         self, kind: type[Reply], what: str, make: Callable[[Session, str | None], Any]
@@ -249,7 +256,14 @@ class Google:
                 return
         raise SourceBadReply(f"Google's pages for {what} lead in a circle", mend="try again later")
 
-    async def _call(self, what: str, function: Callable[[Session, Any], T], pulse: Pulse | None = None) -> T:
+    async def _call(
+        self,
+        what: str,
+        function: Callable[[Session, Any], T],
+        pulse: Pulse | None = None,
+        *,
+        of_file: bool = False,
+    ) -> T:
         """Return what a blocking function returns that is given the session and a connection."""
 
         def call() -> T:
@@ -262,7 +276,8 @@ class Google:
         except SourceError:
             raise
         except expected_errors() as error:
-            raise fault_of(error, what, scopes_of(self.options)) from None  # its text may hold what it was asked with
+            # Its text may hold what it was asked with.
+            raise fault_of(error, what, scopes_of(self.options), of_file=of_file) from None
 
     def _opened(self) -> Session:
         with self._opening:
@@ -292,6 +307,8 @@ def _downloaded(asked: Any, http: Any, limit: int, pulse: Pulse) -> bytes:
     while not is_whole:
         _, is_whole = download.next_chunk(num_retries=0)
         pulse.beat()
+        if pulse.is_left:
+            raise TimeoutError  # nobody hears it: the run has ended, or is to wait
         if held.tell() > limit:
             raise too_large(held.tell(), limit)
     return held.getvalue()

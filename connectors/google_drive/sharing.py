@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from connectors.google_drive.faults import FileRefused, Forbidden, ReadersUntold
+from connectors.google_drive.faults import FileRefused, Forbidden, ReadersUntold, Unexplained
 from connectors.google_drive.options import GoogleDriveOptions
 from connectors.google_drive.replies import File, Member, Permission
 from connectors.google_drive.service import Google
@@ -83,7 +83,7 @@ class Sharings:
             return Sharing(readers=frozenset(self.options.readers))
         try:
             permissions = await self.google.permissions(identity)
-        except (FileRefused, Forbidden, SourceGone):
+        except (FileRefused, Forbidden, Unexplained, SourceGone):
             raise ReadersUntold from None
         return await self._judged(permissions)
 

@@ -8,9 +8,11 @@ from pydantic import SecretStr
 
 from connectors.base import Checkpoint, Origin, SourceDocument, Tombstone
 from connectors.google_drive import GoogleDriveConnector, GoogleDriveOptions
+from connectors.google_drive.faults import refusal
 from tests.connectors.helpers import collect, listed
 from tests.servers.google_drive import GoogleServer, key_of
 
+READ = "https://www.googleapis.com/auth/drive.readonly"
 OAUTH = {"client_id": "c1", "client_secret": SecretStr("s1"), "refresh_token": SecretStr("r1")}
 
 
@@ -37,6 +39,13 @@ def office(*paragraphs: str) -> bytes:
 
 def words(content: bytes) -> str:
     return "\n".join(paragraph.text for paragraph in docx.Document(io.BytesIO(content)).paragraphs)
+
+
+def refused(status, reason="", *, location="", headers=None, of_file=False):
+    """Return what an answer of Google's means."""
+    one = {"reason": reason, "location": location, "message": "a secret"}
+    content = json.dumps({"error": {"code": status, "message": "a secret", "errors": [one]}}).encode()
+    return refusal(status, headers or {}, content, "file f1", (READ,), of_file=of_file)
 
 
 class Runs:

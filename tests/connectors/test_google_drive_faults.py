@@ -13,7 +13,13 @@ from pydantic import SecretStr
 
 from connectors.base import Origin, SourceDocument
 from connectors.google_drive import GOOGLE_DRIVE
-from connectors.google_drive.faults import expected_errors, fault_of, refusal
+from connectors.google_drive.faults import (
+    FileForbidden,
+    Unexplained,
+    expected_errors,
+    fault_of,
+    refusal,
+)
 from connectors.google_drive.memory import CorpusMemory, Memory
 from connectors.registry import connect, credential, source_type
 from ragcore.errors import (
@@ -25,11 +31,9 @@ from ragcore.errors import (
     SourceRateLimited,
     SourceUnreachable,
 )
-from tests.connectors.drives import OAUTH, Runs, by_key
+from tests.connectors.drives import OAUTH, READ, Runs, by_key, refused
 from tests.connectors.helpers import collect
 from tests.servers.google_drive import DOC, GoogleServer, key_of, problem
-
-READ = "https://www.googleapis.com/auth/drive.readonly"
 
 
 @pytest.fixture
@@ -41,12 +45,6 @@ async def server():
 @pytest.fixture
 def drive(server):
     return server.drive
-
-
-def refused(status, reason="", *, location="", headers=None):
-    one = {"reason": reason, "location": location, "message": "a secret"}
-    content = json.dumps({"error": {"code": status, "message": "a secret", "errors": [one]}}).encode()
-    return refusal(status, headers or {}, content, "file f1", (READ,))
 
 
 @pytest.mark.parametrize(
@@ -61,8 +59,8 @@ def refused(status, reason="", *, location="", headers=None):
         (403, "userRateLimitExceeded", SourceRateLimited, "60 s"),
         (403, "dailyLimitExceeded", SourceRateLimited, "3600 s"),
         (429, "", SourceRateLimited, "60 s"),
-        (403, "exportSizeLimitExceeded", SourceBadReply, "10 MB"),
-        (403, "cannotDownloadAbusiveFile", SourceBadReply, "malware"),
+        (403, "teamDriveMembershipRequired", SourceAuthError, "may not read file f1"),
+        (403, "aReasonOfNextYear", SourceError, "does not say why (403, aReasonOfNextYear)"),
         (404, "notFound", SourceGone, "share it with the account"),
         (410, "", SourceGone, "file f1"),
         (400, "invalid", SourceBadReply, "refused what was asked"),
@@ -88,7 +86,11 @@ def test_a_wait_that_is_told_is_kept_to():
     "content", [b"", b"<html>no", b"[]", b'{"error": "no"}', b'{"error": {"errors": [1]}}', b"\xff"]
 )
 def test_a_refusal_in_another_form_is_judged_by_its_status(content):
-    assert isinstance(refusal(403, {}, content, "file f1", (READ,)), SourceAuthError)
+    whole, one = (refusal(403, {}, content, "file f1", (READ,), of_file=of_file) for of_file in (False, True))
+    assert type(whole) is Unexplained, "nothing is known of the credential, so that it is no reason to pause"
+    assert whole.retryable
+    assert whole.mend
+    assert type(one) is FileForbidden
     assert isinstance(refusal(502, {}, content, "file f1", (READ,)), SourceError)
 
 
