@@ -3,13 +3,11 @@
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, Self
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
-from connectors import cursors
-
-T = TypeVar("T")
+from connectors.cursors import packed, unpacked
 
 
 @dataclass(slots=True, kw_only=True)
@@ -22,19 +20,41 @@ class FilesMemory:
     digest: str = ""
 
 
-def packed(kind: TypeAdapter[T], memory: T) -> str:
-    """Return what is remembered as the text of a cursor."""
-    return cursors.packed(kind.dump_json(memory))
+@dataclass(slots=True, kw_only=True)
+class Remembered:
+    """What a forge's memory begins with: the settings that all was read by, and what its fields mean.
+
+    A forge adds its fields, and gives ``form`` another value when they come to mean something else.
+    """
+
+    basis: str
+    form: str = "1"
+
+    def to_cursor(self) -> str:
+        """Return it as text."""
+        return packed(_adapter(type(self)).dump_json(self))
+
+    @classmethod
+    def from_cursor(cls, cursor: str | None, basis: str) -> Self:
+        """Return what a cursor holds; nothing when there is none, or it is of other settings or another form."""
+        nothing = cls(basis=basis)
+        if not cursor:
+            return nothing
+        try:
+            found: Self = _adapter(cls).validate_json(unpacked(cursor))
+        except ValueError:
+            return nothing
+        return found if (found.form, found.basis) == (nothing.form, basis) else nothing
 
 
-def unpacked(kind: TypeAdapter[T], cursor: str | None) -> T | None:
-    """Return what a cursor holds; None when there is none, or it is of another kind."""
-    if not cursor:
-        return None
-    try:
-        return kind.validate_json(cursors.unpacked(cursor))
-    except (ValidationError, ValueError):
-        return None
+_ADAPTERS: dict[type, TypeAdapter[Any]] = {}
+
+
+def _adapter(kind: type) -> TypeAdapter[Any]:
+    """Return what reads and writes a kind of memory: making it takes longer than using it."""
+    if kind not in _ADAPTERS:
+        _ADAPTERS[kind] = TypeAdapter(kind)
+    return _ADAPTERS[kind]
 
 
 def digest(versions: Iterable[tuple[str, str]]) -> str:

@@ -2,12 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from pydantic import TypeAdapter
-
-from connectors.forge.state import FilesMemory, packed, unpacked
+from connectors.forge.state import FilesMemory, Remembered
 from connectors.github.replies import Repository
-
-_FORM = "1"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -46,26 +42,11 @@ class RepositoryMemory:
 
 
 @dataclass(slots=True, kw_only=True)
-class Memory:
-    """What is remembered of all; ``basis`` stands for the settings that it was read by."""
+class Memory(Remembered):
+    """What is remembered of all."""
 
-    basis: str
-    form: str = _FORM
     repositories: dict[str, RepositoryMemory] = field(default_factory=dict)
 
     def of(self, name: str) -> RepositoryMemory:
         """Return the part of one repository, which may be written to."""
         return self.repositories.setdefault(name, RepositoryMemory())
-
-    def to_cursor(self) -> str:
-        """Return it as text."""
-        return packed(_MEMORY, self)
-
-    @classmethod
-    def from_cursor(cls, cursor: str | None, basis: str) -> "Memory":
-        """Return what a cursor holds; nothing when there is none, or it is of other settings or another form."""
-        found = unpacked(_MEMORY, cursor)
-        return found if found and (found.form, found.basis) == (_FORM, basis) else cls(basis=basis)
-
-
-_MEMORY = TypeAdapter(Memory)

@@ -3,12 +3,8 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from pydantic import TypeAdapter
-
-from connectors.forge.state import FilesMemory, packed, unpacked
+from connectors.forge.state import FilesMemory, Remembered
 from connectors.gitlab.replies import Project
-
-_FORM = "1"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -70,27 +66,12 @@ class Acquaintance:
 
 
 @dataclass(slots=True, kw_only=True)
-class Memory:
-    """What is remembered of all; ``basis`` stands for the settings that it was read by."""
+class Memory(Remembered):
+    """What is remembered of all."""
 
-    basis: str
-    form: str = _FORM
     projects: dict[str, ProjectMemory] = field(default_factory=dict)
     people: dict[int, Acquaintance] = field(default_factory=dict)
 
     def of(self, name: str) -> ProjectMemory:
         """Return the part of one project, which may be written to."""
         return self.projects.setdefault(name, ProjectMemory())
-
-    def to_cursor(self) -> str:
-        """Return it as text."""
-        return packed(_MEMORY, self)
-
-    @classmethod
-    def from_cursor(cls, cursor: str | None, basis: str) -> "Memory":
-        """Return what a cursor holds; nothing when there is none, or it is of other settings or another form."""
-        found = unpacked(_MEMORY, cursor)
-        return found if found and (found.form, found.basis) == (_FORM, basis) else cls(basis=basis)
-
-
-_MEMORY = TypeAdapter(Memory)
