@@ -11,11 +11,11 @@ from connectors.base import Origin
 from connectors.confluence import ConfluenceConnector
 from tests.connectors.confluences import connector
 from tests.connectors.conformance import Conformance
-from tests.connectors.world import World
+from tests.connectors.served import ServedWorld
 from tests.servers.confluence import ConfluenceServer, Thing
 
 
-class PagesWorld(World):
+class PagesWorld(ServedWorld):
     """A space's pages, five to a list's page, with a comment each."""
 
     cannot: ClassVar = {
@@ -24,16 +24,18 @@ class PagesWorld(World):
     places = ("/spaces/1/pages?", "/rest/api/content?")
 
     def __init__(self, server: ConfluenceServer) -> None:
-        self.server = server
+        super().__init__(server)
         self.things: dict[str, Thing] = {}
         self.skewed = timedelta()
-        self.is_away = False
 
-    def connect(self, origin: Origin) -> ConfluenceConnector:
-        found = connector(self.server, origin)
-        if self.is_away:
-            found.options = found.options.model_copy(update={"url": "http://127.0.0.1:9"})
-        return found
+    def source(self, origin: Origin) -> ConfluenceConnector:
+        return connector(self.server, origin)
+
+    def is_list(self, asked: str) -> bool:
+        return any(place in asked for place in self.places)
+
+    def refusal(self, status: int) -> web.Response:
+        return web.json_response({"message": "Unauthorized" if status == 401 else "Server Error"}, status=status)
 
     def identity(self, name: str) -> str:
         return f"page/{self.things[name].id if name in self.things else 9_999}"
@@ -68,64 +70,25 @@ class PagesWorld(World):
     async def vanish(self, name: str) -> None:
         self.things[name].is_vanishing = True
 
-    async def break_page(self, status: int = 500) -> None:
-        self._break(lambda: web.json_response({"message": "Server Error"}, status=status))
-
-    async def rate_limit(self, seconds: int) -> None:
-        def once() -> web.Response:
-            self.server.fault = None
-            return web.Response(status=429, headers={"Retry-After": str(seconds)})
-
-        self._break(once)
-
-    async def expire_token(self) -> None:
-        def expired() -> web.Response:
-            self.server.token = "another"
-            return web.json_response({"message": "Unauthorized"}, status=401)
-
-        self._break(expired)
-
     async def truncate(self) -> None:
         self.server.cut = 3
 
     async def skew(self, seconds: int) -> None:
         self.skewed = timedelta(seconds=seconds)
 
-    async def break_form(self) -> None:
-        self.server.is_html = True
-
-    async def leave(self) -> None:
-        self.is_away = True
-
     async def mend(self) -> None:
-        server = self.server
-        server.token, server.fault, server.cut = "t1", None, 0
-        server.is_html = self.is_away = False
-        server.twice.clear()
-        for thing in [*server.things.values()]:
+        await super().mend()
+        for thing in [*self.server.things.values()]:
             thing.is_spoilt = False
             if thing.is_vanishing:
-                server.drop(thing)
-
-    def _break(self, answer) -> None:
-        asked = 0
-
-        def fault(path: str) -> web.Response | None:
-            nonlocal asked
-            is_list = any(place in path for place in self.places)
-            asked += is_list
-            return answer() if is_list and asked >= 2 else None
-
-        self.server.fault = fault
+                self.server.drop(thing)
 
 
 class ServerPagesWorld(PagesWorld):
     """The same on a Data Center, which tells no addresses: they follow from the names."""
 
-    def connect(self, origin: Origin) -> ConfluenceConnector:
-        found = super().connect(origin)
-        found.options = found.options.model_copy(update={"username_email": "{username}"})
-        return found
+    def source(self, origin: Origin) -> ConfluenceConnector:
+        return connector(self.server, origin, username_email="{username}")
 
 
 class TestCloudPages(Conformance):

@@ -11,75 +11,34 @@ from connectors.base import Origin
 from connectors.github import GithubConnector
 from tests.connectors.conformance import Conformance
 from tests.connectors.githubs import connector
-from tests.connectors.world import World
+from tests.connectors.served import ServedWorld
 from tests.servers.github import GithubServer
 
 NO_READERS = "GitHub tells no addresses of who may read; test_github.py holds the readers that an operator names"
 
 
-class GithubWorld(World):
+class GithubWorld(ServedWorld):
     """A repository; the lists that ``is_list`` names are broken from their second page on."""
 
     def __init__(self, server: GithubServer) -> None:
-        self.server = server
+        super().__init__(server)
         self.repo = server.repo()
-        self.is_away = False
 
     kinds: ClassVar[tuple[str, ...]]
 
-    @staticmethod
-    def is_list(path: str) -> bool:
-        raise NotImplementedError
+    def source(self, origin: Origin) -> GithubConnector:
+        return connector(self.server, origin, kinds=self.kinds, max_megabytes=0.01)
 
-    def connect(self, origin: Origin) -> GithubConnector:
-        found = connector(self.server, origin, kinds=self.kinds, max_megabytes=0.01)
-        if self.is_away:
-            found.options = found.options.model_copy(update={"url": "http://127.0.0.1:9"})
-        return found
-
-    async def break_page(self, status: int = 500) -> None:
-        self._break(lambda: web.Response(status=status, text=json.dumps({"message": "Server Error"})))
-
-    async def rate_limit(self, seconds: int) -> None:
-        def once() -> web.Response:
-            self.server.fault = None
-            said = json.dumps({"message": "You have exceeded a secondary rate limit."})
-            return web.Response(status=429, text=said, headers={"Retry-After": str(seconds)})
-
-        self._break(once)
-
-    async def expire_token(self) -> None:
-        def expired() -> web.Response:
-            self.server.token = "another"
-            return web.Response(status=401, text=json.dumps({"message": "Bad credentials"}))
-
-        self._break(expired)
-
-    async def break_form(self) -> None:
-        self.server.is_html = True
+    def refusal(self, status: int) -> web.Response:
+        said = {401: "Bad credentials", 429: "You have exceeded a secondary rate limit."}
+        return web.Response(status=status, text=json.dumps({"message": said.get(status, "Server Error")}))
 
     async def skew(self, seconds: int) -> None:
         self.server.clock.now = datetime.now(self.server.clock.now.tzinfo) + timedelta(seconds=seconds)
 
-    async def leave(self) -> None:
-        self.is_away = True
-
     async def mend(self) -> None:
-        server = self.server
-        server.token, server.fault = "t1", None
-        server.is_html = server.cut = self.is_away = False
-        server.garbled.clear()
-        server.twice.clear()
-
-    def _break(self, answer) -> None:
-        asked = 0
-
-        def fault(path: str) -> web.Response | None:
-            nonlocal asked
-            asked += self.is_list(path)
-            return answer() if self.is_list(path) and asked >= 2 else None
-
-        self.server.fault = fault
+        await super().mend()
+        self.server.garbled.clear()
 
 
 class FilesWorld(GithubWorld):
@@ -98,9 +57,8 @@ class FilesWorld(GithubWorld):
         server.tree_limit = 5
         self.spoilt: dict[str, str] = {}
 
-    @staticmethod
-    def is_list(path: str) -> bool:
-        return "/git/trees/" in path
+    def is_list(self, asked: str) -> bool:
+        return "/git/trees/" in asked
 
     def identity(self, name: str) -> str:
         return f"octo/docs/blob/{name}"
@@ -144,9 +102,8 @@ class IssuesWorld(GithubWorld):
         super().__init__(server)
         self.numbers: dict[str, int] = {}
 
-    @staticmethod
-    def is_list(path: str) -> bool:
-        return path.startswith("/repos/octo/docs/issues?")
+    def is_list(self, asked: str) -> bool:
+        return asked.startswith("/repos/octo/docs/issues?")
 
     def identity(self, name: str) -> str:
         return f"octo/docs/issues/{self.numbers.get(name, 9_999)}"

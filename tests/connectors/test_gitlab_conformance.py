@@ -10,30 +10,27 @@ from connectors.base import Origin
 from connectors.gitlab import GitlabConnector
 from tests.connectors.conformance import Conformance
 from tests.connectors.gitlabs import connector
-from tests.connectors.world import World
+from tests.connectors.served import ServedWorld
 from tests.servers.gitlab import GitlabServer
 from tests.servers.gitlab.server import problem
 
 
-class GitlabWorld(World):
+class GitlabWorld(ServedWorld):
     """A project; the lists that ``is_list`` names are broken from their second page on."""
 
     def __init__(self, server: GitlabServer) -> None:
-        self.server = server
+        super().__init__(server)
         self.project = server.project()
-        self.is_away = False
 
     kinds: ClassVar[tuple[str, ...]]
 
-    @staticmethod
-    def is_list(path: str) -> bool:
-        raise NotImplementedError
+    def source(self, origin: Origin) -> GitlabConnector:
+        return connector(self.server, origin, kinds=self.kinds, max_megabytes=0.01)
 
-    def connect(self, origin: Origin) -> GitlabConnector:
-        found = connector(self.server, origin, kinds=self.kinds, max_megabytes=0.01)
-        if self.is_away:
-            found.options = found.options.model_copy(update={"url": "http://127.0.0.1:9"})
-        return found
+    def refusal(self, status: int) -> web.Response:
+        if status == 401:
+            return problem(401, error="invalid_token", error_description="Token is expired.")
+        return web.Response(status=status, text="Retry later\n" if status == 429 else "<html>502</html>")
 
     async def restrict(self, name: str, addresses: frozenset[str]) -> None:
         self.project.visibility = "private"
@@ -41,48 +38,12 @@ class GitlabWorld(World):
         for number, address in enumerate(sorted(addresses)):
             self.server.member(self.project, f"member{number}", public_email=address)
 
-    async def break_page(self, status: int = 500) -> None:
-        self._break(lambda: web.Response(status=status, text="<html>502</html>"))
-
-    async def rate_limit(self, seconds: int) -> None:
-        def once() -> web.Response:
-            self.server.fault = None
-            return web.Response(status=429, text="Retry later\n", headers={"Retry-After": str(seconds)})
-
-        self._break(once)
-
-    async def expire_token(self) -> None:
-        def expired() -> web.Response:
-            self.server.token = "another"
-            return problem(401, error="invalid_token", error_description="Token is expired.")
-
-        self._break(expired)
-
-    async def break_form(self) -> None:
-        self.server.is_html = True
-
     async def skew(self, seconds: int) -> None:
         self.server.clock.now = datetime.now(self.server.clock.now.tzinfo) + timedelta(seconds=seconds)
 
-    async def leave(self) -> None:
-        self.is_away = True
-
     async def mend(self) -> None:
-        server = self.server
-        server.token, server.fault = "t1", None
-        server.is_html = server.cut = self.is_away = False
-        server.garbled.clear()
-        server.twice.clear()
-
-    def _break(self, answer) -> None:
-        asked = 0
-
-        def fault(path: str) -> web.Response | None:
-            nonlocal asked
-            asked += self.is_list(path)
-            return answer() if self.is_list(path) and asked >= 2 else None
-
-        self.server.fault = fault
+        await super().mend()
+        self.server.garbled.clear()
 
 
 class FilesWorld(GitlabWorld):
@@ -100,9 +61,8 @@ class FilesWorld(GitlabWorld):
         server.tree_page = 5
         self.spoilt: dict[str, str] = {}
 
-    @staticmethod
-    def is_list(path: str) -> bool:
-        return "/repository/tree?" in path
+    def is_list(self, asked: str) -> bool:
+        return "/repository/tree?" in asked
 
     def identity(self, name: str) -> str:
         return f"acme/docs/-/blob/{name}"
@@ -144,9 +104,8 @@ class IssuesWorld(GitlabWorld):
         super().__init__(server)
         self.numbers: dict[str, int] = {}
 
-    @staticmethod
-    def is_list(path: str) -> bool:
-        return path.startswith("/projects/40/issues?")
+    def is_list(self, asked: str) -> bool:
+        return asked.startswith("/projects/40/issues?")
 
     def identity(self, name: str) -> str:
         return f"acme/docs/-/issues/{self.numbers.get(name, 9_999)}"

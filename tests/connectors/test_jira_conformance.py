@@ -10,11 +10,11 @@ from connectors.base import Origin
 from connectors.jira import JiraConnector
 from tests.connectors.conformance import Conformance
 from tests.connectors.jiras import connector
-from tests.connectors.world import World
+from tests.connectors.served import ServedWorld
 from tests.servers.jira import Issue, JiraServer
 
 
-class IssuesWorld(World):
+class IssuesWorld(ServedWorld):
     """A project's issues with a comment each, five to a page."""
 
     cannot: ClassVar = {
@@ -23,15 +23,18 @@ class IssuesWorld(World):
     }
 
     def __init__(self, server: JiraServer) -> None:
-        self.server = server
+        super().__init__(server)
         self.things: dict[str, Issue] = {}
-        self.is_away = False
 
-    def connect(self, origin: Origin) -> JiraConnector:
-        found = connector(self.server, origin)
-        if self.is_away:
-            found.options = found.options.model_copy(update={"url": "http://127.0.0.1:9"})
-        return found
+    def source(self, origin: Origin) -> JiraConnector:
+        return connector(self.server, origin)
+
+    def is_list(self, asked: str) -> bool:
+        return "/search" in asked
+
+    def refusal(self, status: int) -> web.Response:
+        said = "Client must be authenticated" if status == 401 else "Server Error"
+        return web.json_response({"errorMessages": [said]}, status=status)
 
     def identity(self, name: str) -> str:
         return f"issue/{self.things[name].id if name in self.things else 9_999}"
@@ -60,54 +63,18 @@ class IssuesWorld(World):
     async def vanish(self, name: str) -> None:
         self.things[name].is_vanishing = True
 
-    async def break_page(self, status: int = 500) -> None:
-        self._break(lambda: web.json_response({"errorMessages": ["Server Error"]}, status=status))
-
-    async def rate_limit(self, seconds: int) -> None:
-        def once() -> web.Response:
-            self.server.fault = None
-            return web.Response(status=429, headers={"Retry-After": str(seconds)})
-
-        self._break(once)
-
-    async def expire_token(self) -> None:
-        def expired() -> web.Response:
-            self.server.token = "another"
-            return web.json_response({"errorMessages": ["Client must be authenticated"]}, status=401)
-
-        self._break(expired)
-
     async def truncate(self) -> None:
         self.server.cut = 3
 
     async def skew(self, seconds: int) -> None:
         self.server.now += timedelta(seconds=seconds)
 
-    async def break_form(self) -> None:
-        self.server.is_html = True
-
-    async def leave(self) -> None:
-        self.is_away = True
-
     async def mend(self) -> None:
-        server = self.server
-        server.token, server.fault, server.cut = "t1", None, 0
-        server.is_html = self.is_away = False
-        server.twice.clear()
-        for issue in [*server.issues.values()]:
+        await super().mend()
+        for issue in [*self.server.issues.values()]:
             issue.is_spoilt = False
             if issue.is_vanishing:
-                del server.issues[issue.id]
-
-    def _break(self, answer) -> None:
-        asked = 0
-
-        def fault(path: str, body: object) -> web.Response | None:
-            nonlocal asked
-            asked += "/search" in path
-            return answer() if "/search" in path and asked >= 2 else None
-
-        self.server.fault = fault
+                del self.server.issues[issue.id]
 
 
 class TestCloudIssues(Conformance):

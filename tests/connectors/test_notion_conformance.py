@@ -12,11 +12,11 @@ from connectors.base import Origin
 from connectors.notion import NotionConnector
 from tests.connectors.conformance import Conformance
 from tests.connectors.notions import connector
-from tests.connectors.world import World
+from tests.connectors.served import ServedWorld
 from tests.servers.notion import NotionServer, block
 
 
-class NotionWorld(World):
+class NotionWorld(ServedWorld):
     """A workspace; what search shows is broken from its second page on."""
 
     cannot: ClassVar = {
@@ -25,16 +25,21 @@ class NotionWorld(World):
     }
 
     def __init__(self, server: NotionServer) -> None:
-        self.server, self.space = server, server.space
+        super().__init__(server)
+        self.space = server.space
         server.largest = 5
         self.ids: dict[str, str] = {}
-        self.is_away = False
 
-    def connect(self, origin: Origin) -> NotionConnector:
-        found = connector(self.server, origin)
-        if self.is_away:
-            found.options = found.options.model_copy(update={"url": "http://127.0.0.1:9"})
-        return found
+    def source(self, origin: Origin) -> NotionConnector:
+        return connector(self.server, origin)
+
+    def is_list(self, asked: str) -> bool:
+        return asked == "search"
+
+    def refusal(self, status: int) -> web.Response:
+        code = {401: "unauthorized", 429: "rate_limited"}.get(status, "x")
+        said = {"object": "error", "status": status, "code": code, "message": "No."}
+        return web.Response(status=status, text=json.dumps(said))
 
     def identity(self, name: str) -> str:
         return f"pages/{self.ids.get(name) or uuid.uuid5(uuid.NAMESPACE_URL, name)}"
@@ -65,50 +70,12 @@ class NotionWorld(World):
     async def truncate(self) -> None:
         self.server.cut = True  # as when the integration is no longer shared with the rest
 
-    async def break_page(self, status: int = 500) -> None:
-        self._break(lambda: web.Response(status=status, text=json.dumps({"object": "error", "code": "x"})))
-
-    async def rate_limit(self, seconds: int) -> None:
-        def once() -> web.Response:
-            self.server.fault = None
-            said = {"object": "error", "status": 429, "code": "rate_limited", "message": "Slow down."}
-            return web.Response(status=429, text=json.dumps(said), headers={"Retry-After": str(seconds)})
-
-        self._break(once)
-
-    async def expire_token(self) -> None:
-        def expired() -> web.Response:
-            self.server.token = "ntn_another"
-            said = {"object": "error", "status": 401, "code": "unauthorized", "message": "API token is invalid."}
-            return web.Response(status=401, text=json.dumps(said))
-
-        self._break(expired)
-
     async def skew(self, seconds: int) -> None:
         self.space.clock.now += timedelta(seconds=seconds)
 
-    async def break_form(self) -> None:
-        self.server.is_html = True
-
-    async def leave(self) -> None:
-        self.is_away = True
-
     async def mend(self) -> None:
-        server = self.server
-        server.token, server.fault = "ntn_t1", None
-        server.cut = server.is_html = self.is_away = False
-        server.garbled.clear()
-        server.twice.clear()
-
-    def _break(self, answer) -> None:
-        asked = 0
-
-        def fault(path: str) -> web.Response | None:
-            nonlocal asked
-            asked += path == "search"
-            return answer() if path == "search" and asked >= 2 else None
-
-        self.server.fault = fault
+        await super().mend()
+        self.server.garbled.clear()
 
 
 class TestPages(Conformance):
