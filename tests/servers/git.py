@@ -1,9 +1,9 @@
-"""Git's objects, hashed as Git hashes them."""
+"""Git's objects, hashed as Git hashes them, and a forge's repository of them."""
 
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 
 @dataclass(frozen=True)
@@ -97,6 +97,49 @@ class Objects:
         sha = _hash("blob", data)
         self.blobs[sha] = data
         return Node(name, "120000" if is_link else "100644", "blob", sha, len(data))
+
+
+@dataclass
+class Clock:
+    """A forge's own time; whatever is done takes a ``step``."""
+
+    now: datetime
+    step: timedelta = timedelta(seconds=1)
+
+    def tick(self) -> datetime:
+        self.now += self.step
+        return self.now
+
+
+@dataclass(kw_only=True)
+class Repository:
+    """Branches, and the files that the next commit holds."""
+
+    clock: Clock
+    default_branch: str = "main"
+    objects: Objects = field(default_factory=Objects)
+    branches: dict[str, Commit] = field(default_factory=dict)
+    files: dict[str, Content] = field(default_factory=dict)
+
+    def commit(self, *, author: str = "Ann", branch: str = "", force: bool = False) -> Commit:
+        """Commit what ``files`` holds; with ``force`` as the first commit that there is."""
+        branch = branch or self.default_branch
+        parent = None if force else self.branches.get(branch)
+        self.branches[branch] = self.objects.commit(
+            self.files,
+            at=self.clock.tick().replace(microsecond=0),
+            author=author,
+            parent=parent.sha if parent else None,
+        )
+        return self.branches[branch]
+
+    def write(self, path: str, content: str | Content | None) -> Commit:
+        """Commit one file's content, or with None that it is gone."""
+        if content is None:
+            del self.files[path]
+        else:
+            self.files[path] = content.encode() if isinstance(content, str) else content
+        return self.commit()
 
 
 def _hash(kind: str, content: bytes) -> str:

@@ -12,9 +12,10 @@ from typing import Any
 
 from aiohttp import web
 
+from tests.servers.git import Clock
 from tests.servers.github.graphql import execute
 from tests.servers.github.rest import NotFound, Refused, Rest
-from tests.servers.github.world import Clock, Repo
+from tests.servers.github.world import Repo
 from tests.servers.serving import served
 
 NEW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -63,7 +64,7 @@ class GithubServer:
     origin: str = ""
 
     def repo(self, full_name: str = "octo/docs", **how: Any) -> Repo:
-        found = Repo(full_name, self.clock, **how)
+        found = Repo(full_name, clock=self.clock, **how)
         self.repos[full_name.lower()] = found
         return found
 

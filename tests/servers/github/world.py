@@ -1,9 +1,9 @@
 """Repositories and what people write in them."""
 
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from tests.servers.git import Commit, Content, Objects
+from tests.servers.git import Repository
 
 
 @dataclass
@@ -56,52 +56,19 @@ class Discussion:
 
 
 @dataclass
-class Clock:
-    """GitHub's own time, in whole seconds."""
-
-    now: datetime
-
-    def tick(self) -> datetime:
-        self.now += timedelta(seconds=1)
-        return self.now
-
-
-@dataclass
-class Repo:
-    """A repository; what is done to it takes a second each."""
+class Repo(Repository):
+    """A repository."""
 
     full_name: str
-    clock: Clock
     private: bool = False
-    default_branch: str = "main"
     has_issues: bool = True
-    objects: Objects = field(default_factory=Objects)
-    branches: dict[str, Commit] = field(default_factory=dict)
     renamed_branches: dict[str, str] = field(default_factory=dict)
     issues: dict[int, Issue] = field(default_factory=dict)
     deleted: set[int] = field(default_factory=set)
     transferred: dict[int, tuple[str, int]] = field(default_factory=dict)
     discussions: dict[int, Discussion] = field(default_factory=dict)
-    files: dict[str, Content] = field(default_factory=dict)
     last: int = 0
     last_comment: int = 900
-
-    def commit(self, *, author: str = "Ann", branch: str = "", force: bool = False) -> Commit:
-        """Commit what ``files`` holds; with ``force`` as the first commit that there is."""
-        branch = branch or self.default_branch
-        parent = None if force else self.branches.get(branch)
-        self.branches[branch] = self.objects.commit(
-            self.files, at=self.clock.tick(), author=author, parent=parent.sha if parent else None
-        )
-        return self.branches[branch]
-
-    def write(self, path: str, content: str | Content | None) -> Commit:
-        """Commit one file's content, or with None that it is gone."""
-        if content is None:
-            del self.files[path]
-        else:
-            self.files[path] = content.encode() if isinstance(content, str) else content
-        return self.commit()
 
     def open(self, title: str, body: str | None = "", *, author: str | None = "ann", is_pull: bool = False) -> Issue:
         self.last += 1

@@ -13,8 +13,9 @@ from urllib.parse import unquote
 
 from aiohttp import web
 
+from tests.servers.git import Clock
 from tests.servers.gitlab.rest import NotFound, Rest, stamp
-from tests.servers.gitlab.world import Account, Clock, Project
+from tests.servers.gitlab.world import Account, Project
 from tests.servers.serving import served
 
 NEW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -41,7 +42,7 @@ class GitlabServer:
     """
 
     prefix: str = ""
-    clock: Clock = field(default_factory=lambda: Clock(NEW))
+    clock: Clock = field(default_factory=lambda: Clock(NEW, timedelta(milliseconds=250)))
     projects: dict[str, Project] = field(default_factory=dict)
     moved: dict[str, int] = field(default_factory=dict)
     people: dict[int, Account] = field(default_factory=dict)
@@ -66,7 +67,7 @@ class GitlabServer:
     told_origin: str = ""
 
     def project(self, path: str = "acme/docs", **how: Any) -> Project:
-        found = Project(len(self.projects) + 40, path, self.clock, **how)
+        found = Project(len(self.projects) + 40, path, clock=self.clock, **how)
         self.projects[path.lower()] = found
         parts = path.split("/")[:-1]
         self.groups |= {"/".join(parts[:end]) for end in range(1, len(parts) + 1)}

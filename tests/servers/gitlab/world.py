@@ -1,20 +1,9 @@
 """Projects, and what people write in them."""
 
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from tests.servers.git import Commit, Content, Objects
-
-
-@dataclass
-class Clock:
-    """GitLab's own time."""
-
-    now: datetime
-
-    def tick(self) -> datetime:
-        self.now += timedelta(milliseconds=250)
-        return self.now
+from tests.servers.git import Repository
 
 
 @dataclass
@@ -70,44 +59,21 @@ class Page:
 
 
 @dataclass
-class Project:
-    """A project; what is done to it takes a quarter of a second each."""
+class Project(Repository):
+    """A project."""
 
     id: int
     path: str
-    clock: Clock
     visibility: str = "public"
-    default_branch: str = "main"
     archived: bool = False
     tells_branch: bool = True
     levels: dict[str, str] = field(default_factory=dict)
     members: list[Account] = field(default_factory=list)
-    objects: Objects = field(default_factory=Objects)
-    branches: dict[str, Commit] = field(default_factory=dict)
     issues: dict[int, Issue] = field(default_factory=dict)
     merge_requests: dict[int, Issue] = field(default_factory=dict)
     wiki: dict[str, Page] = field(default_factory=dict)
-    files: dict[str, Content] = field(default_factory=dict)
     last: int = 0
     last_note: int = 900
-
-    def commit(self, *, author: str = "Ann", branch: str = "", force: bool = False) -> Commit:
-        """Commit what ``files`` holds; with ``force`` as the first commit that there is."""
-        branch = branch or self.default_branch
-        parent = None if force else self.branches.get(branch)
-        at = self.clock.tick().replace(microsecond=0)
-        self.branches[branch] = self.objects.commit(
-            self.files, at=at, author=author, parent=parent.sha if parent else None
-        )
-        return self.branches[branch]
-
-    def write(self, path: str, content: str | Content | None) -> Commit:
-        """Commit one file's content, or with None that it is gone."""
-        if content is None:
-            del self.files[path]
-        else:
-            self.files[path] = content.encode() if isinstance(content, str) else content
-        return self.commit()
 
     def open(self, title: str, body: str | None = "", *, author: str | None = "ann", is_merge: bool = False) -> Issue:
         things = self.merge_requests if is_merge else self.issues
