@@ -11,6 +11,7 @@ from aiohttp import web
 
 from connectors.base import Origin
 from connectors.rest import RestConnector, RestOptions
+from tests.servers.serving import served
 
 STYLES = ("none", "page", "offset", "token", "next", "link", "post", "more")
 FIELDS = {
@@ -120,11 +121,6 @@ class Api:
         app = web.Application()
         app.router.add_route("*", "/posts", self.answer)
         app.router.add_get("/posts/{native:.+}", self.answer)
-        runner = web.AppRunner(app, shutdown_timeout=0.2)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        self.url = f"http://127.0.0.1:{runner.addresses[0][1]}/posts"
-        try:
+        async with served(app) as place:
+            self.url = f"http://{place}/posts"
             yield self
-        finally:
-            await runner.cleanup()

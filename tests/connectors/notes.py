@@ -10,6 +10,7 @@ from aiohttp import web
 
 from connectors.base import Connector, Origin, SourceType
 from tests.connectors.world import World
+from tests.servers.serving import served
 
 PAGE = 5
 NEW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -97,14 +98,8 @@ class NotesServer:
         app = web.Application()
         app.router.add_get("/notes/{native:.+}", self.answer)
         app.router.add_get("/{what}", self.answer)
-        runner = web.AppRunner(app)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        try:
-            yield f"http://127.0.0.1:{runner.addresses[0][1]}"
-        finally:
-            await runner.cleanup()
+        async with served(app) as place:
+            yield f"http://{place}"
 
 
 class NotesWorld(World):

@@ -8,6 +8,7 @@ from aiohttp import web
 from ragcore.errors import SourceAuthError, SourceBadReply, SourceError, SourceGone, SourceRateLimited
 from tests.connectors.githubs import Runs
 from tests.servers.github import GithubServer
+from tests.servers.serving import stranger
 
 FILES = {"kinds": ("files",)}
 ALL = {"kinds": ("files", "issues", "pulls", "discussions")}
@@ -163,23 +164,9 @@ async def test_files_that_fail_in_a_row_hold_up_no_others_while_the_server_answe
 
 
 async def test_the_token_stands_in_no_message_and_goes_to_no_other_host(server, tmp_path):
-    seen = []
-
-    async def elsewhere(request):
-        seen.append(request.headers.get("Authorization"))
-        return web.json_response({})
-
-    other = web.Application()
-    other.router.add_get("/{path:.*}", elsewhere)
-    runner = web.AppRunner(other)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        target = f"http://127.0.0.1:{runner.addresses[0][1]}/x"
+    async with stranger() as (target, shown):
         server.fault = lambda path: web.Response(status=302, headers={"Location": target})
         with pytest.raises(SourceBadReply) as fault:
             await Runs(server, tmp_path, **FILES)()
-        assert "t1" not in str(fault.value)
-        assert seen == [None]
-    finally:
-        await runner.cleanup()
+    assert "t1" not in str(fault.value)
+    assert shown == [None]

@@ -11,6 +11,7 @@ from tests.connectors.helpers import collect
 from tests.servers.gitlab import GitlabServer
 from tests.servers.gitlab.server import problem
 from tests.servers.gitlab.world import Page
+from tests.servers.serving import stranger
 
 FILES = {"kinds": ("files",)}
 
@@ -126,26 +127,12 @@ async def test_a_page_that_fails_in_a_walk_by_time_asks_for_it_again(server, tmp
 
 
 async def test_the_token_stands_in_no_message_and_goes_to_no_other_host(server, tmp_path):
-    seen = []
-
-    async def elsewhere(request):
-        seen.append(request.headers.get("Authorization"))
-        return web.json_response({})
-
-    other = web.Application()
-    other.router.add_get("/{path:.*}", elsewhere)
-    runner = web.AppRunner(other)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        target = f"http://127.0.0.1:{runner.addresses[0][1]}/x"
+    async with stranger() as (target, shown):
         server.fault = lambda path: web.Response(status=302, headers={"Location": target})
         with pytest.raises(SourceBadReply) as fault:
             await Runs(server, tmp_path, **FILES)()
-        assert "t1" not in str(fault.value)
-        assert seen == [None]
-    finally:
-        await runner.cleanup()
+    assert "t1" not in str(fault.value)
+    assert shown == [None]
 
 
 async def test_a_fault_while_one_document_is_fetched_is_its_failure(server, tmp_path):

@@ -13,6 +13,7 @@ from ragcore.errors import SourceAuthError, SourceBadReply, SourceError, SourceG
 from tests.connectors.helpers import collect
 from tests.connectors.notions import Runs, connector
 from tests.servers.notion import NotionServer, block
+from tests.servers.serving import stranger
 
 
 @pytest.fixture
@@ -207,26 +208,11 @@ async def test_a_list_that_begins_anew_ends(server):
 
 
 async def test_the_token_goes_to_no_other_host(server):
-    seen = []
-
-    async def elsewhere(request):
-        seen.append(request.headers.get("Authorization"))
-        return web.json_response({})
-
-    other = web.Application()
-    other.router.add_get("/{path:.*}", elsewhere)
-    runner = web.AppRunner(other)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        target = f"http://127.0.0.1:{runner.addresses[0][1]}/x"
+    async with stranger() as (target, shown):
         server.fault = lambda path: web.Response(status=302, headers={"Location": target}) if "pages" in path else None
         with pytest.raises(SourceError):
-            async for _ in connector(server, pages=(next(iter(server.space.pages)),)).changes(None, {}):
-                pass
-        assert seen == [None]
-    finally:
-        await runner.cleanup()
+            await collect(connector(server, pages=(next(iter(server.space.pages)),)).changes(None, {}))
+    assert shown == [None]
 
 
 async def test_a_run_that_is_refused_lists_nothing(server):

@@ -1,4 +1,4 @@
-"""Serves an application on the loopback."""
+"""Serves an application on the loopback, or a host that has no business with a source's credential."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,3 +17,18 @@ async def served(app: web.Application, port: int = 0) -> AsyncIterator[str]:
         yield f"{host}:{bound}"
     finally:
         await runner.cleanup()
+
+
+@asynccontextmanager
+async def stranger() -> AsyncIterator[tuple[str, list[str | None]]]:
+    """Serve a host that no credential is for; yields an address of it, and what it was shown as ``Authorization``."""
+    shown: list[str | None] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        shown.append(request.headers.get("Authorization"))
+        return web.json_response({})
+
+    app = web.Application()
+    app.router.add_get("/{path:.*}", answer)
+    async with served(app) as place:
+        yield f"http://{place}/x", shown
