@@ -1,39 +1,16 @@
-"""What the tests of the source type ``confluence`` use: a connector to a server, and runs that go on from each other."""
+"""What the tests of the source type ``confluence`` use: a connector to a server, and its runs."""
 
 from connectors.base import Origin
 from connectors.confluence import ConfluenceConnector, ConfluenceOptions
-from tests.connectors.helpers import collect, known_of, listed
+from tests.connectors import atlassians
 from tests.servers.confluence import ConfluenceServer
 
 
 def connector(server: ConfluenceServer, origin: Origin, **changes: object) -> ConfluenceConnector:
-    told: dict[str, object] = {"url": server.url or "http://127.0.0.1:9", "token": "t1"}
-    if server.is_cloud:
-        told["email"] = "ann@x.example"
-    return ConfluenceConnector(origin, ConfluenceOptions.model_validate(told | changes))
+    return ConfluenceConnector(origin, ConfluenceOptions.model_validate(atlassians.settings(server, **changes)))
 
 
-class Runs:
-    """Runs of one source, each with the versions of those before it."""
+class Runs(atlassians.Runs):
+    """Runs of a source of Confluence."""
 
-    def __init__(self, server: ConfluenceServer, folder, **options: object) -> None:
-        self.server, self.options = server, options
-        self.origin = Origin(source="s", folder=folder)
-        self.known: dict[str, str] = {}
-
-    def connect(self) -> ConfluenceConnector:
-        return connector(self.server, self.origin, **self.options)
-
-    async def __call__(self) -> set[str]:
-        """Run; return the native ids of what was yielded."""
-        source, before = self.connect(), len(self.server.asked)
-        told, self.failures, self.gone, _ = await collect(source.changes(None, dict(self.known)))
-        self.ids, _ = await listed(source)
-        self.asked = self.server.asked[before:]
-        self.told = {self.origin.native_id(identity): one for identity, one in told.items()}
-        versions = {identity: version for identity, version in self.known.items() if identity in self.ids}
-        self.known = versions | known_of(told)
-        return set(self.told)
-
-    def text(self, native: str) -> str:
-        return self.told[native].content.decode()
+    make = staticmethod(connector)

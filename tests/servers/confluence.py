@@ -4,10 +4,8 @@ Cloud: https://developer.atlassian.com/cloud/confluence/rest/v2/intro/ and .../v
 https://developer.atlassian.com/server/confluence/rest/.
 """
 
-import base64
 import re
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -15,9 +13,8 @@ from urllib.parse import quote, urlencode
 
 from aiohttp import web
 
-from tests.servers.serving import served
+from tests.servers.atlassian import LOGIN, Site
 
-LOGIN = "<!doctype html><html><title>Log in</title></html>"
 _CQL = re.compile(r'^(?:space = "([^"]+)"|container = (\d+)) and type (?:= (\w+)|in \(([\w, ]+)\))$')
 
 
@@ -66,18 +63,14 @@ class Thing:
 
 
 @dataclass
-class ConfluenceServer:
+class ConfluenceServer(Site):
     """Serves below ``/wiki`` as Cloud does, or below ``path`` as a Data Center.
 
-    ``fault`` may answer a request in Confluence's place: it is given its path with query. ``cut`` ends every list after
-    so many entries. ``blind`` are ids whose restrictions the search doesn't tell, ``closed`` those that it may not,
+    ``fault`` may answer a request in Confluence's place: it is given its path with query. ``blind`` are ids whose restrictions the search doesn't tell, ``closed`` those that it may not,
     ``unseen`` those whose restrictions name nobody whom the account may see.
     """
 
-    is_cloud: bool = True
     path: str = "/confluence"
-    token: str = "t1"
-    size: int = 5
     spaces: dict[str, str] = field(default_factory=lambda: {"HR": "global"})
     things: dict[str, Thing] = field(default_factory=dict)
     people: dict[str, Person] = field(default_factory=dict)
@@ -87,16 +80,9 @@ class ConfluenceServer:
     closed: set[str] = field(default_factory=set)
     unseen: set[str] = field(default_factory=set)
     forbidden: set[str] = field(default_factory=set)
-    twice: set[str] = field(default_factory=set)
     unsearched: set[str] = field(default_factory=set)
-    cut: int = 0
-    is_html: bool = False
-    is_stranger: bool = False
     fault: Callable[[str], web.Response | None] | None = None
     asked: list[str] = field(default_factory=list)
-    tokens_elsewhere: list[str | None] = field(default_factory=list)
-    origin: str = ""
-    media: str = ""
     _last: int = 100
 
     def person(self, name: str, address: str = "", **how: Any) -> Person:
@@ -129,33 +115,10 @@ class ConfluenceServer:
         return self.things[native]
 
     @property
-    def url(self) -> str:
-        return f"{self.origin}{'' if self.is_cloud else self.path}"
-
-    @property
     def base(self) -> str:
         return f"{self.origin}{'/wiki' if self.is_cloud else self.path}"
 
-    @property
-    def credential(self) -> str:
-        if self.is_cloud:
-            return f"Basic {base64.b64encode(f'ann@x.example:{self.token}'.encode()).decode()}"
-        return f"Bearer {self.token}"
-
-    @asynccontextmanager
-    async def serving(self) -> AsyncIterator["ConfluenceServer"]:
-        app, other = web.Application(), web.Application()
-        app.router.add_get("/{path:.*}", self._answer)
-        other.router.add_get("/file/{id}", self._media)
-        async with served(app) as place, served(other) as elsewhere:
-            self.origin, self.media = f"http://{place}", f"http://{elsewhere}"
-            yield self
-
-    async def _media(self, request: web.Request) -> web.Response:
-        self.tokens_elsewhere.append(request.headers.get("Authorization"))
-        return web.Response(body=self._version(request.match_info["id"], request.query))
-
-    def _version(self, native: str, asked: Any) -> bytes:
+    def _file(self, native: str, asked: Mapping[str, str]) -> bytes:
         file = self.things[native]
         return file.past.get(int(asked.get("version", 0)), file.data)
 
@@ -176,7 +139,7 @@ class ConfluenceServer:
         if place.startswith(prefix):
             return self._first(place.removeprefix(prefix), request)
         if place.startswith("/download/attachments/") and not self.is_cloud:
-            return web.Response(body=self._version(request.query["id"], request.query))
+            return web.Response(body=self._file(request.query["id"], request.query))
         return _missing()
 
     # The first interface.

@@ -4,10 +4,8 @@ Cloud: https://developer.atlassian.com/cloud/jira/platform/rest/v3/intro/; Data 
 https://developer.atlassian.com/server/jira/platform/rest/.
 """
 
-import base64
 import re
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -15,9 +13,8 @@ from zoneinfo import ZoneInfo
 
 from aiohttp import web
 
-from tests.servers.serving import served
+from tests.servers.atlassian import LOGIN, Site
 
-LOGIN = "<!doctype html><html><title>Log in</title></html>"
 NAMES = {"customfield_1": "Cause", "environment": "Environment"}
 _UPDATED = re.compile(r' AND updated >= "(\d{4}/\d\d/\d\d \d\d:\d\d)"')
 
@@ -55,32 +52,22 @@ class Issue:
 
 
 @dataclass
-class JiraServer:
+class JiraServer(Site):
     """Serves at its root as Cloud does, or below ``path`` as a Data Center.
 
     ``now`` is its clock, ``zone`` that of the account, by which JQL reads times. ``shown`` is how many comments a search
     tells of an issue. ``fault`` may answer a request in Jira's place: it is given its path, and the body.
     """
 
-    is_cloud: bool = True
     path: str = "/jira"
-    token: str = "t1"
-    size: int = 5
     zone: str = "America/New_York"
     told_zone: bool = True
     now: datetime = datetime(2026, 3, 1, 10, 0, 30, tzinfo=UTC)
     issues: dict[str, Issue] = field(default_factory=dict)
     scope: Callable[[Issue], bool] = lambda issue: True
     shown: int = 3
-    twice: set[str] = field(default_factory=set)
-    cut: int = 0
-    is_html: bool = False
-    is_stranger: bool = False
     fault: Callable[[str, Any], web.Response | None] | None = None
     asked: list[tuple[str, Any]] = field(default_factory=list)
-    tokens_elsewhere: list[str | None] = field(default_factory=list)
-    origin: str = ""
-    media: str = ""
     _last: int = 10_000
 
     def open(self, summary: str, text: str = "Text", *, key: str = "", **how: Any) -> Issue:
@@ -110,32 +97,9 @@ class JiraServer:
         self.now += timedelta(seconds=7)
         return self.now
 
-    @property
-    def url(self) -> str:
-        return f"{self.origin}{'' if self.is_cloud else self.path}"
-
-    @property
-    def credential(self) -> str:
-        if self.is_cloud:
-            return f"Basic {base64.b64encode(f'ann@x.example:{self.token}'.encode()).decode()}"
-        return f"Bearer {self.token}"
-
     def searches(self, since: int = 0) -> list[dict[str, Any]]:
         """Return what was searched for, after so many requests."""
         return [body for path, body in self.asked[since:] if "/search" in path]
-
-    @asynccontextmanager
-    async def serving(self) -> AsyncIterator["JiraServer"]:
-        app, other = web.Application(), web.Application()
-        app.router.add_route("*", "/{path:.*}", self._answer)
-        other.router.add_get("/file/{id}", self._media)
-        async with served(app) as place, served(other) as elsewhere:
-            self.origin, self.media = f"http://{place}", f"http://{elsewhere}"
-            yield self
-
-    async def _media(self, request: web.Request) -> web.Response:
-        self.tokens_elsewhere.append(request.headers.get("Authorization"))
-        return web.Response(body=self._file(request.match_info["id"]))
 
     async def _answer(self, request: web.Request) -> web.Response:
         path = request.path_qs.removeprefix("" if self.is_cloud else self.path)
@@ -188,10 +152,10 @@ class JiraServer:
         ):
             if self.is_cloud:
                 return web.Response(status=303, headers={"Location": f"{self.media}/file/{found[1]}"})
-            return web.Response(body=self._file(found[1]))
+            return web.Response(body=self._file(found[1], {}))
         return web.json_response({"errorMessages": ["no such resource"]}, status=404)
 
-    def _file(self, native: str) -> bytes:
+    def _file(self, native: str, asked: Mapping[str, str]) -> bytes:
         return next(issue.files[native][1] for issue in self.issues.values() if native in issue.files)
 
     def _search(self, body: dict[str, Any]) -> web.Response:
