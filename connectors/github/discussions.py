@@ -14,7 +14,17 @@ from connectors.cursors import reached, since
 from connectors.forge.stamps import Stamp
 from connectors.forge.text import Part, thread
 from connectors.github.conversation import name_of
-from connectors.github.replies import DISCUSSION, DISCUSSIONS, POSTS, Discussion, Discussions, Listed, Post, Posts
+from connectors.github.replies import (
+    DISCUSSION,
+    DISCUSSIONS,
+    POSTS,
+    Discussion,
+    Discussions,
+    Listed,
+    PageInfo,
+    Post,
+    Posts,
+)
 from connectors.github.scope import Scope
 from ragcore.errors import SourceBadReply, SourceError, SourceGone
 
@@ -113,14 +123,13 @@ class DiscussionReader:
         return not Stamp.from_version(known.get(self._identity(listed.number), "")).tells_of(stamp)
 
     async def _pages(self) -> AsyncGenerator[Discussions, None]:
-        after: str | None = None
+        after, seen = None, set[str | None]()
         while True:
             repository = await self._repository(_LIST, after=after)
             page = self.scope.api.checked(DISCUSSIONS, repository.get("discussions"))
             yield page
-            if not page.pageInfo.hasNextPage or page.pageInfo.endCursor == after:
+            if (after := self._following(page.pageInfo, seen)) is None:
                 return
-            after = page.pageInfo.endCursor
 
     async def _read(self, number: int) -> SourceDocument | Failure | None:
         """Return a discussion as a document, None when it is gone."""
@@ -133,7 +142,7 @@ class DiscussionReader:
 
     async def _document(self, number: int) -> SourceDocument | None:
         found, parts = None, list[Part]()
-        after: str | None = None
+        after, seen = None, set[str | None]()
         while True:
             repository = await self._repository(_ONE, number=number, after=after)
             if repository.get("discussion") is None:
@@ -143,9 +152,8 @@ class DiscussionReader:
                 parts.append(_part(comment, "the answer" if comment.isAnswer else ""))
                 async for reply in self._replies(comment):
                     parts.append(_part(reply, "in reply"))
-            if not found.comments.pageInfo.hasNextPage or found.comments.pageInfo.endCursor == after:
+            if (after := self._following(found.comments.pageInfo, seen)) is None:
                 return await asyncio.to_thread(self._made, found, parts)
-            after = found.comments.pageInfo.endCursor
 
     def _made(self, found: Discussion, parts: Sequence[Part]) -> SourceDocument:
         scope, category = self.scope, found.category.name if found.category else ""
@@ -171,14 +179,22 @@ class DiscussionReader:
         )
 
     async def _replies(self, comment: Post) -> AsyncGenerator[Post, None]:
-        page, after = comment.replies, None
+        page, seen = comment.replies, set[str | None]()
         while page is not None:
             for reply in filter(None, page.nodes):
                 yield reply
-            if not page.pageInfo.hasNextPage or page.pageInfo.endCursor == after:
+            if (after := self._following(page.pageInfo, seen)) is None:
                 return
-            after = page.pageInfo.endCursor
             page = await self._more_replies(comment.id, after)
+
+    def _following(self, told: PageInfo, seen: set[str | None]) -> str | None:
+        """Return where the next page begins, None after the last; a list that leads back is no whole one."""
+        if not told.hasNextPage:
+            return None
+        if told.endCursor is None or told.endCursor in seen:
+            raise SourceBadReply(f"the pages of {self.scope.name} lead in a circle", mend="try again later")
+        seen.add(told.endCursor)
+        return told.endCursor
 
     async def _more_replies(self, comment: str, after: str | None) -> Posts | None:
         data, _ = await self.scope.api.query(_REPLIES, {"id": comment, "after": after})

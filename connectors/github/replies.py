@@ -127,7 +127,9 @@ class Review(_Reply):
     submitted_at: datetime | None = None
 
 
-class _PageInfo(_Reply):
+class PageInfo(_Reply):
+    """Whether a list of GraphQL goes on, and where."""
+
     hasNextPage: bool  # noqa: N815 - as GraphQL names it
     endCursor: str | None = None  # noqa: N815
 
@@ -151,7 +153,7 @@ class Post(_Reply):
 class Posts(_Reply):
     """A page of comments or replies."""
 
-    pageInfo: _PageInfo  # noqa: N815
+    pageInfo: PageInfo  # noqa: N815
     nodes: list[Post | None]
 
 
@@ -173,7 +175,7 @@ class Discussions(_Reply):
     """A page of the list of discussions."""
 
     totalCount: int  # noqa: N815
-    pageInfo: _PageInfo  # noqa: N815
+    pageInfo: PageInfo  # noqa: N815
     nodes: list[Listed | None]
 
 

@@ -95,16 +95,18 @@ class Api:
 
     async def pages(self, method: str, **arguments: object) -> AsyncIterator[Json]:
         """Yield the pages of a list; the last one has no ``next_cursor``."""
-        cursor = ""
+        cursor, seen = "", {""}
         while True:
             said = await self.call(method, limit=PAGE, cursor=cursor, **arguments)
             yield said
-            following = next_cursor(said)
-            if not following:
+            cursor = next_cursor(said)
+            if not cursor:
                 return
-            if following == cursor:
+            if (
+                cursor in seen
+            ):  # asked again, it would be answered from what is kept, without an end and without a pause
                 raise SourceBadReply(f"Slack's answer to {method} doesn't end", mend="try again later")
-            cursor = following
+            seen.add(cursor)
 
 
 def next_cursor(said: Json) -> str:

@@ -7,6 +7,8 @@ import pytest
 from aiohttp import web
 
 from connectors.base import Checkpoint, Failure
+from connectors.github.discussions import DiscussionReader
+from ragcore.errors import SourceBadReply
 from tests.connectors.githubs import Runs
 from tests.connectors.helpers import collect
 from tests.servers.github import GithubServer
@@ -81,3 +83,33 @@ async def test_a_discussion_that_failed_is_listed_when_another_is_deleted(server
     del repo.discussions[1]
     await runs()
     assert runs.names == {f"octo/docs/discussions/{number}" for number in (2, 3, 4, 5)}
+
+
+@pytest.mark.parametrize("following", [["c1"], ["c1", "c2"]])
+async def test_discussions_whose_pages_lead_in_a_circle_are_no_whole_list(server, repo, tmp_path, following):
+    turns = iter(following * 9)
+
+    def circle(path):
+        page = {"hasNextPage": True, "endCursor": next(turns)}
+        told = {"repository": {"discussions": {"totalCount": 3, "pageInfo": page, "nodes": []}}}
+        return web.json_response({"data": told})
+
+    server.fault = lambda path: circle(path) if "/graphql" in path else None
+    with pytest.raises(SourceBadReply, match="lead in a circle"):
+        await Runs(server, tmp_path, **TALK)()
+
+
+async def test_a_discussion_whose_comments_lead_in_a_circle_fails_alone(server, repo, tmp_path, monkeypatch):
+    for number in range(2):
+        repo.discuss(f"Question {number}", "text")
+    for number in range(60):
+        repo.comment(repo.discussions[1], f"comment {number}.")
+    runs = Runs(server, tmp_path, **TALK)
+    real = DiscussionReader._repository
+
+    async def stuck(self, text, **variables):
+        return await real(self, text, **variables | ({"after": None} if "number" in variables else {}))
+
+    monkeypatch.setattr(DiscussionReader, "_repository", stuck)
+    documents, failures, _, _ = await collect(runs.connect().changes(None, {}))
+    assert (documents.keys(), failures.keys()) == ({"s:octo/docs/discussions/2"}, {"s:octo/docs/discussions/1"})

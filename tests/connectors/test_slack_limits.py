@@ -7,10 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from connectors.http import JsonReply, Reply
 from connectors.slack import SlackOptions
+from connectors.slack.api import Answers, Api
 from connectors.slack.ids import _NATIVE as NATIVE
 from connectors.slack.ids import Ids, parsed
-from ragcore.errors import SourceAuthError, SourceRateLimited
+from ragcore.errors import SourceAuthError, SourceBadReply, SourceRateLimited
 from tests.connectors.helpers import collect, run
 from tests.connectors.slacks import C, Run, ago, options, slack, thread, workspace
 from tests.fakes.libraries import opened
@@ -74,6 +76,24 @@ async def test_the_limits_of_apps_that_are_sold_are_waited_for_to_the_end(server
         assert "Reply 39." in text
     assert len(waits) >= 5
     assert server.count("conversations.history") <= 8 + len(waits), "no page is asked for twice"
+
+
+@pytest.mark.parametrize("turns", ["aaaa", "abab"])
+async def test_pages_that_lead_in_a_circle_are_an_error(turns):
+    """What was answered is kept for the run, so that without this it would go round without a pause."""
+
+    class Circling:
+        asked = 0
+
+        async def json(self, url, *, limit):
+            self.asked += 1
+            told = {"ok": True, "response_metadata": {"next_cursor": turns[self.asked - 1]}}
+            return JsonReply(reply=Reply(url=url, status=200, headers={}, content=b""), value=told)
+
+    client = Circling()
+    with pytest.raises(SourceBadReply, match="doesn't end"):
+        assert [page async for page in Api(client=client, url="http://x/", answers=Answers()).pages("users.list")]
+    assert client.asked <= 3
 
 
 async def test_a_wait_without_progress_is_not_borne_for_ever(server, tmp_path):
