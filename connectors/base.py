@@ -47,6 +47,8 @@ class Failure:
     """One document could not be read: why, in one line, and what its owner can do about it.
 
     ``version`` is the source's, where it is known: the document is then not tried again in vain while it stays.
+    ``readers`` are those who may read it now, where they are known, and some may not: what is indexed of it stays only
+    if it is open to none but them.
     ``covers``, when given, begins the ids of documents that may be alive behind this failure though no listing shows
     them (a folder that can't be listed): none of these counts as deleted.
     """
@@ -55,6 +57,7 @@ class Failure:
     reason: str
     mend: str
     version: str = ""
+    readers: frozenset[str] | None = None
     covers: str = ""
 
 

@@ -23,8 +23,10 @@ class Mishaps:
         """Take note that a document could be read."""
         self._row = 0
 
-    async def failure(self, identity: str, error: SourceError, version: str = "") -> Failure:
-        """Return a fault as that of one document; raises it when it isn't."""
+    async def failure(
+        self, identity: str, error: SourceError, version: str = "", *, readers: frozenset[str] | None = None
+    ) -> Failure:
+        """Return a fault as that of one document, with its readers where they are known; raises it when it isn't."""
         self._row += 1
         if isinstance(error, SourceAuthError | SourceRateLimited | SourceUnreachable) or self._row > _MOST:
             raise error
@@ -32,4 +34,5 @@ class Mishaps:
             await self.probe()
         # What came in a form that can't be used comes so again; a fault of the server may pass.
         version = version if isinstance(error, SourceBadReply) else ""
-        return Failure(id=identity, reason=error.reason, mend=error.mend or "try again later", version=version)
+        mend = error.mend or "try again later"
+        return Failure(id=identity, reason=error.reason, mend=mend, version=version, readers=readers)

@@ -72,6 +72,10 @@ def moment(value: object, zone: tzinfo) -> datetime | None:
     return None
 
 
+UNTOLD = frozenset[str]()
+"""The readers of what doesn't tell them in a form that can be read: nobody, until it does."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """Makes documents of rows, by the settings of one source.
@@ -95,24 +99,31 @@ class Reading:
             told.update(f"{name} {type(value) is type(None)} {len(data)} ".encode("utf-8", "replace") + data)
         return told.hexdigest()[:24]
 
+    def readers(self, row: Row) -> frozenset[str] | None:
+        """Return who may read a row, None where rows don't tell; nobody where that can't be read."""
+        try:
+            return _readers(row)
+        except ValueError:
+            return UNTOLD
+
     def change(self, row: Row, version: str) -> SourceDocument | Failure:
         """Return the document, or why there is none."""
         native = native_id(row["id"])
         identity = self.origin.document_id(native)
-        if row["text"] is None:
-            reason, mend = self.no_text
-            return Failure(id=identity, reason=reason, mend=mend, version=version)
-        content, media_type = self._content(row["text"])
-        if len(content) > self.options.max_megabytes * 1_000_000:
-            size = f"{len(content) / 1e6:,.1f} MB, over the limit of {self.options.max_megabytes:g}"
-            return Failure(id=identity, reason=f"its text has {size}", mend="raise max_megabytes", version=version)
         try:
-            readers = readers_of(row["readers"]) if "readers" in row else None
+            readers = _readers(row)
         except ValueError as error:
             reason, mend = str(error), 'write them as "email:ann@example.org", "slack:T0123/C0456" or "*"'
             if self.readers_setting:
                 reason, mend = f"`{self.readers_setting}`: {reason}", f"mend `{self.readers_setting}`: {mend}"
-            return Failure(id=identity, reason=reason, mend=mend, version=version)
+            return Failure(id=identity, reason=reason, mend=mend, version=version, readers=UNTOLD)
+        if row["text"] is None:
+            reason, mend = self.no_text
+            return Failure(id=identity, reason=reason, mend=mend, version=version, readers=readers)
+        content, media_type = self._content(row["text"])
+        if len(content) > self.options.max_megabytes * 1_000_000:
+            reason = f"its text has {len(content) / 1e6:,.1f} MB, over the limit of {self.options.max_megabytes:g}"
+            return Failure(id=identity, reason=reason, mend="raise max_megabytes", version=version, readers=readers)
         return SourceDocument(
             id=identity,
             source=self.origin.source,
@@ -156,3 +167,8 @@ def _text(row: Row, name: str) -> str:
 
 def _bytes(value: "bytes | bytearray | memoryview") -> bytes:
     return hashlib.sha256(value).digest()
+
+
+def _readers(row: Row) -> frozenset[str] | None:
+    """Return who may read a row; ValueError as ``readers_of``."""
+    return readers_of(row["readers"]) if "readers" in row else None

@@ -82,13 +82,12 @@ class Reader:
             found.add(identity)
         if due:
             yield Estimate(documents=len(due))
-        due.sort(key=lambda spot: not self._is_for_others(spot, known))  # who may not read it longer comes first
+        # What others may read than before comes first.
+        due.sort(key=lambda spot: not is_for_others(known.get(self._identity(spot.what)), spot.version))
         for number, spot in enumerate(due, 1):
             change = await self._read(spot)
             if isinstance(change, Tombstone):
                 found.discard(change.id)
-            elif isinstance(change, Failure) and self._is_for_others(spot, known):
-                change = Tombstone(id=change.id)  # what can't be read anew must not stay for those of before
             yield change
             if number % _BATCH == 0:
                 yield Checkpoint()
@@ -177,7 +176,7 @@ class Reader:
             else:
                 change = await self._page(spot.what.kind, spot.what.id, spot)
         except SourceError as error:
-            return await self.mishaps.failure(identity, error, spot.version)
+            return await self.mishaps.failure(identity, error, spot.version, readers=spot.access.readers)
         return change or Tombstone(id=identity)
 
     async def _page(self, kind: Kind, native: str, spot: Spot | None) -> SourceDocument | None:
@@ -226,9 +225,6 @@ class Reader:
             return None
         self.mishaps.passed()
         return self._writer.file(file, content, readers=access.readers, version=version)
-
-    def _is_for_others(self, spot: Spot, known: Mapping[str, str]) -> bool:
-        return is_for_others(known.get(self._identity(spot.what)), spot.version)
 
     def _takes(self, kind: Kind, access: Access) -> bool:
         return self._wants(kind) and not self._leaves_out(access)

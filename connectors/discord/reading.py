@@ -69,11 +69,12 @@ class Reading:
                 reason=f"the thread has {thread.message_count:,} messages",
                 mend=f"raise `max_messages`, which is {most:,}, or leave its channel out: `exclude`",
                 version=str(self._too_long(server, thread)),
+                readers=server.readers_in(thread),
             )
         try:
             return await self.documents.thread(self.api, server, thread)
         except NoAccess as error:
-            return Failure(id=identity, reason=error.reason, mend=error.mend)
+            return Failure(id=identity, reason=error.reason, mend=error.mend, readers=server.readers_in(thread))
 
     async def day(self, server: Server, channel: int, day: date) -> SourceDocument | Failure | None:
         """Read one day of a channel as it is now; None when it holds nothing, or isn't taken. Raises SourceGone."""
@@ -83,7 +84,8 @@ class Reading:
         try:
             return await self.documents.fetch_day(self.api, server, place, day)
         except NoAccess as error:
-            return Failure(id=self.documents.day_id(channel, day), reason=error.reason, mend=error.mend)
+            identity = self.documents.day_id(channel, day)
+            return Failure(id=identity, reason=error.reason, mend=error.mend, readers=place.readers)
 
     async def days(self, server: Server, place: Place) -> AsyncGenerator[Change, None]:
         """Yield the days of a channel that have changed."""
@@ -152,8 +154,6 @@ class Reading:
             self.state.empty[thread.id] = seen.look
             return []
         self.listed.add(identity)
-        if isinstance(found, Failure):
-            return [*self._taken_back([identity], seen.readers), found]
         return [found] if found.version != self.known.get(identity) else []
 
     def _too_long(self, server: Server, thread: Channel) -> Version:

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Collection, Iterator, Mapping, Seque
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from connectors.base import Estimate, Failure, Origin, SourceDocument, Tombstone
 from connectors.forge.rounds import Step
@@ -17,6 +17,7 @@ _BATCH = 20
 _POINTER = b"version https://git-lfs.github.com/spec/"
 _LONGEST_POINTER = 1_024
 """Bytes (https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md)."""
+Told = TypeVar("Told", bound=SourceDocument | Failure)
 MODES = frozenset({"100644", "100755", "100664"})
 """What Git writes for files: not for links (120000) and submodules (160000)."""
 
@@ -85,8 +86,8 @@ class Scope(Protocol):
         """Return the id of a document."""
         ...
 
-    def known(self, document: SourceDocument) -> SourceDocument:
-        """Return a document with its readers."""
+    def known(self, told: Told) -> Told:
+        """Return a document, or why there is none, with its readers."""
         ...
 
 
@@ -223,7 +224,7 @@ class Files:
         for batch in _batches(entries):
             await self.branch.ready(batch, head)
             for entry in batch:
-                yield await self._read(entry, head)
+                yield self.branch.scope.known(await self._read(entry, head))
             yield None
 
     async def _read(self, entry: Entry, head: Head) -> SourceDocument | Failure:
@@ -241,17 +242,15 @@ class Files:
         if is_pointer(blob.content):
             reason, mend = "it is kept in Git LFS, which is not read", "keep it in Git itself, or exclude it"
             return Failure(id=identity, reason=reason, mend=mend, version=version)
-        return scope.known(
-            SourceDocument(
-                id=identity,
-                source=scope.origin.source,
-                content=blob.content,
-                name=entry.path.rpartition("/")[2],
-                url=self.branch.url(entry, head),
-                author=blob.changed.author if blob.changed else "",
-                version=version,
-                updated_at=blob.changed.at if blob.changed else None,
-            )
+        return SourceDocument(
+            id=identity,
+            source=scope.origin.source,
+            content=blob.content,
+            name=entry.path.rpartition("/")[2],
+            url=self.branch.url(entry, head),
+            author=blob.changed.author if blob.changed else "",
+            version=version,
+            updated_at=blob.changed.at if blob.changed else None,
         )
 
     def _identity(self, path: str) -> str:

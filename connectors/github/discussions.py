@@ -136,7 +136,7 @@ class DiscussionReader:
         try:
             document = await self._document(number)
         except SourceError as error:
-            return await self.scope.mishaps.failure(self._identity(number), error)
+            return self.scope.known(await self.scope.mishaps.failure(self._identity(number), error))
         self.scope.mishaps.passed()
         return document
 

@@ -3,8 +3,9 @@
 import hashlib
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import TypeVar
 
-from connectors.base import Origin, SourceDocument
+from connectors.base import Failure, Origin, SourceDocument
 from connectors.github.api import Api
 from connectors.github.options import GithubOptions
 from connectors.github.replies import REPOSITORY, Repository
@@ -12,6 +13,7 @@ from connectors.github.state import RepositoryMemory
 from connectors.mishaps import Mishaps
 from ragcore.errors import SourceBadReply
 
+Told = TypeVar("Told", bound=SourceDocument | Failure)
 _TEXT_FORM = "1"
 """Raised when documents are written in another way, so that they are read again."""
 
@@ -43,10 +45,10 @@ class Scope:
         """Return the id of a document: ``owner/name/`` and what stands behind it in GitHub's own addresses."""
         return self.origin.document_id(f"{self.name}/{place}")
 
-    def known(self, document: SourceDocument) -> SourceDocument:
-        """Return a document with its readers."""
+    def known(self, told: Told) -> Told:
+        """Return a document, or why there is none, with its readers."""
         readers = self.options.readers
-        return document if readers is None else replace(document, readers=frozenset(readers))
+        return told if readers is None else replace(told, readers=frozenset(readers))
 
 
 async def opened(

@@ -75,7 +75,7 @@ class Threads:
                 change = None if issue is None else await self._document(issue)
             except SourceError as error:
                 self._failed.add(identity)
-                change = await self.scope.mishaps.failure(identity, error)
+                change = self.scope.known(await self.scope.mishaps.failure(identity, error))
             yield change or Tombstone(id=identity)
 
     @property
@@ -206,7 +206,7 @@ class Threads:
             stamp, identity = self._stamp(issue), self.scope.identity(self._place(issue))
             self._read[identity] = stamp
             self._failed.add(identity)
-            return await self.scope.mishaps.failure(identity, error, stamp.version)
+            return self.scope.known(await self.scope.mishaps.failure(identity, error, stamp.version))
 
     async def _document(self, issue: Issue) -> SourceDocument | None:
         """Return a thread as a document, None when it vanished since it was told of."""

@@ -196,9 +196,6 @@ class _Round:
         reader = _reader(kind, scope)
         async with aclosing(_changes(reader, kind, memory, known)) as stream:
             async for step in stream:
-                if isinstance(step, Failure) and step.id in stale:
-                    yield Tombstone(id=step.id)
-                    yield None  # else the failure would take its place
                 if isinstance(step, SourceDocument | Failure):
                     stale.discard(step.id)
                 yield step

@@ -3,8 +3,9 @@
 import hashlib
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import TypeVar
 
-from connectors.base import Origin, SourceDocument
+from connectors.base import Failure, Origin, SourceDocument
 from connectors.gitlab.access import Access, Readers
 from connectors.gitlab.api import Api
 from connectors.gitlab.options import GitlabOptions
@@ -15,6 +16,7 @@ from ragcore.errors import SourceBadReply
 
 OPEN = "o"
 """What a salt begins with where whoever reads the knowledge base reads the documents."""
+Told = TypeVar("Told", bound=SourceDocument | Failure)
 _TEXT_FORM = "1"
 """Raised when documents are written in another way, so that they are read again."""
 
@@ -56,9 +58,9 @@ class Scope:
         """Return the id of a document: the project's path and what stands behind it in GitLab's own addresses."""
         return self.origin.document_id(f"{self.name}/{place}")
 
-    def known(self, document: SourceDocument, *, confidential: bool = False) -> SourceDocument:
-        """Return a document with its readers."""
-        return replace(document, readers=self.inner_readers if confidential else self.readers)
+    def known(self, told: Told, *, confidential: bool = False) -> Told:
+        """Return a document, or why there is none, with its readers."""
+        return replace(told, readers=self.inner_readers if confidential else self.readers)
 
     async def of(self, kind: str, access: Access) -> "Scope":
         """Return it as documents of a kind share it; ReadersUnknown when nobody is known to read them."""

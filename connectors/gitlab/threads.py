@@ -162,7 +162,8 @@ class Threads:
         except SourceError as error:
             stamp, identity = self._stamp(issue), self._identity(issue.iid)
             self._tried[identity] = stamp
-            return await self.scope.mishaps.failure(identity, error, stamp.version)
+            failure = await self.scope.mishaps.failure(identity, error, stamp.version)
+            return self.scope.known(failure, confidential=issue.confidential)
 
     async def _document(self, issue: Issue) -> SourceDocument | None:
         """Return a thread as a document, None when it vanished since it was told of."""

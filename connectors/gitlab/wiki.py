@@ -59,7 +59,7 @@ class Wiki:
             try:
                 page = await self._asked(slug) if slug else None
             except SourceError as error:
-                yield await self.scope.mishaps.failure(identity, error)
+                yield self.scope.known(await self.scope.mishaps.failure(identity, error))
             else:
                 self.scope.mishaps.passed()
                 yield self._document(page) if page and page.slug == slug else Tombstone(id=identity)

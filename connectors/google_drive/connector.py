@@ -9,7 +9,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from connectors.base import Change, Checkpoint, Estimate, Failure, Origin, SourceDocument, Tombstone
 from connectors.google_drive.content import Due, Got, Reader, has_other_readers
@@ -42,8 +42,6 @@ class GoogleDriveConnector:
     """What the run has opened."""
     _listed: set[str] | None = field(init=False, default=None)
     """What the run has found that there is."""
-    _unread: dict[str, str] = field(init=False, default_factory=dict)
-    """The versions of what couldn't be read, as the memory has them."""
 
     def __post_init__(self) -> None:
         """Make the client; nothing is connected yet."""
@@ -60,7 +58,6 @@ class GoogleDriveConnector:
         self._listed = None
         memory = await asyncio.to_thread(Memory.from_cursor, cursor, await self._google.basis())
         self._sharings = Sharings(self._google, self.options, groups=memory.groups)
-        self._unread = memory.unread
         places = await opened(self._google, self._sharings, self.options)
         corpora = self._corpora = self._opened(places, memory)
         is_short = not {self.origin.native_id(identity) for identity in known} <= memory.documents
@@ -81,7 +78,6 @@ class GoogleDriveConnector:
         for corpus in corpora:
             corpus.memory.token = corpus.reached
         memory.groups = self._sharings.groups
-        memory.unread = {native: self._unread[native] for native in self._unread.keys() & memory.documents}
         self._listed = memory.documents
         yield Checkpoint(cursor=await asyncio.to_thread(memory.to_cursor))
 
@@ -125,11 +121,7 @@ class GoogleDriveConnector:
         for corpus in corpora:
             if await corpus.locate(file):
                 due = await reader.due(file, corpus.folders)
-                got = await reader.read(due, corpus.folders)
-                settled = await reader.settled(got)
-                if isinstance(settled, Failure) and has_other_readers(got.version, self._unread.get(file.id, "")):
-                    return replace(settled, version="")  # else ``changes`` would leave it with the readers that it had
-                return settled
+                return await reader.settled(await reader.read(due, corpus.folders))
         return Tombstone(id=identity)
 
     async def _read_all(
@@ -157,13 +149,6 @@ class GoogleDriveConnector:
                         settled = await reader.settled(got)
                         if isinstance(settled, Tombstone):
                             corpus.memory.documents.pop(due.file.id, None)
-                        told = self._unread.pop(due.file.id, None)
-                        if isinstance(settled, Failure):
-                            self._unread[due.file.id] = got.version
-                            if has_other_readers(got.version, known.get(settled.id, told)):
-                                # What is indexed is open to whoever might read it once: it goes.
-                                yield Tombstone(id=settled.id)
-                                yield None  # else the failure would take its place
                         yield settled
             yield None
 

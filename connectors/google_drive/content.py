@@ -37,11 +37,12 @@ class Due:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Got:
-    """What came of reading a file: a document, or why there is none."""
+    """What came of reading a file: a document, or why there is none, and who may read it."""
 
     identity: str
     name: str
     version: str
+    readers: frozenset[str] | None
     document: SourceDocument | None = None
     error: SourceError | None = None
 
@@ -86,6 +87,7 @@ class Reader:
                         identity=identity,
                         name=due.file.name,
                         version=due.version,
+                        readers=due.sharing.readers,
                         document=self._document(due, content),
                     )
                 is_same = after.content_stamp == due.file.content_stamp
@@ -95,13 +97,20 @@ class Reader:
                         identity=identity,
                         name=due.file.name,
                         version=due.version,
+                        readers=due.sharing.readers,
                         document=self._document(due, content),
                     )
             raise FileRefused("it kept changing while it was read", mend="nothing: it is read again later")
         except (SourceAuthError, SourceRateLimited, SourceUnreachable):
             raise
         except SourceError as error:
-            return Got(identity=identity, name=due.file.name, version=due.version, error=error)
+            return Got(
+                identity=identity,
+                name=due.file.name,
+                version=due.version,
+                readers=due.sharing.readers,
+                error=error,
+            )
 
     async def settled(self, got: Got) -> SourceDocument | Tombstone | Failure:
         """Return what a reading comes to; raises its error when that isn't the one file's.
@@ -115,10 +124,10 @@ class Reader:
             return Tombstone(id=got.identity)
         if isinstance(got.error, FileRefused) and not isinstance(got.error, FileForbidden):
             reason, mend = got.error.reason, got.error.mend
-            failure = Failure(id=got.identity, reason=reason, mend=mend, version=got.version)
+            failure = Failure(id=got.identity, reason=reason, mend=mend, version=got.version, readers=got.readers)
         else:
             assert got.error is not None
-            failure = await self.mishaps.failure(got.identity, got.error, got.version)
+            failure = await self.mishaps.failure(got.identity, got.error, got.version, readers=got.readers)
         return replace(failure, reason=f'"{got.name}": {failure.reason}')
 
     async def _content(self, file: File) -> bytes:

@@ -38,15 +38,13 @@ class CorpusMemory:
 class Memory:
     """What is remembered of all.
 
-    ``basis`` stands for the settings, ``groups`` for who is in each group, by address, and ``unread`` for the
-    version of what couldn't be read, by id: what is indexed of it has no other readers than that.
+    ``basis`` stands for the settings, ``groups`` for who is in each group, by address.
     """
 
     basis: str
     form: str = _FORM
     corpora: dict[str, CorpusMemory] = field(default_factory=dict)
     groups: dict[str, str] = field(default_factory=dict)
-    unread: dict[str, str] = field(default_factory=dict)
 
     @property
     def documents(self) -> set[str]:
@@ -60,16 +58,14 @@ class Memory:
 
     @classmethod
     def from_cursor(cls, cursor: str | None, basis: str) -> "Memory":
-        """Return what a cursor holds; ``unread`` alone when it is of other settings, nothing when of another form."""
+        """Return what a cursor holds; nothing when it is of other settings, or of another form."""
         if not cursor:
             return cls(basis=basis)
         try:
             found = _MEMORY.validate_json(unpacked(cursor))
         except ValueError:  # pydantic's is one, too
             return cls(basis=basis)
-        if found.form != _FORM:
-            return cls(basis=basis)
-        return found if found.basis == basis else cls(basis=basis, unread=found.unread)
+        return found if (found.form, found.basis) == (_FORM, basis) else cls(basis=basis)
 
 
 _MEMORY = TypeAdapter(Memory)

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from connectors.atlassian.versions import is_for_others
 from connectors.base import Failure, Origin, SourceDocument, Tombstone
 from connectors.jira.documents import Writer, file_id, file_version, issue_id, issue_version, readers_of
 from connectors.jira.replies import Attachment, Issue
@@ -50,7 +49,7 @@ class Reader:
         version = issue_version(options, issue)
         if self.known.get(identity) != version:
             change = await self._issue(issue)
-            yield self._kept(change, version)
+            yield change
             if isinstance(change, Tombstone):  # it has gone, or has such a level by now
                 for one in self._indexed_files.get(issue.id, ()):
                     yield Tombstone(id=one)
@@ -58,7 +57,7 @@ class Reader:
         for file in self._files(issue):
             version = file_version(options, issue, file)
             if self.known.get(self.origin.document_id(file_id(issue, file))) != version:
-                yield self._kept(await self._file(issue, file), version)
+                yield await self._file(issue, file)
 
     def identities(self, issue: Issue) -> Iterator[str]:
         """Yield the ids of an issue and its attachments, none when it isn't read."""
@@ -85,11 +84,6 @@ class Reader:
         file = next((one for one in self._files(issue) if one.id == natives[1]), None)
         return gone if file is None else await self._file(issue, file)
 
-    def _kept(self, change: SourceDocument | Failure | Tombstone, version: str) -> SourceDocument | Failure | Tombstone:
-        """Return a change; for a failure that the document goes, where it was for other readers before."""
-        is_failure = isinstance(change, Failure)
-        return Tombstone(id=change.id) if is_failure and is_for_others(self.known.get(change.id), version) else change
-
     async def _issue(self, issue: Issue) -> SourceDocument | Failure | Tombstone:
         identity = self.origin.document_id(issue_id(issue))
         try:
@@ -99,7 +93,9 @@ class Reader:
                 # What was said since the issue was told of may be for fewer than who could see it then.
                 now = await self.search.one(issue.id)
         except SourceError as error:
-            return await self.mishaps.failure(identity, error, issue_version(self.search.options, issue))
+            told = issue_version(self.search.options, issue)
+            readers = readers_of(self.search.options, issue)[1]
+            return await self.mishaps.failure(identity, error, told, readers=readers)
         self.mishaps.passed()
         is_read, readers = readers_of(self.search.options, now) if now else (False, None)
         if now is None or not is_read:
@@ -110,6 +106,7 @@ class Reader:
 
     async def _file(self, issue: Issue, file: Attachment) -> SourceDocument | Failure | Tombstone:
         options, identity = self.search.options, self.origin.document_id(file_id(issue, file))
+        readers = readers_of(options, issue)[1]
         try:
             if file.size > options.limit:
                 raise SourceBadReply(
@@ -118,11 +115,11 @@ class Reader:
                 )
             content = await self.search.api.file(self.search.download(file.id, file.content), limit=options.limit)
         except SourceError as error:
-            return await self.mishaps.failure(identity, error, file_version(options, issue, file))
+            return await self.mishaps.failure(identity, error, file_version(options, issue, file), readers=readers)
         if content is None:
             return Tombstone(id=identity)
         self.mishaps.passed()
-        return self._writer.file(issue, file, content, readers=readers_of(options, issue)[1])
+        return self._writer.file(issue, file, content, readers=readers)
 
     def _files(self, issue: Issue) -> list[Attachment]:
         if not self.search.options.attachments:

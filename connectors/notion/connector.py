@@ -108,10 +108,14 @@ class NotionConnector:
                     found = await reader.read(entry) if entry else None
                     mishaps.passed()
                 except SourceError as error:
-                    found = await mishaps.failure(identity, error)
+                    found = await mishaps.failure(identity, error, readers=self._readers)
                 if found and self._listed is not None:
                     self._listed.append(identity)  # no list need show it, but it is there
                 yield found or Tombstone(id=identity)
+
+    @property
+    def _readers(self) -> frozenset[str] | None:
+        return None if self.options.readers is None else frozenset(self.options.readers)
 
     def _note(self, found: _Found, change: Change | None) -> None:
         if isinstance(change, Failure) and found.before.is_afresh:
@@ -139,7 +143,8 @@ class NotionConnector:
                 mishaps.passed()
                 finder.owed.discard(entry.native)
             except SourceError as error:
-                yield await mishaps.failure(self.origin.document_id(entry.native), error, entry.version)
+                identity = self.origin.document_id(entry.native)
+                yield await mishaps.failure(identity, error, entry.version, readers=self._readers)
                 finder.owed.add(entry.native)
             if document is not None:
                 yield document

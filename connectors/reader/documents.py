@@ -56,7 +56,9 @@ class Documents:
         identity = self.origin.document_id(native)
         if not text:
             size = f"{told['size'] / 1e6:,.1f} MB, over the limit of {self.options.max_megabytes:g}"
-            return Failure(id=identity, reason=f"its text has {size}", mend="raise max_megabytes", version=version)
+            readers = self._reading.readers(row)
+            reason = f"its text has {size}"
+            return Failure(id=identity, reason=reason, mend="raise max_megabytes", version=version, readers=readers)
         return self._reading.change({**row, "id": native}, version)
 
     def _row(self, text: str, metadata: Mapping[str, Any]) -> dict[str, Any]:

@@ -201,7 +201,7 @@ class RestConnector:
                 raise ItemFault("id", "gives the same for items that differ")
         except ItemFault as fault:
             version = version or self._items.version(item, None)
-            failure = self._items.failure(native, fault, version)
+            failure = self._items.failure(native, fault, version, whole=None if self.options.detail else item)
             return None if known.get(identity) == version else failure
         if known.get(identity) == version:
             return None
@@ -231,7 +231,7 @@ class RestConnector:
         except ExpressionError as error:
             return self._items.failure(native, ItemFault("detail_item", f"can't be worked out: {error}"), version)
         except ItemFault as fault:
-            return self._items.failure(native, fault, version)
+            return self._items.failure(native, fault, version, whole=whole)
 
     async def _detail(self, api: Api, native: str) -> Any:
         """Return what an item's own address answers; SourceError, one of its kinds, when it can't be read."""

@@ -10,7 +10,7 @@ from connectors.base import Failure, Origin, SourceDocument
 from connectors.rest.expressions import ExpressionError, found, is_true, kind_of
 from connectors.rest.options import RestOptions
 from connectors.rest.times import time_of
-from connectors.rows import Reading, native_id, plain
+from connectors.rows import UNTOLD, Reading, native_id, plain
 
 _SHOWN = 60
 _SCALARS = ("title", "link", "author")
@@ -95,10 +95,18 @@ class Items:
         """Return the document of a row, or why there is none."""
         return self._reading.change(row, version)
 
-    def failure(self, native: str, fault: ItemFault, version: str) -> Failure:
-        """Return the failure of an item that isn't what is due."""
+    def failure(self, native: str, fault: ItemFault, version: str, *, whole: Any = None) -> Failure:
+        """Return the failure of an item that isn't what is due; ``whole`` is all that is told of it, if it is."""
         mend = f"mend `{fault.setting}`, or leave such items out by `where`"
-        return Failure(id=self.origin.document_id(native), reason=str(fault), mend=mend, version=version)
+        readers = None if whole is None else self._told_readers(whole)
+        identity = self.origin.document_id(native)
+        return Failure(id=identity, reason=str(fault), mend=mend, version=version, readers=readers)
+
+    def _told_readers(self, item: Any) -> frozenset[str] | None:
+        try:
+            return self._reading.readers({"readers": self._readers(item)} if self.options.readers else {})
+        except ItemFault:
+            return UNTOLD
 
     def _text(self, setting: str, item: Any, *, numbers: bool = True) -> str | None:
         value = self._given(setting, item)

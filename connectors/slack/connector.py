@@ -118,7 +118,7 @@ class SlackConnector:
         try:
             return await self._document(place, named) or gone
         except Refused as error:
-            failure = self._closed(place, error) if error.code in HIDDEN else self._unread(identity, error)
+            failure = self._closed(place, error) if error.code in HIDDEN else self._unread(place, identity, error)
             return replace(failure, id=identity)  # what was asked for by its id is answered by it
 
     async def _document(self, place: Place, named: Native) -> SourceDocument | None:
@@ -229,7 +229,7 @@ class SlackConnector:
         except Refused as error:
             if error.code in HIDDEN:
                 raise
-            return self._unread(self.origin.document_id(thread_id(place.id, str(first["ts"]))), error, version)
+            return self._unread(place, self.origin.document_id(thread_id(place.id, str(first["ts"]))), error, version)
 
     def _believe(self, place: Place, held: _Held, *, start: float, top: str, oldest: float) -> None:
         """Take for there what was there before, and stands where nothing was read now."""
@@ -272,11 +272,12 @@ class SlackConnector:
             id=self.origin.document_id(place.id),
             reason=f"#{place.name} can't be read: {error.reason}",
             mend=mend if error.code in HIDDEN else error.mend,
+            readers=place.readers,
             covers=self.origin.document_id(f"{place.id}/"),
         )
 
-    def _unread(self, identity: str, error: Refused, version: str = "") -> Failure:
-        return Failure(id=identity, reason=error.reason, mend=error.mend, version=version)
+    def _unread(self, place: Place, identity: str, error: Refused, version: str = "") -> Failure:
+        return Failure(id=identity, reason=error.reason, mend=error.mend, version=version, readers=place.readers)
 
 
 def _whole_days(pending: Mapping[str, Json], *, is_last: bool) -> list[tuple[float, list[Json]]]:

@@ -90,5 +90,10 @@ class Feed:
 
 def _kept(source: str, failure: Failure) -> failures.Failure:
     return failures.Failure(
-        document_id=failure.id, source=source, version=failure.version, reason=failure.reason, mend=failure.mend
+        document_id=failure.id,
+        source=source,
+        version=failure.version,
+        reason=failure.reason,
+        mend=failure.mend,
+        readers=failure.readers,
     )

@@ -153,10 +153,10 @@ class _Run:
         known: dict[str, str] = {}
         if not self.full:
             known = await registry.known_versions(source, knowledge_base=self.job.knowledge_base, pipeline=pipeline)
-            # A document that failed is left alone while it stays as it was, until its next attempt is due.
-            known |= {f.document_id: f.version for f in self._stored_failures.values() if f.version}
-            for failure in due:
-                known.pop(failure.document_id, None)
+            # A document that failed is left alone while it stays as it was, until its next attempt is due. Then it
+            # is known as what is indexed of it, as before: if the source tells of no other, it is fetched by its id.
+            waiting = self._stored_failures.keys() - {failure.document_id for failure in due}
+            known |= {identity: version for identity in waiting if (version := self._stored_failures[identity].version)}
         cursor = None if is_afresh else self._state.cursor
         await self._save(last_run_at=self._now, cursor=cursor, basis=basis)
         yield self._progress()

@@ -34,7 +34,9 @@ class Tally:
             self.unreadable[identity] = FailedDocument(
                 id=identity, reason=event.reason, mend=event.mend, is_empty=event.is_empty
             )
-            if event.is_empty:
+            if event.was_deleted:
+                self.deleted[identity] = None
+            elif event.is_empty:
                 self.emptied.add(identity)
             return
         self.emptied.discard(identity)

@@ -10,11 +10,12 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 
 import numpy as np
 
 from ragcore.ingest.events import Change, Indexed, Mark, Marked, Outcome, Stage, Underway
-from ragcore.ingest.items import Item, together
+from ragcore.ingest.items import Item, Same, Unread, ids_of, together
 from ragcore.ingest.prepare import Prepared
 from ragcore.ingest.spool import SLICE, Draft, slices
 from ragcore.library import Library
@@ -66,8 +67,10 @@ def _outcome(item: Item, embedded: Counter[str], switched: Switched) -> Outcome 
                 warnings=item.warnings,
             )
         case Mark():
-            return Marked(mark=item, deleted=tuple(identity for identity in item.gone if identity in switched.gone))
-        case _:
+            return Marked(mark=item, deleted=tuple(identity for identity in ids_of(item) if identity in switched.gone))
+        case Unread():
+            return replace(item.told, was_deleted=item.told.document_id in switched.gone)
+        case Same():
             return item.told
 
 

@@ -54,12 +54,14 @@ class Failed:
     """A document could not be indexed; its old version, if there was one, stays live.
 
     ``is_empty``: it was read, and holds nothing any more. Whether its old version goes is for the caller to decide.
+    ``was_deleted``: its old version went, because it was open to somebody who may not read the document any more.
     """
 
     document_id: str
     reason: str
     mend: str
     is_empty: bool = False
+    was_deleted: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +79,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marked:
-    """What a mark says is true now; ``deleted`` are those of its ``gone`` that were live."""
+    """What a mark says is true now; ``deleted`` are those that it names and that were live until then."""
 
     mark: Mark
     deleted: tuple[str, ...] = ()

@@ -21,11 +21,10 @@ class Same:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unread:
-    """A document that can't be indexed, as it is told and as it is kept; ``readers`` are those that it has now."""
+    """A document that can't be indexed, as it is told and as it is kept."""
 
     told: Failed
     failure: Failure
-    readers: frozenset[str] | None = None
 
 
 Item = Prepared | Same | Unread | Mark
@@ -59,22 +58,22 @@ async def together(library: Library, items: Sequence[Item]) -> Together:
     marks = [item for item in items if isinstance(item, Mark)]
     as_before = [item.told.document_id for item in same if item.refreshed is None]
     cursors = {mark.cursor.source: mark.cursor for mark in marks if mark.cursor is not None}
+    failed = (
+        *(item.failure for item in items if isinstance(item, Unread)),
+        *(failure for mark in marks for failure in mark.failed),
+    )
     return Together(
         refreshed=tuple(item.refreshed for item in same if item.refreshed is not None),
         read=tuple(await library.failures.among(as_before)) if as_before else (),
-        failed=(
-            *(item.failure for item in items if isinstance(item, Unread)),
-            *(failure for mark in marks for failure in mark.failed),
-        ),
-        gone=(*(identity for mark in marks for identity in mark.gone), *await _closed(library, items)),
+        failed=failed,
+        gone=(*(identity for mark in marks for identity in mark.gone), *await _closed(library, failed)),
         cursors=tuple(cursors.values()),
     )
 
 
-async def _closed(library: Library, items: Sequence[Item]) -> list[str]:
-    """Return what can't be indexed anew and is open to somebody who may not read it any more."""
-    now = {item.told.document_id: item.readers for item in items if isinstance(item, Unread)}
-    narrowed = {identity: readers for identity, readers in now.items() if readers is not None}
+async def _closed(library: Library, failed: Sequence[Failure]) -> list[str]:
+    """Return what can't be read anew and is open to somebody who may not read it any more."""
+    narrowed = {failure.document_id: failure.readers for failure in failed if failure.readers is not None}
     before = await library.registry.documents(list(narrowed)) if narrowed else {}
     return [
         identity

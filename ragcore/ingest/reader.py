@@ -168,6 +168,7 @@ def unread(document_id: str, source: str, version: str, error: Exception, *, rea
             log.error("document %s failed", document_id, exc_info=error)
     return Unread(
         told=Failed(document_id=document_id, reason=reason, mend=mend, is_empty=isinstance(error, EmptyDocument)),
-        failure=Failure(document_id=document_id, source=source, version=version, reason=reason, mend=mend),
-        readers=readers,
+        failure=Failure(
+            document_id=document_id, source=source, version=version, reason=reason, mend=mend, readers=readers
+        ),
     )

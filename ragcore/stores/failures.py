@@ -20,7 +20,9 @@ LAST_RETRY = timedelta(days=1)
 class Failure:
     """Why a document could not be read, and what its owner can do about it.
 
-    ``version`` is the source's, as of the attempt; ``next_try_at`` when to try again if it stays the same.
+    ``version`` is the source's, as of the attempt; ``next_try_at`` when to try again if it stays the same. ``readers``
+    are those that it has now, where that is told: what is indexed of it and open to others goes with the commit that
+    keeps the failure. They are not kept themselves.
     """
 
     document_id: str
@@ -31,6 +33,7 @@ class Failure:
     attempts: int = 1
     failed_at: datetime | None = None
     next_try_at: datetime | None = None
+    readers: frozenset[str] | None = None
 
 
 class Failures:

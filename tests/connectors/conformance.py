@@ -390,6 +390,24 @@ class Conformance:
         assert (report.added, report.is_success, report.error) == (MANY - 1, False, "")
         await self.check_mended(library)
 
+    @pytest.mark.parametrize("failed_before", [pytest.param(False, marks=pytest.mark.soak), True])
+    async def test_what_fails_is_closed_to_who_may_not_read_it_any_more(self, library, failed_before):
+        restrict, spoil = self.able("restrict"), self.able("spoil")
+        ann, bob, cid = (frozenset({f"{name}@x.example"}) for name in ("ann", "bob", "cid"))
+        await self.fill()
+        await restrict(NAMES[1], ann | bob)
+        await self.run(library)
+        await spoil(NAMES[1])
+        if failed_before:
+            await restrict(NAMES[1], ann | bob | cid)
+            assert [failed.id for failed in (await self.run(library)).failed] == [self.identity(NAMES[1])]
+            assert self.identity(NAMES[1]) in await self.texts(library), "who might read it still may"
+        await restrict(NAMES[1], ann | cid)
+        report = await self.run(library)
+        assert ([failed.id for failed in report.failed], report.deleted) == ([self.identity(NAMES[1])], 1), report
+        assert self.identity(NAMES[1]) not in await self.texts(library)
+        await self.check_mended(library)
+
     async def test_a_document_that_goes_while_it_is_read_is_no_fault(self, library):
         vanish = self.able("vanish")
         await self.fill(MANY)

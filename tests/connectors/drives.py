@@ -6,7 +6,7 @@ import json
 import docx
 from pydantic import SecretStr
 
-from connectors.base import Checkpoint, Origin, SourceDocument, Tombstone
+from connectors.base import Checkpoint, Failure, Origin, SourceDocument, Tombstone
 from connectors.google_drive import GoogleDriveConnector, GoogleDriveOptions
 from connectors.google_drive.faults import refusal
 from tests.connectors.helpers import collect, listed
@@ -58,6 +58,7 @@ class Runs:
         self.held: dict[str, SourceDocument] = {}
         self.asked: list[str] = []
         self.gone: set[str] = set()
+        self.failures: dict[str, Failure] = {}
 
     def connect(self) -> GoogleDriveConnector:
         return connector(self.server, self.origin, **self.options)
@@ -66,7 +67,7 @@ class Runs:
         """Run; return the native ids of what was yielded, and drop what is no longer listed."""
         source, before = self.connect(), len(self.server.asked)
         told: dict[str, SourceDocument] = {}
-        self.gone = set()
+        self.gone, self.failures = set(), {}
         async for change in source.changes(self.cursor, {one.id: one.version for one in self.held.values()}):
             if isinstance(change, Checkpoint):
                 self.cursor = change.cursor
@@ -74,6 +75,8 @@ class Runs:
                 told[change.id] = change
             elif isinstance(change, Tombstone):
                 self.gone.add(self.origin.native_id(change.id))
+            elif isinstance(change, Failure):
+                self.failures[self.origin.native_id(change.id)] = change
         ids, _ = await listed(source)
         self.asked = [str(one) for one in self.server.asked[before:]]
         self.held = {identity: one for identity, one in (self.held | told).items() if identity in ids}

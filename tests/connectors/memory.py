@@ -98,7 +98,10 @@ class MemoryConnector:
         if name not in memory.texts:
             return Tombstone(id=identity)
         if name in memory.broken:
-            return Failure(id=identity, reason="it is broken", mend="mend it", version=self._version(name))
+            readers = memory.readers.get(name)
+            return Failure(
+                id=identity, reason="it is broken", mend="mend it", version=self._version(name), readers=readers
+            )
         memory.reads += 1
         return SourceDocument(
             id=identity,

@@ -133,7 +133,9 @@ class NotesWorld(World):
         self.server.notes[name].twice = True
 
     async def restrict(self, name: str, addresses: frozenset[str]) -> None:
-        self.server.put(name, self.server.notes[name].text, readers=sorted(addresses))
+        before = self.server.notes[name]
+        self.server.put(name, before.text, readers=sorted(addresses))
+        self.server.notes[name].locked = before.locked
 
     async def spoil(self, name: str) -> None:
         self.server.notes[name].locked = True

@@ -149,16 +149,18 @@ async def test_an_empty_answer_for_want_of_the_history_is_no_deletion_of_a_chann
     assert "Read Message History" in reading.failures[f"s:{GENERAL}"].mend
 
 
-async def test_what_fails_stays_under_no_readers_that_may_read_it_no_more(server):
+async def test_what_fails_stays_under_no_readers_that_may_read_it_no_more(server, tmp_path):
     thread = post(server, "Valve", "A word")
-    reading = Run(server)
-    await reading()
-    thread.closed = 50001
-    await reading()
-    assert (set(reading.failures), reading.gone) == ({f"s:{thread.id}"}, set())
-    server.state.channels[HELP].nsfw = True
-    await reading()
-    assert (set(reading.failures), reading.gone) == ({f"s:{thread.id}"}, {f"s:{thread.id}"})
+    async with opened(tmp_path / "data", HashEmbedder()) as library:
+        await run(library, discord_source(server))
+        thread.closed = 50001
+        report = await run(library, discord_source(server))
+        assert ([one.id for one in report.failed], report.deleted) == ([f"s:{thread.id}"], 0)
+        assert await live(library) == {str(thread.id)}
+        server.state.channels[HELP].nsfw = True
+        report = await run(library, discord_source(server))
+        assert ([one.id for one in report.failed], report.deleted) == ([f"s:{thread.id}"], 1)
+        assert await live(library) == set()
 
 
 async def test_the_name_of_a_hidden_channel_is_not_told(server):

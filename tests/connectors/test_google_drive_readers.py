@@ -215,7 +215,7 @@ async def test_a_single_file_that_drive_does_not_tell_the_readers_of_is_named(se
 
 
 @pytest.mark.parametrize("is_open", [True, False])
-async def test_what_is_for_others_now_and_cannot_be_read_anew_goes(server, drive, tmp_path, is_open):
+async def test_what_cannot_be_read_anew_fails_with_the_readers_that_it_has_now(server, drive, tmp_path, is_open):
     one = drive.put("a.md", "Text.", permissions=[user("ann@x.example")])
     other = drive.put("b.md", "Text.")
     runs = Runs(server, tmp_path)
@@ -226,16 +226,16 @@ async def test_what_is_for_others_now_and_cannot_be_read_anew_goes(server, drive
     if not is_open:
         drive.share(one)
     assert await runs() == {other}
-    assert runs.gone == (set() if is_open else {one}), "Ann could read what is indexed"
+    assert runs.failures[one].readers == {f"email:{one}" for one in (ACCOUNT, *(["ann@x.example"] if is_open else []))}
 
 
-async def test_a_document_whose_readers_are_told_no_more_goes(server, drive, tmp_path):
+async def test_a_document_whose_readers_are_told_no_more_is_for_nobody(server, drive, tmp_path):
     one = drive.put("a.md", "Text.", "", permissions=[user(ACCOUNT, "writer"), user("ann@x.example", "owner")])
     runs = Runs(server, tmp_path)
     assert await runs() == {one}
     drive.share(one, user(ACCOUNT, "reader"), user("ann@x.example", "owner"))
     await runs()
-    assert runs.gone == {one}, "it would be open to whoever could read it then"
+    assert runs.failures[one].readers == set(), "it would be open to whoever could read it then"
     found = [one async for one in runs.connect().fetch([f"s:{one}"])]
     assert "who may read it" in found[0].reason
 
@@ -288,27 +288,6 @@ async def test_what_drive_keeps_for_itself_is_seen_when_all_is_listed_again(serv
     monkeypatch.setattr("connectors.google_drive.connector.time.time", lambda: later)
     assert await runs() == {one}
     assert runs.readers(one) == {ACCOUNT}
-
-
-@pytest.mark.parametrize("was_read", [True, False])
-async def test_what_cannot_be_read_again_keeps_none_of_the_readers_that_it_had(server, drive, tmp_path, was_read):
-    one = drive.put("a.md", "Text.", permissions=[user("ann@x.example"), user("bob@x.example")])
-    runs = Runs(server, tmp_path)
-    await runs()
-    if not was_read:
-        drive.write(one, "Another text.")
-        drive.edit(one, can_download=False)
-        await runs()
-        assert runs.gone == set(), "its last version is read by those who might read it then, and may still"
-        runs.held.clear()  # its next attempt is due: no version of it is known
-    drive.edit(one, can_download=False)
-    drive.share(one, user("bob@x.example"))
-    await runs()
-    assert runs.gone == {one}, "the version with its readers from before would be shown on"
-    assert one in await runs.failed()
-    runs.gone = set()
-    await runs()
-    assert runs.gone == set()
 
 
 async def test_a_group_that_cannot_be_asked_for_takes_nothing_of_a_shared_drive_away(server, drive, tmp_path):

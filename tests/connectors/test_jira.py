@@ -414,20 +414,21 @@ async def test_however_many_issues_are_restricted_what_is_indexed_is_looked_thro
     assert known.looks == 1
 
 
-async def test_what_is_for_others_and_cannot_be_read_anew_goes(server, tmp_path):
+async def test_what_cannot_be_read_anew_fails_with_the_readers_that_it_has_now(server, tmp_path):
     issue, other = server.open("One"), server.open("Two")
     for one in (issue, other):
         for number in range(server.shown + 1):
             server.comment(one, f"Comment {number}.")
     runs = Runs(server, tmp_path, security_levels={"Internal": ("slack:T1/C1",)})
     await runs()
+    before = runs.told[f"issue/{other.id}"].readers
     issue.security = "Internal"
     for one in (issue, other):
         server.edit(one, "New")
         one.is_spoilt = True
     assert await runs() == set()
-    assert runs.gone == {f"s:issue/{issue.id}"}
-    assert runs.failures.keys() == {f"s:issue/{other.id}"}
+    told = {identity: failure.readers for identity, failure in runs.failures.items()}
+    assert told == {f"s:issue/{issue.id}": {"slack:T1/C1"}, f"s:issue/{other.id}": before}
 
 
 async def test_attachments_are_documents_where_they_are_wanted(server, tmp_path):

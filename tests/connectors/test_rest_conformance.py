@@ -27,6 +27,7 @@ class ListedWorld(World):
         self.skewed = 0
         self.readers: dict[str, list[str]] = {}
         self.twice: list[str] = []
+        self.spoilt: set[str] = set()
         self.away = False
 
     def connect(self, origin: Origin) -> Connector:
@@ -40,6 +41,9 @@ class ListedWorld(World):
             post(name, self.texts[name], readers=self.readers.get(name, ["*"]), updated_at=self.times[name])
             for name in names
         ]
+        for one in self.api.posts:
+            if one["id"] in self.spoilt:
+                one["body"] = {"blocks": []}
 
     async def add(self, name: str, text: str, age: int = 0) -> None:
         self.texts[name] = text
@@ -68,9 +72,8 @@ class ListedWorld(World):
         self.write()
 
     async def spoil(self, name: str) -> None:
-        for one in self.api.posts:
-            if one["id"] == name:
-                one["body"] = {"blocks": []}
+        self.spoilt.add(name)
+        self.write()
 
     async def skew(self, seconds: int) -> None:
         self.skewed = seconds
@@ -105,6 +108,7 @@ class ListedWorld(World):
     async def mend(self) -> None:
         self.away = False
         self.twice.clear()
+        self.spoilt.clear()
         self.api.answer_instead = lambda request, page: None
         self.write()
 

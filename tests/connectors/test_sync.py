@@ -127,6 +127,36 @@ async def test_a_failed_document_that_changes_is_tried_at_once(library):
     assert counts(await run(library, memory.connector(), retry=False)) == (1, 0, 0, 0, 0)
 
 
+async def test_a_failed_document_is_known_as_what_is_indexed_of_it_once_it_is_due(library):
+    told = []
+
+    class Told(MemoryConnector):
+        def changes(self, cursor, known):
+            told.append({identity.removeprefix("s:"): version for identity, version in known.items()})
+            return super().changes(cursor, known)
+
+    def connector():
+        return Told(memory, memory.connector().origin, 3)
+
+    memory = memory_of(a="one", b="two")
+    await run(library, connector())
+    indexed = (await library.registry.document("s:a")).version
+    memory.put("a", "new")
+    memory.put("c", "three")
+    memory.broken = {"a", "c"}
+    await run(library, connector())
+    await run(library, connector(), retry=False)
+    assert told[-1].keys() == {"a", "b", "c"}, "what failed isn't tried again before its time"
+    assert told[-1]["a"] != indexed
+    await run(library, connector(), retry=True)
+    assert told[-1].keys() == {"a", "b"}
+    assert told[-1]["a"] == indexed
+    memory.broken = set()
+    memory.put("a", "one")
+    assert counts(await run(library, connector(), retry=True)) == (1, 0, 0, 2, 0), "as it is indexed: it is told again"
+    assert not await library.failures.of_source("s")
+
+
 async def test_a_failed_document_keeps_its_old_version(library):
     memory = memory_of(a="one", b="two")
     await run(library, memory.connector())
