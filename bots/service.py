@@ -122,6 +122,10 @@ async def serve(backend: Backend, data_dir: Path) -> AsyncGenerator[Path]:
         connections.add(task)
         try:
             await _answer(backend, reader, writer)
+        except asyncio.CancelledError:
+            # By the end of the context, which waits for it. What starts this task takes a cancelled one for a fault of
+            # the program, and would print its trace.
+            pass
         finally:
             connections.discard(task)
 

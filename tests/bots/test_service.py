@@ -83,7 +83,7 @@ async def test_a_client_that_goes_away_cancels_its_request(data_dir: pathlib.Pat
         await asyncio.wait_for(echo.cancelled.wait(), 5)
 
 
-async def test_closing_ends_what_is_under_way(data_dir: pathlib.Path) -> None:
+async def test_closing_ends_what_is_under_way(data_dir: pathlib.Path, caplog: pytest.LogCaptureFixture) -> None:
     async with contextlib.AsyncExitStack() as stack:
         path = await stack.enter_async_context(serve(Echo(), data_dir))
         events = Remote(path).run(Ask(question="forever"))
@@ -91,6 +91,7 @@ async def test_closing_ends_what_is_under_way(data_dir: pathlib.Path) -> None:
         await stack.aclose()
         with pytest.raises(StoreError):
             await anext(events)
+    assert not caplog.records, "whoever stops Citebot reads no trace"
 
 
 async def test_rubbish_harms_nobody(data_dir: pathlib.Path) -> None:

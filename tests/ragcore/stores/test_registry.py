@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragcore.stores.database import Database
-from ragcore.stores.registry import Counts, KnowledgeBase, Registry
+from ragcore.stores.registry import SEARCH_ATTEMPTS, Counts, KnowledgeBase, Registry
 from ragcore.stores.rows import Document, StoredChunk, chunk_record, storable
 from ragcore.stores.staging import Staging
 from ragcore.stores.vector_rows import Vectors, VectorSum
@@ -258,6 +258,25 @@ async def test_a_search_repeats_when_a_document_was_replaced_under_it(
     assert searches == 2
     await registry.settled_search(["kb"], search, list)
     assert searches == 3, "what was replaced before the search began does not repeat it"
+
+
+async def test_a_search_comes_to_its_end_however_often_a_document_is_replaced_under_it(
+    registry: Registry, staging: Staging, vectors: Vectors
+) -> None:
+    searches = 0
+
+    async def search(extra: int, _: object) -> list[str]:
+        nonlocal searches
+        searches += 1
+        shown = made("s:a", [f"version {searches}"])
+        await put(staging, vectors, *shown)
+        if searches < SEARCH_ATTEMPTS:
+            await put(staging, vectors, *made("s:a", [f"after {searches}"]))
+        return [shown[1][0].chunk.id]
+
+    _, live = await registry.settled_search(["kb"], search, list)
+    assert [chunk.text for chunk in live.values()] == [f"version {SEARCH_ATTEMPTS}"]
+    assert searches == SEARCH_ATTEMPTS
 
 
 async def test_a_search_repeats_when_chunks_that_are_not_live_took_its_places(
