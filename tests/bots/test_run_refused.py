@@ -1,6 +1,7 @@
 """``citebot run`` where a platform refuses or is away: told, tried again, and nothing else is touched by it."""
 
 import contextlib
+import json
 import pathlib
 import re
 from collections.abc import AsyncIterator
@@ -14,6 +15,7 @@ from tests.fakes.running import Running, begin, running
 from tests.fakes.waiting import until
 from tests.servers.discord import discord_server
 from tests.servers.discord.gateway import MESSAGE_CONTENT
+from tests.servers.github import GithubServer
 from tests.servers.slack import slack_server
 from tests.servers.telegram import telegram_server
 
@@ -129,3 +131,31 @@ async def test_what_was_refused_is_connected_once_it_is_mended(folder: pathlib.P
             await discord.say(direct, QUESTION)
             await until(lambda: discord.answers(direct.id) and ": answered" in citebot.log())
             assert await citebot.end() == 0
+
+
+@pytest.mark.soak
+async def test_a_source_that_refuses_its_credential_is_told_to_the_admin_once_and_mended_in_the_file(
+    folder: pathlib.Path,
+) -> None:
+    async with GithubServer(prefix="/api/v3").serving() as github, telegram_server() as telegram:
+        github.repo().write("a.md", "# Valves\n\nTurn them left.")
+        telegram.chat(42)
+        file = folder / "citebot.toml"
+        source = f'[[sources]]\nname = "code"\ntype = "github"\nschedule = "1m"\nurl = "{github.url}"\n'
+        source += 'repositories = ["octo/docs"]\nkinds = ["files"]\ntoken = "{token}"\n'
+        settings = f"{file.read_text(encoding='utf-8')}\n{source}"
+        file.write_text(settings.replace("{token}", "wr0ng"), encoding="utf-8")
+        async with running(folder, **telegram.environment, CITEBOT_ADMINS="telegram:@42") as citebot:
+            await until(lambda: telegram.answers(42) or citebot.process.returncode is not None, 60.0)
+            status, out, _ = await citebot.command(
+                "sync", "code", "--json"
+            )  # by hand it is tried, and nobody told again
+            assert (status, "refused the token" in out) == (1, True)
+            file.write_text(settings.replace("{token}", "t1"), encoding="utf-8")
+            status, out, _ = await citebot.command("sync", "code", "--json")
+            assert (status, json.loads(out)[0]["added"]) == (0, 1)
+            assert await citebot.end() == 0
+    (told,) = telegram.answers(42)
+    assert told["text"].startswith("Source code pauses until its credential is changed")
+    assert "refused the token" in told["text"]
+    assert "wr0ng" not in citebot.log() + told["text"] + out
