@@ -230,11 +230,16 @@ def _unreached(error: Exception, what: str) -> SourceError:
         return SourceUnreachable(f"the certificate of Google's host is not trusted: {error.verify_message}", mend=mend)
     if isinstance(error, httplib2.RedirectLimit):
         return SourceBadReply(f"what was asked for {what} redirects in a circle", mend="check `api_url`")
+    where = "check the network, and `api_url`"
     told: tuple[tuple[tuple[type[Exception], ...], str, str], ...] = (
-        ((httplib2.ServerNotFoundError,), "Google's host name is not known", "check the network, and `api_url`"),
-        ((ssl.SSLError,), "Google's host does not speak TLS as it should", "check `api_url`"),
+        ((httplib2.ServerNotFoundError,), "Google's host name is not known", where),
+        ((ssl.SSLError,), "Google's host does not speak TLS as it should", where),
         ((TimeoutError,), f"Google did not answer for {what} in time", "try again later"),
-        ((ConnectionRefusedError,), "Google cannot be reached: the connection was refused", "check `api_url`"),
+        (
+            (ConnectionRefusedError,),
+            "Google cannot be reached: the connection was refused",
+            where,
+        ),
         (
             (OSError, http.client.HTTPException, httplib2.HttpLib2Error, google.auth.exceptions.TransportError),
             "the connection to Google broke off",
