@@ -1,7 +1,7 @@
 """A world whose source is a server of ``tests/servers``, and the faults that all of these know alike."""
 
 import abc
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from aiohttp import web
@@ -21,6 +21,8 @@ class ServedWorld(World):
 
     faulty: ClassVar[tuple[str, ...]] = ("fault", "is_html", "token", "cut")
     """What the server is broken by, and gets back as it was when it is mended."""
+    away: ClassVar[Mapping[str, str]] = {"url": NOWHERE}
+    """The settings that lead to no server."""
 
     def __init__(self, server: Any) -> None:
         self.server = server
@@ -28,8 +30,8 @@ class ServedWorld(World):
         self._sound = {name: getattr(server, name) for name in self.faulty}
 
     @abc.abstractmethod
-    def source(self, origin: Origin) -> Any:
-        """Return a fresh connector to the server."""
+    def source(self, origin: Origin, **changes: Any) -> Any:
+        """Return a fresh connector to the server, with changes to its settings."""
 
     @abc.abstractmethod
     def is_list(self, asked: Any) -> bool:
@@ -44,10 +46,7 @@ class ServedWorld(World):
         self.server.token = "another"
 
     def connect(self, origin: Origin) -> Any:
-        found = self.source(origin)
-        if self.is_away:
-            found.options = found.options.model_copy(update={"url": NOWHERE})
-        return found
+        return self.source(origin, **(self.away if self.is_away else {}))
 
     async def break_page(self, status: int = 500) -> None:
         self._break(lambda: self.refusal(status))

@@ -28,8 +28,8 @@ class PagesWorld(ServedWorld):
         self.things: dict[str, Thing] = {}
         self.skewed = timedelta()
 
-    def source(self, origin: Origin) -> ConfluenceConnector:
-        return connector(self.server, origin)
+    def source(self, origin: Origin, **changes: object) -> ConfluenceConnector:
+        return connector(self.server, origin, **changes)
 
     def is_list(self, asked: str) -> bool:
         return any(place in asked for place in self.places)
@@ -87,8 +87,8 @@ class PagesWorld(ServedWorld):
 class ServerPagesWorld(PagesWorld):
     """The same on a Data Center, which tells no addresses: they follow from the names."""
 
-    def source(self, origin: Origin) -> ConfluenceConnector:
-        return connector(self.server, origin, username_email="{username}")
+    def source(self, origin: Origin, **changes: object) -> ConfluenceConnector:
+        return super().source(origin, username_email="{username}", **changes)
 
 
 class TestCloudPages(Conformance):

@@ -22,8 +22,8 @@ class GithubWorld(ForgeWorld):
     def __init__(self, server: GithubServer) -> None:
         super().__init__(server, server.repo())
 
-    def source(self, origin: Origin) -> GithubConnector:
-        return connector(self.server, origin, kinds=self.kinds, max_megabytes=0.01)
+    def source(self, origin: Origin, **changes: object) -> GithubConnector:
+        return connector(self.server, origin, kinds=self.kinds, max_megabytes=0.01, **changes)
 
     def refusal(self, status: int) -> web.Response:
         said = {401: "Bad credentials", 429: "You have exceeded a secondary rate limit."}

@@ -20,8 +20,8 @@ class GitlabWorld(ForgeWorld):
     def __init__(self, server: GitlabServer) -> None:
         super().__init__(server, server.project())
 
-    def source(self, origin: Origin) -> GitlabConnector:
-        return connector(self.server, origin, kinds=self.kinds, max_megabytes=0.01)
+    def source(self, origin: Origin, **changes: object) -> GitlabConnector:
+        return connector(self.server, origin, kinds=self.kinds, max_megabytes=0.01, **changes)
 
     def refusal(self, status: int) -> web.Response:
         if status == 401:

@@ -11,24 +11,26 @@ from connectors.google_drive import GoogleDriveConnector
 from ragcore.types import SourceDocument
 from tests.connectors.conformance import Conformance
 from tests.connectors.drives import connector, office, words
-from tests.connectors.world import World
+from tests.connectors.served import NOWHERE, ServedWorld
 from tests.servers.google_drive import DOC, Drive, GoogleServer, Item, problem, user
 
 ME = "ann@x.example"
 
 
-class DriveWorld(World):
+class DriveWorld(ServedWorld):
     """A folder of My Drive with another one in it, told five files and five changes a page."""
 
     cannot: ClassVar = {"rename": "a file keeps its id whatever it is called (test_google_drive.py)"}
+    faulty = ("fault", "is_html", "bearer", "refresh", "cut", "oldest", "before_reading")
+    away: ClassVar = {"api_url": NOWHERE, "token_url": f"{NOWHERE}/token"}
 
     def __init__(self, server: GoogleServer) -> None:
-        self.server, self.drive = server, server.drive
+        super().__init__(server)
+        self.drive = server.drive
         self.ids: dict[str, str] = {}
         self.top = self.place()
         self.inner = self.drive.folder("inner", self.top)
         self.spoilt: set[str] = set()
-        self.is_away = False
 
     def place(self) -> str:
         return self.drive.folder("docs")
@@ -42,9 +44,17 @@ class DriveWorld(World):
     def kind(self) -> dict[str, object]:
         return {}
 
-    def connect(self, origin: Origin) -> GoogleDriveConnector:
-        away = {"api_url": "http://127.0.0.1:9", "token_url": "http://127.0.0.1:9/token"}
-        return connector(self.server, origin, **self.options(), **(away if self.is_away else {}))
+    def source(self, origin: Origin, **changes: object) -> GoogleDriveConnector:
+        return connector(self.server, origin, **self.options(), **changes)
+
+    def is_list(self, asked: web.Request) -> bool:
+        return asked.path in {"/drive/v3/files", "/drive/v3/changes"}
+
+    def refusal(self, status: int) -> web.Response:
+        return problem(status, "rateLimitExceeded" if status == 429 else "")
+
+    def revoke(self) -> None:
+        self.server.bearer, self.server.refresh = "b2", "r2"
 
     def identity(self, name: str) -> str:
         return self.ids.get(name, "none")
@@ -80,55 +90,17 @@ class DriveWorld(World):
 
         self.server.before_reading = goes
 
-    async def break_page(self, status: int = 500) -> None:
-        self._break(lambda: problem(status))
-
-    async def rate_limit(self, seconds: int) -> None:
-        def once() -> web.Response:
-            self.server.fault = None
-            return problem(429, "rateLimitExceeded", headers={"Retry-After": str(seconds)})
-
-        self._break(once)
-
-    async def expire_token(self) -> None:
-        def expired() -> web.Response:
-            self.server.bearer, self.server.refresh = "b2", "r2"
-            return problem(401)
-
-        self._break(expired)
-
     async def truncate(self) -> None:
         self.server.cut, self.server.oldest = True, 1_000_000  # a cut log of changes hides changes; a cut list, files
 
     async def skew(self, seconds: int) -> None:
         self.drive.now = datetime.now(self.drive.now.tzinfo) + timedelta(seconds=seconds)
 
-    async def break_form(self) -> None:
-        self.server.is_html = True
-
-    async def leave(self) -> None:
-        self.is_away = True
-
     async def mend(self) -> None:
-        server = self.server
-        server.fault, server.bearer, server.refresh = None, "b1", "r1"
-        server.cut, server.oldest, server.is_html, self.is_away = False, 0, False, False
-        server.twice.clear()
-        server.before_reading = lambda item: None
+        await super().mend()
         for identity in self.spoilt:
             self.drive.edit(identity, can_download=True)
         self.spoilt.clear()
-
-    def _break(self, answer) -> None:
-        asked = 0
-
-        def fault(request: web.Request) -> web.Response | None:
-            nonlocal asked
-            is_list = request.path in {"/drive/v3/files", "/drive/v3/changes"}
-            asked += is_list
-            return answer() if is_list and asked >= 2 else None
-
-        self.server.fault = fault
 
 
 class SharedWorld(DriveWorld):

@@ -26,8 +26,8 @@ class IssuesWorld(ServedWorld):
         super().__init__(server)
         self.things: dict[str, Issue] = {}
 
-    def source(self, origin: Origin) -> JiraConnector:
-        return connector(self.server, origin)
+    def source(self, origin: Origin, **changes: object) -> JiraConnector:
+        return connector(self.server, origin, **changes)
 
     def is_list(self, asked: str) -> bool:
         return "/search" in asked

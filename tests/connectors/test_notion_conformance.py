@@ -30,8 +30,8 @@ class NotionWorld(ServedWorld):
         server.largest = 5
         self.ids: dict[str, str] = {}
 
-    def source(self, origin: Origin) -> NotionConnector:
-        return connector(self.server, origin)
+    def source(self, origin: Origin, **changes: object) -> NotionConnector:
+        return connector(self.server, origin, **changes)
 
     def is_list(self, asked: str) -> bool:
         return asked == "search"
