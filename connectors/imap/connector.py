@@ -1,20 +1,20 @@
 """The connector of the source type ``imap``: a document is a thread of mails, or what is attached to a mail.
 
 A run first brings its index of the mailbox up to date, folder by folder, then reads the threads and attachments whose
-versions aren't known. The index is the cursor: it moves once all that it tells of is read.
+versions aren't known. The index is the cursor. What it tells of may still be to be read: versions tell what was.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from connectors.base import Change, Checkpoint, Estimate, Failure, Origin, SourceDocument, Tombstone
-from connectors.imap.index import Attached, Contents, Index, Thread
+from connectors.imap.index import KEEP, Attached, Contents, Index, Thread
 from connectors.imap.letters import Letters
 from connectors.imap.link import Link, linked
 from connectors.imap.options import ImapOptions
-from connectors.imap.scan import scanned
+from connectors.imap.scan import LOOKS, scanned
 
 BATCH = 25
 """Threads whose headers are read together, at most."""
@@ -34,26 +34,35 @@ class ImapConnector:
     _contents: Contents | None = field(init=False, default=None)
     """The documents, once all folders have been looked through."""
     _closed: list[Failure] = field(init=False, default_factory=list)
+    _due: int = field(init=False, default=0)
+    """How many documents are to be read."""
 
     async def changes(self, cursor: str | None, known: Mapping[str, str]) -> AsyncIterator[Change]:
         """Yield the threads and attachments whose versions aren't the known ones."""
         if self._index is None:
             self._index = await asyncio.to_thread(Index.of, cursor, self.options.basis())
+        index, held = self._index, dict(known)
         async with linked(self.options) as link:
-            async with aclosing(self._look(link, self._index)) as signs:
+            async with aclosing(self._look(link, index)) as signs:
                 async for sign in signs:
                     yield sign
-            due = await asyncio.to_thread(self._due, known)
-            yield Estimate(documents=len(due))
-            async with aclosing(self._read(link, self._index, due)) as batches:
+                    if index.is_worth_keeping:  # what it tells of and isn't read yet has no version that is known
+                        cursor = await asyncio.to_thread(index.cursor)
+                        yield Checkpoint(cursor=cursor)
+            if index.fresh >= KEEP:
+                cursor = await asyncio.to_thread(index.cursor)
+                yield Checkpoint(cursor=cursor)
+            async with aclosing(self._read_all(link, index, lambda: self._unknown(held))) as batches:
                 async for batch in batches:
                     for change in batch:
+                        if not isinstance(change, Tombstone):
+                            held[change.id] = change.version
                         yield change
-                    yield Checkpoint(cursor=cursor) if batch else Estimate(documents=len(due))
+                    yield Checkpoint(cursor=cursor) if batch else Estimate(documents=self._due)
             for closed in self._closed:
                 yield closed
-        if self._index.is_changed:
-            cursor = await asyncio.to_thread(self._index.cursor)
+        if index.is_changed:
+            cursor = await asyncio.to_thread(index.cursor)
         yield Checkpoint(cursor=cursor)
 
     async def list_ids(self) -> AsyncIterator[str | Failure]:
@@ -77,26 +86,28 @@ class ImapConnector:
                 async with aclosing(self._look(link, self._index)) as signs:
                     async for _ in signs:
                         pass
-            contents, index = await self._current(), self._index
+            await self._current()
+            index = self._index
             assert index is not None
             closed = {failure.id: failure for failure in self._closed}
             hiding = next((failure for failure in self._closed if failure.covers), None)
-            wanted = []
+            left = set[str]()
             for identity in dict.fromkeys(ids):
-                native = self.origin.native_id(identity)
-                found = contents.threads.get(native) or contents.attached.get(native)
-                if found is not None:
-                    wanted.append(found)
+                if self._found(identity) is not None:
+                    left.add(identity)
                 elif identity in closed:
                     yield closed[identity]
                 elif hiding is not None:  # it may stand in a folder that can't be opened
                     yield Failure(id=identity, reason=hiding.reason, mend=hiding.mend)
                 else:
                     yield Tombstone(id=identity)
-            async with aclosing(self._read(link, index, wanted)) as batches:
+            async with aclosing(self._read_all(link, index, lambda: self._these(left))) as batches:
                 async for batch in batches:
                     for change in batch:
+                        left.discard(change.id)
                         yield change
+            for identity in left:
+                yield Failure(id=identity, reason="it was moved while it was read", mend="nothing: it is read again")
 
     async def _look(self, link: Link, index: Index) -> AsyncGenerator[Estimate, None]:
         """Look through the folders, and work out which documents there are."""
@@ -109,7 +120,7 @@ class ImapConnector:
         self._closed = closed
         self._contents = await asyncio.to_thread(index.contents)
 
-    def _due(self, known: Mapping[str, str]) -> list[Thread | Attached]:
+    def _unknown(self, known: Mapping[str, str]) -> list[Thread | Attached]:
         """Return the documents whose versions aren't the known ones. Slow for large mailboxes."""
         if self._contents is None:
             return []
@@ -117,12 +128,46 @@ class ImapConnector:
         documents: list[Thread | Attached] = [*self._contents.threads.values(), *self._contents.attached.values()]
         return [one for one in documents if known.get(self.origin.document_id(one.id)) != one.version(manner)]
 
+    def _these(self, ids: Collection[str]) -> list[Thread | Attached]:
+        """Return those of these documents that there are."""
+        return [found for found in map(self._found, ids) if found is not None]
+
+    def _found(self, identity: str) -> Thread | Attached | None:
+        native, contents = self.origin.native_id(identity), self._contents
+        return (contents.threads.get(native) or contents.attached.get(native)) if contents else None
+
     async def _current(self) -> Contents:
         """Return the documents, without those that were found to be gone."""
         if self._index is None:
             return Contents(threads={}, attached={})
         self._contents = await asyncio.to_thread(self._index.contents)
         return self._contents
+
+    async def _read_all(
+        self, link: Link, index: Index, choose: Callable[[], list[Thread | Attached]]
+    ) -> AsyncGenerator[list[SourceDocument | Tombstone | Failure], None]:
+        """Yield what was read, as ``_read``, and last what is gone; ``choose`` tells what is to be read.
+
+        A mail that isn't where it was listed may have been moved: the folders are looked through again, and what
+        is to be read then is read.
+        """
+        gone = dict[str, Tombstone]()
+        for _ in range(LOOKS):
+            before, due = index.forgotten, await asyncio.to_thread(choose)
+            self._due = len(due)
+            yield []
+            async with aclosing(self._read(link, index, due)) as batches:
+                async for batch in batches:
+                    gone |= {one.id: one for one in batch if isinstance(one, Tombstone)}
+                    yield [one for one in batch if not isinstance(one, Tombstone)]
+            if index.forgotten == before:
+                break
+            async with aclosing(self._look(link, index)) as signs:
+                async for _ in signs:
+                    yield []
+        lost = [identity for identity in gone if self._found(identity) is None]
+        if lost:
+            yield [gone[identity] for identity in lost]
 
     async def _read(
         self, link: Link, index: Index, due: Iterable[Thread | Attached]

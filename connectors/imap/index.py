@@ -12,6 +12,8 @@ from connectors.imap.link import Standing
 
 MISSING = "0"
 """The section that stands for a mail whose parts the server can't tell."""
+KEEP = 1_000
+"""Mails that a run may have looked at in vain when it is cut off, at least: their headers are read within seconds."""
 _UNREADABLE = "unreadable "
 """How the key of a mail begins that the server fails at; a ``Message-ID`` has no blanks here."""
 _LIKE_ATTACHED = re.compile(r"/[0-9.]+\Z")
@@ -105,7 +107,11 @@ class Index:
     basis: str
     folders: dict[str, Folder] = field(default_factory=dict)
     is_changed: bool = field(default=True, compare=False)
-    """Whether it holds something else than the cursor that it was made of."""
+    """Whether it holds something else than the cursor that it was made of, or that was made of it last."""
+    fresh: int = field(default=0, compare=False)
+    """How many mails have been looked at since then."""
+    forgotten: int = field(default=0, compare=False)
+    """How many mails were gone when they were to be read."""
 
     @classmethod
     def of(cls, cursor: str | None, basis: str) -> "Index":
@@ -119,8 +125,17 @@ class Index:
             pass
         return cls(basis)
 
+    @property
+    def is_worth_keeping(self) -> bool:
+        """Tell whether so much is new that a run which is cut off should not look at it again.
+
+        The share of all keeps what that costs in proportion: each time the whole is written.
+        """
+        return self.fresh >= KEEP and self.fresh * 4 >= sum(len(folder.mails) for folder in self.folders.values())
+
     def cursor(self) -> str:
         """Return it as text. Slow for large mailboxes."""
+        self.is_changed, self.fresh = False, 0
         told = {"basis": self.basis, "folders": {name: _told(one) for name, one in self.folders.items()}}
         plain = json.dumps(told, separators=(",", ":"), ensure_ascii=False)
         return packed(plain.encode(), level=6)
@@ -130,6 +145,7 @@ class Index:
         folder = self.folders.get(mail.folder)
         if folder is not None and folder.mails.pop(mail.uid, None) is not None:
             folder.standing, self.is_changed = None, True
+            self.forgotten += 1
 
     def contents(self) -> Contents:
         """Return the documents that the mails make up. Slow for large mailboxes."""

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from connectors.base import Failure, Origin
@@ -11,13 +11,15 @@ from connectors.imap.faults import ERRORS
 from connectors.imap.folders import chosen
 from connectors.imap.heads import HEADERS, Head, head_of
 from connectors.imap.index import MISSING, Folder, Index, Mail, unreadable
-from connectors.imap.link import Link, Place, body_of
+from connectors.imap.link import Link, Place, Standing, body_of
 from connectors.imap.options import ImapOptions
 from connectors.imap.structure import Part, attached_to, parts_of
 from ragcore.errors import SourceAuthError, SourceBadReply, SourceError, SourceRateLimited, SourceUnreachable
 
 PAGE = 200
 """Mails whose headers are asked for together."""
+LOOKS = 3
+"""How often folders are looked through, and what stands in them is read, while mails are moved about."""
 CLOSED_MEND = "let this user read it, or leave it out by `exclude`"
 PASSING = (SourceAuthError, SourceRateLimited, SourceUnreachable, SourceBadReply)
 """What concerns the source as a whole, and not one folder."""
@@ -33,60 +35,89 @@ async def scanned(
 ) -> AsyncGenerator[Failure | None, None]:
     """Bring the index up to what the folders hold; yield folders that can't be read, and None as a sign of life.
 
-    What is known of a folder that can't be read stays.
+    What is known of a folder that can't be read stays. A mail may be moved meanwhile into a folder that was looked at
+    before: where one is missed, or a folder was looked at for the first time, it is seen whether any got new mails.
     """
     places = chosen(options, await link.folders())
-    kept = {place.name for place in places}
-    index.is_changed |= not index.folders.keys() <= kept
-    index.folders = {name: folder for name, folder in index.folders.items() if name in kept}
-    ordered = {}
-    for place in places:
-        try:
-            async with aclosing(_scan(link, options, index, place)) as signs:
-                async for _ in signs:
-                    yield None
-        except PASSING:
-            raise
-        except _Refused as error:
-            identity, folder = origin.document_id(f"folder {place.path}"), index.folders.get(place.name)
-            # Ids don't tell a folder: behind one that was never looked through whole, any document may stand.
-            covers = origin.document_id("") if folder is None or folder.standing is None else ""
-            yield Failure(id=identity, reason=error.reason, mend=CLOSED_MEND, covers=covers)
-        if place.name in index.folders:
-            ordered[place.name] = index.folders[place.name]
-        yield None
-    index.folders = ordered
+    order = [place.name for place in places]
+    index.is_changed |= not index.folders.keys() <= set(order)
+    index.folders = {name: folder for name, folder in index.folders.items() if name in order}
+    look = _Look(link=link, options=options, index=index)
+    for number in range(LOOKS):
+        look.may_have_moved, look.is_first = False, number == 0
+        for place in list(places):
+            try:
+                async with aclosing(look.through(place)) as signs:
+                    async for _ in signs:
+                        yield None
+            except PASSING:
+                raise
+            except _Refused as error:
+                places.remove(place)
+                identity, folder = origin.document_id(f"folder {place.path}"), index.folders.get(place.name)
+                # Ids don't tell a folder: behind one that was never looked through whole, any document may stand.
+                covers = origin.document_id("") if folder is None or folder.standing is None else ""
+                yield Failure(id=identity, reason=error.reason, mend=CLOSED_MEND, covers=covers)
+            yield None
+        if not look.may_have_moved:
+            break
+    index.folders = {name: index.folders[name] for name in order if name in index.folders}
 
 
 class _Refused(SourceError):
     """The server doesn't let one folder be opened."""
 
 
-async def _scan(link: Link, options: ImapOptions, index: Index, place: Place) -> AsyncGenerator[None, None]:
-    folder, since = index.folders.get(place.name), str(options.since() or "")
-    try:
-        standing = await link.standing(place.name)
-        if folder is not None and folder.standing == standing and folder.since == since and standing.modseq:
+@dataclass(slots=True, kw_only=True)
+class _Look:
+    """A look through folders. ``may_have_moved``: mails that are in none of them may have been moved meanwhile."""
+
+    link: Link
+    options: ImapOptions
+    index: Index
+    is_first: bool = True
+    may_have_moved: bool = False
+
+    async def through(self, place: Place) -> AsyncGenerator[None, None]:
+        """Bring the index up to what a folder holds; None as a sign of life."""
+        link, index = self.link, self.index
+        folder, since = index.folders.get(place.name), str(self.options.since() or "")
+        try:
+            standing = await link.standing(place.name)
+            if folder is not None and folder.since == since and self._is_seen(folder, standing):
+                return
+            validity, numbers = await link.numbers(place.name, since=self.options.since())
+        except PASSING:
+            raise
+        except SourceError as error:
+            raise _Refused(f'the folder "{place.path}" cannot be opened: {error.reason}') from error
+        if folder is None or folder.validity != validity:
+            folder = index.folders[place.name] = Folder(validity=validity)
+            self.may_have_moved = True
+        reached = replace(standing, validity=validity)
+        new, gone = sorted(numbers - folder.mails.keys()), folder.mails.keys() - numbers
+        if not new and not gone and (folder.standing, folder.since) == (reached, since):
             return
-        validity, numbers = await link.numbers(place.name, since=options.since())
-    except PASSING:
-        raise
-    except SourceError as error:
-        raise _Refused(f'the folder "{place.path}" cannot be opened: {error.reason}') from error
-    if folder is None or folder.validity != validity:
-        folder = index.folders[place.name] = Folder(validity=validity)
-    reached = replace(standing, validity=validity)
-    new, gone = sorted(numbers - folder.mails.keys()), folder.mails.keys() - numbers
-    if not new and not gone and (folder.standing, folder.since) == (reached, since):
-        return
-    folder.standing, index.is_changed = None, True
-    for first in range(0, len(new), PAGE):
-        for mail in await mails_of(link, options, place.name, new[first : first + PAGE]):
-            folder.mails[mail.uid] = mail
-        yield None
-    for number in gone:
-        del folder.mails[number]
-    folder.standing, folder.since = reached, since
+        self.may_have_moved |= bool(gone)
+        folder.standing = None
+        for first in range(0, len(new), PAGE):
+            for mail in await mails_of(link, self.options, place.name, new[first : first + PAGE]):
+                folder.mails[mail.uid] = mail
+            index.fresh, index.is_changed = index.fresh + len(new[first : first + PAGE]), True
+            yield None
+        for number in gone:
+            del folder.mails[number]
+        folder.standing, folder.since, index.is_changed = reached, since, True
+
+    def _is_seen(self, folder: Folder, standing: Standing) -> bool:
+        """Tell whether a folder was looked through since it got its last mail, at first since anything happened in it.
+
+        The next number never changes but with a new mail (RFC 3501, section 2.3.1.1).
+        """
+        seen = folder.standing
+        if seen is None or self.is_first:
+            return bool(seen == standing and standing.modseq)
+        return (seen.validity, seen.next) == (standing.validity, standing.next)
 
 
 async def mails_of(link: Link, options: ImapOptions, folder: str, numbers: list[int]) -> list[Mail]:

@@ -3,8 +3,9 @@
 import argparse
 import asyncio
 import base64
+import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from email.message import EmailMessage
@@ -26,7 +27,7 @@ from tests.fakes.ports import free_port
 USER, PASSWORD = "support@example.org", "s3cret-pass"
 START = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
-Answer = Callable[[str], bytes | None]
+Answer = Callable[[str], bytes | Awaitable[bytes | None] | None]
 
 
 def mail(
@@ -64,7 +65,9 @@ def mail(
 
 
 class MailServer:
-    """One user's mailbox. ``answer`` may answer a command in the server's place; it gets it without its tag.
+    """One user's mailbox. ``answer`` may answer a command in the server's place, or do something before it does.
+
+    It gets the command without its tag.
 
     What ``answer`` returns begins with untagged lines, if any; ``%t`` stands for the tag. b"" hangs up.
     """
@@ -129,6 +132,8 @@ class MailServer:
                         writer.write(b"+ \r\n")
                         continue
                     answer = self.answer(command)
+                    if inspect.isawaitable(answer):
+                        answer = await answer
                     if answer == b"":
                         break
                     if answer is not None:

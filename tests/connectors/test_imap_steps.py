@@ -87,6 +87,18 @@ class Steps:
     async def renumber(self) -> None:
         await self.server.renumber(self.chance.choice(FOLDERS))
 
+    async def move_meanwhile(self) -> None:
+        """Move a mail before one of the next commands."""
+        left = self.chance.randrange(24)
+
+        async def answer(command: str) -> None:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                await self.move()
+
+        self.server.answer = answer
+
     async def disturb(self) -> None:
         """Let one of the next commands fail, once."""
         left = self.chance.randrange(12)
@@ -108,7 +120,8 @@ async def test_what_is_held_is_what_a_first_run_finds(seed, tmp_path):
         steps, holding = Steps(server, chance), Holding(server, origin)
         for folder in FOLDERS:
             await server.box(folder)
-        happens = [steps.write] * 6 + [steps.drop, steps.drop, steps.move, steps.move, steps.renumber, steps.disturb]
+        happens = [steps.write] * 6 + [steps.drop, steps.drop, steps.move, steps.move, steps.renumber]
+        happens += [steps.disturb, steps.move_meanwhile]
         for _ in range(6):
             for _ in range(chance.randrange(6)):
                 await chance.choice(happens)()
@@ -116,6 +129,9 @@ async def test_what_is_held_is_what_a_first_run_finds(seed, tmp_path):
                 await holding.run()
             except SourceError:
                 continue  # the next run goes on from the last checkpoint
+            texts = b"\n".join(document.content for document in holding.held.values()) + b"\n"
+            lacking = [key for key in steps.where if f"Text {key[1:-2]}.\n".encode() not in texts]
+            assert not lacking, "what is moved meanwhile is there"
         server.answer = lambda command: None
         await holding.run()
         fresh = Holding(server, origin)
