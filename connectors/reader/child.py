@@ -14,7 +14,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from types import TracebackType
 from typing import Any, BinaryIO
 
@@ -191,22 +191,52 @@ def _stepped(result: AsyncIterator[Any]) -> Iterator[Any]:
 
 
 def as_told(found: Any, most: int) -> dict[str, Any]:
-    """Return a document of LangChain (``page_content``) or LlamaIndex (``text``) as it is told."""
+    """Return a document of LangChain (``page_content``) or LlamaIndex (``text``) as it is told.
+
+    What isn't as it should be about this one stands under ``fault``, and under ``is_unsure`` whether that may be why
+    it has no id; what isn't even in the form of a document is a Problem.
+    """
+    if not hasattr(found, "page_content") and not hasattr(found, "text"):
+        raise Problem("form", f"it gives {type(found).__name__}, which is no document of LlamaIndex or LangChain")
     text = getattr(found, "page_content", None)
     if text is None:
         text = getattr(found, "text", None)
+    faults = [] if isinstance(text, str) else [f"its text is {_kind(text)}"]
     metadata = getattr(found, "metadata", None)
-    if not isinstance(text, str) or not isinstance(metadata, dict | None):
-        raise Problem("form", f"it gives {type(found).__name__}, which is no document of LlamaIndex or LangChain")
+    plain, is_unsure = dict[str, Any](), False
+    if isinstance(metadata, Mapping | None):
+        try:
+            plain = {str(name): _plain(value) for name, value in (metadata or {}).items()}
+        except (TypeError, ValueError, RecursionError) as error:
+            faults.append(f"its metadata can't be told ({type(error).__name__})")
+            is_unsure = True
+    else:
+        faults.append(f"its metadata is {_kind(metadata)}")
+        is_unsure = True
     own = getattr(found, "id_", None) or getattr(found, "doc_id", None) or getattr(found, "id", None)
-    size = len(text.encode("utf-8", "surrogatepass"))
-    plain = {str(name): _plain(value) for name, value in (metadata or {}).items()}
-    return {
-        "text": text if size <= most else "",
+    if own and not _is_id(own):
+        faults.append(f"its id is {_kind(own)}")
+        is_unsure = True
+    size = len(text.encode("utf-8", "surrogatepass")) if isinstance(text, str) else 0
+    told = {
+        "text": text if isinstance(text, str) and size <= most else "",
         "size": size,
-        "id": str(own) if own else "",
+        "id": str(own) if own and _is_id(own) else "",
         "metadata": plain,
     }
+    return told | {"fault": " and ".join(faults)[:_LONGEST], "is_unsure": is_unsure} if faults else told
+
+
+def _is_id(own: Any) -> bool:
+    """Tell whether an id is a text, or has one that is its own; what every object has may be another at each run."""
+    if isinstance(own, str | int):
+        return not isinstance(own, bool)
+    has_text = any("__str__" in vars(kind) for kind in type(own).__mro__ if kind is not object)
+    return has_text and not isinstance(own, bytes | bytearray)
+
+
+def _kind(value: Any) -> str:
+    return "missing" if value is None else f"of the type {type(value).__name__}"
 
 
 def _plain(value: Any) -> Any:

@@ -12,6 +12,7 @@ from connectors.base import Change, Checkpoint, Estimate, Failure, Origin, Sourc
 from connectors.reader.documents import Documents
 from connectors.reader.options import ReaderOptions
 from connectors.reader.process import LARGE, told_by
+from ragcore.errors import SourceBadReply
 
 BATCH = 50
 """Documents between two Checkpoints."""
@@ -25,6 +26,8 @@ class ReaderConnector:
     options: ReaderOptions
     _listed: list[str] | None = field(init=False, default=None)
     """The ids that the run's reading gave, once it came to its end."""
+    _unnamed: Failure | None = field(init=False, default=None)
+    """What that reading says of documents that nothing tells from others."""
 
     async def changes(self, cursor: str | None, known: Mapping[str, str]) -> AsyncIterator[Change]:
         """Yield every document whose version isn't the known one."""
@@ -42,6 +45,8 @@ class ReaderConnector:
                     if len(ids) % BATCH == 0:
                         yield Checkpoint()
         self._listed = ids
+        if self._unnamed is not None:
+            yield self._unnamed
         yield Checkpoint()
 
     async def list_ids(self) -> AsyncIterator[str | Failure]:
@@ -51,6 +56,8 @@ class ReaderConnector:
                 self._listed = [found.id async for found in documents if found is not None]
         for identity in self._listed:
             yield identity
+        if self._unnamed is not None:
+            yield self._unnamed
 
     async def fetch(self, ids: Sequence[str]) -> AsyncIterator[SourceDocument | Tombstone | Failure]:
         """Yield these documents as the reader gives them now; what the run's reading didn't give is gone."""
@@ -70,11 +77,20 @@ class ReaderConnector:
             yield Tombstone(id=identity)
 
     async def _read(self) -> AsyncGenerator[SourceDocument | Failure | None, None]:
-        """Yield what the reader gives, None for what is left out."""
-        made = Documents(self.origin, self.options)
+        """Yield what the reader gives, None for what is left out.
+
+        Raises:
+            SourceBadReply: Nothing of it can be told from anything else.
+        """
+        made, count = Documents(self.origin, self.options), 0
         async with aclosing(told_by(self.options, self.origin.folder)) as documents:
             async for told in documents:
                 if told["size"] > LARGE:  # its text takes a while to look through
-                    yield await asyncio.to_thread(made.document, told)
+                    found = await asyncio.to_thread(made.document, told)
                 else:
-                    yield made.document(told)
+                    found = made.document(told)
+                count += found is not None
+                yield found
+        self._unnamed = made.unnamed()
+        if self._unnamed is not None and not count:
+            raise SourceBadReply(f"{self.options.loader}: {self._unnamed.reason}", mend=self._unnamed.mend)

@@ -29,7 +29,9 @@ class ReaderOptions(Options):
 
     A document is known by what `id` names in its metadata, else by an id of its own that isn't drawn at random, else by
     where it is from (`source`, `file_path`, `url`, with its page), numbered where several are from there, else by its
-    text: a changed one is then another one. A document without text is left out.
+    text: a changed one is then another one. A document without text is left out. One whose text, metadata or id isn't
+    of the due kind is named and hides no other; where nothing tells which one it is, such documents are counted, and
+    none that it may be is deleted.
     """
 
     loader: str = Field(

@@ -30,6 +30,10 @@ class IndexDocument:
         self.text, self.metadata, self.id_ = text, metadata, identity or str(uuid.uuid4())
 
 
+class Opaque:
+    """What has no text of its own: another one at each run."""
+
+
 class StateLoader:
     """A loader of LangChain's kind: ``lazy_load`` yields what the file ``state`` holds."""
 
@@ -115,6 +119,16 @@ class ListReader:
             sys.exit(0)
         os.wait()
         yield from others
+
+    def bad(self):
+        """Give documents of which some aren't as they should be: metadata in a circle, an id that is no text."""
+        for one in self.load_data():
+            if one.metadata == "circle":
+                one.metadata = {"source": "c.txt"}
+                one.metadata["self"] = one.metadata
+            if one.id_ == "opaque":
+                one.id_ = Opaque()
+            yield one
 
     def numbers(self):
         return [1, 2]
