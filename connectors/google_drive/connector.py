@@ -70,6 +70,10 @@ class GoogleDriveConnector:
                 yield Estimate(documents=sum(len(one.due) for one in corpora))
         for native in sorted({native for corpus in corpora for native in corpus.gone} - memory.documents):
             yield Tombstone(id=self.origin.document_id(native))
+        for native, error in (one for corpus in corpora for one in corpus.refused.items()):
+            identity = self.origin.document_id(native)
+            # Whoever may read it now isn't known: what is indexed is open to one who may not.
+            yield Failure(id=identity, reason=error.reason, mend=error.mend, readers=frozenset())
         async with aclosing(self._read_all(corpora, known)) as changed:
             async for change in changed:
                 yield change or Checkpoint(cursor=cursor)

@@ -11,7 +11,7 @@ import time
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from connectors.google_drive.faults import FileRefused, ReadersUntold, StaleToken
+from connectors.google_drive.faults import FileForbidden, FileRefused, ReadersUntold, StaleToken
 from connectors.google_drive.memory import CorpusMemory, Folder
 from connectors.google_drive.replies import File
 from connectors.google_drive.service import Google
@@ -47,6 +47,8 @@ class Corpus:
     reached: str = ""
     due: dict[str, File] = field(default_factory=dict)
     gone: set[str] = field(default_factory=set)
+    refused: dict[str, FileForbidden] = field(default_factory=dict)
+    """Documents that had a reader whose time is over, and that Google doesn't show now, for no known reason."""
     _folders: dict[str, File] = field(init=False, default_factory=dict)
     """Folders as they were listed, by id."""
 
@@ -93,7 +95,7 @@ class Corpus:
         memory = self.memory
         memory.token, memory.roots, memory.listed = "", dict(self.roots), int(time.time())
         memory.folders, memory.documents = {}, {}
-        self.due, self.gone, self._folders, self.reached = {}, set(), {}, ""
+        self.due, self.gone, self.refused, self._folders, self.reached = {}, set(), {}, {}, ""
         token = await self.google.start_token(self.drive)  # before the listing, so that nothing falls between
         if self.is_whole:
             files: list[File] = []
@@ -168,6 +170,8 @@ class Corpus:
         for identity in self._ended():
             try:
                 self._place(identity, await self.google.file(identity))
+            except FileForbidden as error:
+                self.refused[identity] = error  # asked for again by the next run
             except (FileRefused, SourceGone):
                 self._place(identity, None)
 

@@ -12,7 +12,7 @@ from connectors.google_drive.service import Google
 from connectors.google_drive.sharing import Sharings
 from ragcore.errors import SourceAuthError
 from tests.connectors.drives import Runs, by_key, connector
-from tests.connectors.helpers import collect
+from tests.connectors.helpers import collect, listed
 from tests.servers.google_drive import ACCOUNT, GoogleServer, anyone, domain, group, problem, user
 
 
@@ -312,3 +312,28 @@ async def test_a_right_that_has_ended_on_what_drive_does_not_give_any_more_ends(
     server.fault = lambda request: refused if request.path.endswith(f"/files/{one}") else None
     await runs()
     assert runs.gone == {one}
+
+
+async def test_a_right_that_has_ended_on_what_is_refused_for_no_known_reason_ends_until_that_passes(
+    server, drive, tmp_path, monkeypatch
+):
+    soon = datetime.now(UTC) + timedelta(hours=1)
+    one = drive.put("a.md", "Text.", permissions=[user("ann@x.example", expirationTime=f"{soon:%Y-%m-%dT%H:%M:%SZ}")])
+    other = drive.put("b.md", "Text.")
+    runs = Runs(server, tmp_path)
+    await runs()
+    monkeypatch.setattr("connectors.google_drive.corpus.time.time", lambda: soon.timestamp() + 1)
+    drive.items[one].permissions.clear()
+    refused = problem(403, "aReasonOfNextYear")
+    server.fault = lambda request: refused if request.path.endswith(f"/files/{one}") else None
+    source = runs.connect()
+    known = {identity: document.version for identity, document in runs.held.items()}
+    documents, failures, gone, cursor = await collect(source.changes(runs.cursor, known))
+    assert (documents, failures.keys(), gone) == ({}, {f"s:{one}"}, set())
+    assert failures[f"s:{one}"].readers == frozenset(), "it is closed to all"
+    assert (await listed(source))[0] == {f"s:{one}", f"s:{other}"}, "and not forgotten"
+    server.fault = None
+    del known[f"s:{one}"]
+    documents, failures, _, _ = await collect(runs.connect().changes(cursor, known))
+    assert (documents.keys(), failures) == ({f"s:{one}"}, {})
+    assert documents[f"s:{one}"].readers == {f"email:{ACCOUNT}"}
