@@ -11,9 +11,8 @@ from tests.servers.github import GithubServer
 def connector(server: GithubServer, origin: Origin, **changes: object) -> GithubConnector:
     defaults = {"url": server.url or "http://127.0.0.1:9", "repositories": ("octo/docs",), "token": SecretStr("t1")}
     options = GithubOptions.model_validate(defaults | changes)
-    if (
-        not server.prefix and "url" not in changes
-    ):  # GitHub's own interface stands at the top of its host, and any other host's below a path
+    # GitHub's own interface stands at the top of its host, and any other host's below a path.
+    if not server.prefix and "url" not in changes:
         options = options.model_copy(update={"url": server.origin})
     return GithubConnector(origin, options)
 
