@@ -7,13 +7,14 @@ told by each file's version, which is whatever its place has (size and times, an
 import hashlib
 import os
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from urllib.parse import quote
 
 from connectors.base import Change, Checkpoint, Estimate, Failure, Origin, SourceDocument, Tombstone
+from connectors.batches import batches
 from connectors.files.jsonl import LineDocument
 from connectors.files.lines import ONE_DOCUMENT, LineFiles, is_line_file, remembered
 from connectors.files.local import LocalPlace
@@ -78,7 +79,7 @@ class FilesConnector:
         line_files = [file for file in due if is_line_file(file)]
         due = [file for file in due if not is_line_file(file)]
         yield Estimate(documents=len(due))
-        for batch in _batches(due):
+        for batch in batches(due, _expected, most_bytes=_BATCH_BYTES, most=_BATCH):
             for file, found in zip(batch, await self._place.read(batch, limit=self._limit), strict=True):
                 yield self._read(file, found)
             yield Checkpoint(cursor=cursor)
@@ -225,16 +226,5 @@ def _moment(seconds: float | None) -> datetime | None:
         return None
 
 
-def _batches(files: Sequence[Found]) -> Iterator[list[Found]]:
-    """Yield the files in batches small enough to be held in memory at once."""
-    batch: list[Found] = []
-    size = 0
-    for file in files:
-        expected = _UNTOLD if file.size is None else file.size
-        if batch and (len(batch) >= _BATCH or size + expected > _BATCH_BYTES):
-            yield batch
-            batch, size = [], 0
-        batch.append(file)
-        size += expected
-    if batch:
-        yield batch
+def _expected(file: Found) -> int:
+    return _UNTOLD if file.size is None else file.size

@@ -7,11 +7,12 @@ is listed anew.
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from connectors.base import Change, Checkpoint, Estimate, Failure, Origin, SourceDocument, Tombstone
+from connectors.batches import batches
 from connectors.google_drive.content import Due, Got, Reader, has_other_readers
 from connectors.google_drive.corpus import Corpus
 from connectors.google_drive.faults import FileRefused
@@ -145,7 +146,7 @@ class GoogleDriveConnector:
                 yield Estimate(documents=len(pending))
             corpus.due = {}
         pending.sort(key=lambda one: not self._has_other_readers(one[1], known))  # they don't wait for the others
-        for batch in _batches(pending):
+        for batch in batches(pending, _expected, most_bytes=_BATCH_BYTES, most=_BATCH):
             for start in range(0, len(batch), AT_ONCE):
                 now = _read_together(reader, batch[start : start + AT_ONCE])
                 async with aclosing(now):
@@ -195,16 +196,5 @@ async def _read_together(
             task.result()
 
 
-def _batches(due: Sequence[tuple[Corpus, Due]]) -> Iterator[list[tuple[Corpus, Due]]]:
-    """Yield the files in batches small enough to be held in memory at once."""
-    batch: list[tuple[Corpus, Due]] = []
-    size = 0
-    for one in due:
-        expected = one[1].file.size or _UNTOLD
-        if batch and (len(batch) >= _BATCH or size + expected > _BATCH_BYTES):
-            yield batch
-            batch, size = [], 0
-        batch.append(one)
-        size += expected
-    if batch:
-        yield batch
+def _expected(one: tuple[Corpus, Due]) -> int:
+    return one[1].file.size or _UNTOLD

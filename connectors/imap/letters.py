@@ -3,7 +3,7 @@
 import asyncio
 import re
 from collections import Counter
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence, Set
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import lxml.html
 
 from connectors.base import Failure, Origin, SourceDocument, Tombstone
+from connectors.batches import batches
 from connectors.imap.heads import Head
 from connectors.imap.index import MISSING, Attached, Index, Mail, Thread
 from connectors.imap.link import Link, body_of
@@ -65,7 +66,11 @@ class Letters:
             async for page in pages:
                 opened |= {(one.mail.folder, one.mail.uid): one for one in page}
                 yield []
-        for some in _light(threads, opened):
+
+        def size(thread: Thread) -> int:
+            return sum(opened[mail.folder, mail.uid].size for mail in thread.mails if (mail.folder, mail.uid) in opened)
+
+        for some in batches(threads, size, most_bytes=_BYTES_TOGETHER):
             mails = {(mail.folder, mail.uid): thread.id for thread in some for mail in thread.mails}
             told, sizes = dict[tuple[str, int], Letter](), Counter[str]()
             for where in mails.keys() & opened.keys():
@@ -155,7 +160,7 @@ class Letters:
         for name, wanted in self._by_folder({one: one.mail.folder for one in opened}):
             if not await self._is_open(name):
                 continue
-            for page in _pages(wanted):
+            for page in batches(wanted, lambda one: one.size, most_bytes=_BYTES_TOGETHER, most=_TOGETHER):
                 yield await self._page(page, here)
 
     async def _page(self, page: Sequence["_Opened"], here: Set[str]) -> list[Letter]:
@@ -245,33 +250,6 @@ def _understood(page: Sequence[Mail], told: Mapping[int, Mapping[bytes, Any]], m
             texts = [part for part in texts_of(parts) if part.weight <= most]
             opened.append(_Opened(mail=mail, head=head, parts=parts, texts=texts))
     return opened
-
-
-def _light(threads: Iterable[Thread], opened: Mapping[tuple[str, int], _Opened]) -> Iterator[list[Thread]]:
-    """Yield threads whose texts may be held together: at least one, whatever it has."""
-    some, held = list[Thread](), 0
-    for thread in threads:
-        size = sum(opened[mail.folder, mail.uid].size for mail in thread.mails if (mail.folder, mail.uid) in opened)
-        if some and held + size > _BYTES_TOGETHER:
-            yield some
-            some, held = [], 0
-        some.append(thread)
-        held += size
-    if some:
-        yield some
-
-
-def _pages(opened: Iterable[_Opened]) -> Iterator[list[_Opened]]:
-    """Yield mails whose texts may be asked for together: at least one, whatever it has."""
-    page, held = list[_Opened](), 0
-    for one in opened:
-        if page and (len(page) >= _TOGETHER or held + one.size > _BYTES_TOGETHER):
-            yield page
-            page, held = [], 0
-        page.append(one)
-        held += one.size
-    if page:
-        yield page
 
 
 def _bytes(part: Part, content: bytes) -> bytes:
