@@ -10,8 +10,9 @@ from contextlib import asynccontextmanager
 
 MANY = 20
 """So many messages that are being taken at once are a rush."""
-LONGEST = 1.0
-"""Seconds for which an answer waits for it at most."""
+LONGEST = 10.0
+"""Seconds from its beginning for which answers wait for a rush: 500 messages are taken in less, and what takes longer
+hangs on something else."""
 
 
 class Rush:
@@ -20,6 +21,7 @@ class Rush:
     def __init__(self) -> None:
         """Begin with none."""
         self._taking = 0
+        self._until = 0.0
         self._over = asyncio.Event()
         self._over.set()
 
@@ -27,8 +29,9 @@ class Rush:
     async def taking(self) -> AsyncGenerator[None]:
         """Count a message as being taken until this is left."""
         self._taking += 1
-        if self._taking >= MANY:
+        if self._taking >= MANY and self._over.is_set():
             self._over.clear()
+            self._until = asyncio.get_running_loop().time() + LONGEST
         try:
             yield
         finally:
@@ -40,7 +43,7 @@ class Rush:
         """Wait until there is no rush, not for long."""
         if not self._over.is_set():
             try:
-                async with asyncio.timeout(LONGEST):
+                async with asyncio.timeout_at(self._until):
                     await self._over.wait()
             except TimeoutError:
                 return
