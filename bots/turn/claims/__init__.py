@@ -15,6 +15,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Update, and_, bindparam, delete, or_, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.sql.dml import ReturningInsert
 
 from bots.platform import Incoming, Sent
 from bots.turn.claims.claim import Claim, Outcome, Send, State
@@ -71,6 +72,7 @@ class Claims(KnownClaims):
         self._lease = lease
         self._clock = clock
         self._owner = secrets.token_hex(16)
+        self._built: tuple[ReturningInsert[Any], ReturningInsert[Any]] | None = None
         self.past = Past(database)
         self.stops = Stops(database)
         self.heard = Heard(database, days=days)
@@ -100,7 +102,7 @@ class Claims(KnownClaims):
         # In order: of two transactions with keys in common none then waits for the other while that waits for it.
         keys = sorted({storable(key) for key in incoming.keys})
         # One by one: SQLAlchemy compiles a statement of several rows anew each time.
-        insert_key = inserting(connection, claim_keys).on_conflict_do_nothing().returning(claim_keys.c.key)
+        insert_key, insert_claim = self._inserts(connection)
         rows = ({**where, "key": key, "reference": reference} for key in keys)
         new = {key for row in rows if (key := connection.execute(insert_key, row).scalar()) is not None}
         if len(new) < len(keys):
@@ -108,12 +110,18 @@ class Claims(KnownClaims):
             return None
         now = datetime.now(UTC)
         row = new_row(reference, incoming, self._owner, now)
-        until = self._clock(connection) + self._lease
-        insert_claim = inserting(connection, claims).on_conflict_do_nothing().values(lease_until=until)
-        made = connection.execute(insert_claim.returning(claims.c.reference), {**row, "replaces": replaces})
+        made = connection.execute(insert_claim, {**row, "replaces": replaces})
         if made.first() is None:
             raise _Again
         return Claim(reference=reference, incoming=incoming, created_at=now, replaces=replaces)
+
+    def _inserts(self, connection: Connection) -> tuple[ReturningInsert[Any], ReturningInsert[Any]]:
+        """Return the statements for a key and for a claim: when hundreds ask at once, to build them takes a third."""
+        if self._built is None:
+            insert_key = inserting(connection, claim_keys).on_conflict_do_nothing().returning(claim_keys.c.key)
+            insert_claim = inserting(connection, claims).on_conflict_do_nothing().returning(claims.c.reference)
+            self._built = insert_key, insert_claim.values(lease_until=self._clock(connection) + self._lease)
+        return self._built
 
     async def heartbeat(self, held: Collection[Claim]) -> frozenset[str]:
         """Renew the leases of claims that are being worked on; return the references of those still held."""
