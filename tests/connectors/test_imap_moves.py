@@ -51,7 +51,7 @@ def heads_asked(server) -> int:
     return sum(int(b or a) - int(a) + 1 for one in asked for a, b in re.findall(r"(\d+)(?::(\d+))?", one))
 
 
-@pytest.mark.parametrize("at", ['STATUS "Support"', 'EXAMINE "Support"'])
+@pytest.mark.parametrize("at", ['STATUS "Support"', pytest.param('EXAMINE "Support"', marks=pytest.mark.soak)])
 async def test_a_mail_that_is_moved_to_a_folder_already_looked_through_is_not_deleted(server, origin, tmp_path, at):
     await server.put(mail("Text.", key="stays@x"))
     await server.put(mail("Text.", key="moved@x"), "Support")
@@ -187,6 +187,7 @@ async def test_a_run_that_is_cut_off_while_it_reads_looks_through_nothing_again(
     assert len(ids) == 30
 
 
+@pytest.mark.soak
 async def test_a_mailbox_that_grows_is_not_written_at_every_page(server, origin, monkeypatch):
     monkeypatch.setattr(scan, "PAGE", 2)
     for place in (module, index):

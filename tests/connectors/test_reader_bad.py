@@ -20,6 +20,7 @@ def reader(origin, documents, **options):
     return ReaderConnector(origin, ReaderOptions(**told, **options))
 
 
+LONG = pytest.mark.soak  # each starts a process of its own, three times
 FINE = {"text": "Fine.", "metadata": {"source": "fine"}}
 
 
@@ -27,11 +28,15 @@ FINE = {"text": "Fine.", "metadata": {"source": "fine"}}
     ("bad", "native", "says"),
     [
         ({"text": 5, "metadata": {"source": "a"}}, "a", "its text is of the type int"),
-        ({"text": None, "metadata": {"source": "a", "page": 2}}, "a/2", "its text is missing"),
-        ({"text": ["x"], "metadata": {}, "identity": "own"}, "own", "its text is of the type list"),
+        pytest.param({"text": None, "metadata": {"source": "a", "page": 2}}, "a/2", "its text is missing", marks=LONG),
+        pytest.param(
+            {"text": ["x"], "metadata": {}, "identity": "own"}, "own", "its text is of the type list", marks=LONG
+        ),
         ({"text": "x", "metadata": ["x"], "identity": "own"}, "own", "its metadata is of the type list"),
         ({"text": "x", "metadata": "circle", "identity": "own"}, "own", "its metadata can't be told (RecursionError)"),
-        ({"text": "x", "metadata": {"source": "a"}, "identity": ["x"]}, "a", "its id is of the type list"),
+        pytest.param(
+            {"text": "x", "metadata": {"source": "a"}, "identity": ["x"]}, "a", "its id is of the type list", marks=LONG
+        ),
         ({"text": "x", "metadata": {"source": "a"}, "identity": "opaque"}, "a", "its id is of the type Opaque"),
     ],
     ids=["number", "none", "list", "metadata", "circle", "id", "opaque"],
