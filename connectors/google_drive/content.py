@@ -37,12 +37,9 @@ class Due:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Got:
-    """What came of reading a file: a document, or why there is none, and who may read it."""
+    """What came of reading a file, which may have changed since it was due: a document, or why there is none."""
 
-    identity: str
-    name: str
-    version: str
-    readers: frozenset[str] | None
+    due: Due
     document: SourceDocument | None = None
     error: SourceError | None = None
 
@@ -75,7 +72,6 @@ class Reader:
         Raises:
             SourceError: Google asks to wait, refuses the credential, or can't be reached: none of it is the file's.
         """
-        identity = self.origin.document_id(due.file.id)
         try:
             for _ in range(_TRIES):
                 if due.refused:
@@ -83,34 +79,16 @@ class Reader:
                 content = await self._content(due.file)
                 after = await self._after(due.file, content)
                 if after is None:
-                    return Got(
-                        identity=identity,
-                        name=due.file.name,
-                        version=due.version,
-                        readers=due.sharing.readers,
-                        document=self._document(due, content),
-                    )
+                    return Got(due=due, document=self._document(due, content))
                 is_same = after.content_stamp == due.file.content_stamp
                 due = await self.due(after, folders, is_fresh=not is_same)
                 if is_same and not due.refused:
-                    return Got(
-                        identity=identity,
-                        name=due.file.name,
-                        version=due.version,
-                        readers=due.sharing.readers,
-                        document=self._document(due, content),
-                    )
+                    return Got(due=due, document=self._document(due, content))
             raise FileRefused("it kept changing while it was read", mend="nothing: it is read again later")
         except (SourceAuthError, SourceRateLimited, SourceUnreachable):
             raise
         except SourceError as error:
-            return Got(
-                identity=identity,
-                name=due.file.name,
-                version=due.version,
-                readers=due.sharing.readers,
-                error=error,
-            )
+            return Got(due=due, error=error)
 
     async def settled(self, got: Got) -> SourceDocument | Tombstone | Failure:
         """Return what a reading comes to; raises its error when that isn't the one file's.
@@ -120,15 +98,16 @@ class Reader:
         if got.document is not None:
             self.mishaps.passed()
             return got.document
+        due, identity = got.due, self.origin.document_id(got.due.file.id)
         if isinstance(got.error, SourceGone):
-            return Tombstone(id=got.identity)
+            return Tombstone(id=identity)
         if isinstance(got.error, FileRefused) and not isinstance(got.error, FileForbidden):
             reason, mend = got.error.reason, got.error.mend
-            failure = Failure(id=got.identity, reason=reason, mend=mend, version=got.version, readers=got.readers)
+            failure = Failure(id=identity, reason=reason, mend=mend, version=due.version, readers=due.sharing.readers)
         else:
             assert got.error is not None
-            failure = await self.mishaps.failure(got.identity, got.error, got.version, readers=got.readers)
-        return replace(failure, reason=f'"{got.name}": {failure.reason}')
+            failure = await self.mishaps.failure(identity, got.error, due.version, readers=due.sharing.readers)
+        return replace(failure, reason=f'"{due.file.name}": {failure.reason}')
 
     async def _content(self, file: File) -> bytes:
         limit = int(self.options.max_megabytes * 1_000_000)

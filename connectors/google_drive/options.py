@@ -5,12 +5,12 @@ import importlib.util
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 
 from connectors.base import Options, Origin, all_settings
 from connectors.cursors import basis_of
+from connectors.http.urls import server_parts
 from connectors.patterns import Patterns
 from connectors.readers import Readers, checked_readers
 
@@ -136,9 +136,7 @@ class GoogleDriveOptions(Options):
     @field_validator("api_url", "token_url")
     @classmethod
     def _is_url(cls, url: str) -> str:
-        parts = urlsplit(url.strip())
-        if parts.scheme not in {"http", "https"} or not parts.hostname or "@" in parts.netloc:
-            raise ValueError(f'must be an address such as "{GOOGLE}"')
+        server_parts(url, example=GOOGLE)
         return url.strip().rstrip("/")
 
     @model_validator(mode="after")
@@ -159,7 +157,7 @@ class GoogleDriveOptions(Options):
         """The service account's key, or the path of its file; "" without one."""
         return _secret(self.service_account).strip()
 
-    def fingerprint(self, account: Sequence[str]) -> str:
+    def basis(self, account: Sequence[str]) -> str:
         """Return what changes when other documents would come; ``account`` stands for whom Google lets in."""
         named = ("folders", "shared_drives", "include", "exclude", "hidden", "readers", "readers_of", "expand_groups")
         # Each account has a log of changes of its own: that of another one tells nothing of what this one sees.

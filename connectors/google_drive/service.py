@@ -80,7 +80,7 @@ class Google:
         Raises:
             SourceAuthError: there is no such key.
         """
-        return await self._call("the account", lambda one, _: self.options.fingerprint(one.account))
+        return await self._call("the account", lambda one, _: self.options.basis(one.account))
 
     async def file(self, identity: str) -> File:
         """Return a file or folder as it is now; SourceGone when the account sees none."""
