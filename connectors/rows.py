@@ -10,10 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, tzinfo
 from decimal import Decimal
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 from urllib.parse import quote
 from uuid import UUID
 from zoneinfo import ZoneInfo
+
+from pydantic import AfterValidator
 
 from connectors.base import Failure, Origin, SourceDocument
 from connectors.readers import readers_of
@@ -22,6 +24,16 @@ TAKEN = frozenset({"id", "title", "text", "url", "author", "updated_at", "reader
 _MEDIA = {"text": "text/plain", "markdown": "text/markdown", "html": "text/html"}
 
 Row = Mapping[str, Any]
+
+
+def _with_id(url: str) -> str:
+    if url and ("{id}" not in url or "://" not in url):
+        raise ValueError('must be an address with {id} in it, such as "https://wiki.example.org/{id}"')
+    return url
+
+
+BaseUrl = Annotated[str, AfterValidator(_with_id)]
+"""A setting of where a reader finds a row that has no address, with ``{id}`` for its id; "": nowhere."""
 
 
 class RowOptions(Protocol):

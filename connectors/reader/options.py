@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import Field, SecretStr, field_validator
 
 from connectors.base import Options, TimeZoneName
+from connectors.rows import BaseUrl
 
 _PATH = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*[.:][^\W\d]\w*(?:\.[^\W\d]\w*)*")
 
@@ -61,7 +62,7 @@ class ReaderOptions(Options):
     text_format: Literal["auto", "text", "markdown", "html"] = Field(
         default="auto", description="what the texts are written in; `auto`: what each looks like"
     )
-    base_url: str = Field(
+    base_url: BaseUrl = Field(
         default="", description="where a reader finds a document that has no address: `{id}` stands for its id"
     )
     timezone: TimeZoneName = Field(
@@ -94,13 +95,6 @@ class ReaderOptions(Options):
         except (TypeError, ValueError):
             raise ValueError("must be texts, numbers, lists and tables; write dates in quotes") from None
         return arguments
-
-    @field_validator("base_url")
-    @classmethod
-    def _has_place(cls, url: str) -> str:
-        if url and ("{id}" not in url or "://" not in url):
-            raise ValueError('must be an address with {id} in it, such as "https://wiki.example.org/{id}"')
-        return url
 
     def hidden(self) -> list[str]:
         """Return the secrets, which no message may hold."""

@@ -7,6 +7,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
 from connectors.base import Options, TimeZoneName
+from connectors.rows import BaseUrl
 from connectors.sql.query import Query
 
 
@@ -58,7 +59,7 @@ class SqlOptions(Options):
     text_format: Literal["auto", "text", "markdown", "html"] = Field(
         default="auto", description="what `text` is written in; `auto`: what it looks like"
     )
-    base_url: str = Field(
+    base_url: BaseUrl = Field(
         default="", description="where a reader finds a row that has no `url`: `{id}` stands for its id"
     )
     timezone: TimeZoneName = Field(
@@ -85,10 +86,3 @@ class SqlOptions(Options):
         if not Query(query).sql:
             raise ValueError("must be a SELECT")
         return query
-
-    @field_validator("base_url")
-    @classmethod
-    def _has_place(cls, url: str) -> str:
-        if url and ("{id}" not in url or "://" not in url):
-            raise ValueError('must be an address with {id} in it, such as "https://help.example.org/t/{id}"')
-        return url
