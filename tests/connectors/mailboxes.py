@@ -22,6 +22,7 @@ from pysasl.hashing import BuiltinHash
 
 from connectors.base import Origin
 from connectors.imap import ImapConnector, ImapOptions
+from tests.connectors.helpers import collect
 from tests.fakes.ports import free_port
 
 USER, PASSWORD = "support@example.org", "s3cret-pass"
@@ -206,6 +207,11 @@ async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
         pass
     finally:
         writer.close()
+
+
+async def read(server: MailServer, origin: Origin, cursor=None, known=None, **options):
+    """Return what a run tells, as ``collect`` does."""
+    return await collect(server.connect(origin, **options).changes(cursor, known or {}))
 
 
 def minutes(count: int) -> timedelta:

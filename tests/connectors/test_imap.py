@@ -24,7 +24,7 @@ from ragcore.errors import (
     SourceUnreachable,
 )
 from tests.connectors.helpers import collect, known_of, listed
-from tests.connectors.mailboxes import PASSWORD, START, USER, MailServer, mail, minutes
+from tests.connectors.mailboxes import PASSWORD, START, USER, MailServer, mail, minutes, read
 from tests.fakes.ports import free_port
 
 
@@ -37,10 +37,6 @@ async def server():
 @pytest.fixture
 def origin(tmp_path):
     return Origin(source="s", folder=tmp_path)
-
-
-async def read(server, origin, cursor=None, known=None, **options):
-    return await collect(server.connect(origin, **options).changes(cursor, known or {}))
 
 
 def text_of(document):

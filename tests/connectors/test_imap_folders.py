@@ -8,8 +8,8 @@ from connectors.base import Origin
 from connectors.imap import link
 from connectors.imap.names import named
 from ragcore.errors import SourceGone
-from tests.connectors.helpers import collect, known_of, listed
-from tests.connectors.mailboxes import MailServer, mail
+from tests.connectors.helpers import known_of, listed
+from tests.connectors.mailboxes import MailServer, mail, read
 
 
 @pytest.fixture
@@ -21,10 +21,6 @@ async def server():
 @pytest.fixture
 def origin(tmp_path):
     return Origin(source="s", folder=tmp_path)
-
-
-async def read(server, origin, cursor=None, known=None, **options):
-    return await collect(server.connect(origin, **options).changes(cursor, known or {}))
 
 
 def answered(folder: bytes, name: bytes):

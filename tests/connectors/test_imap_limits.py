@@ -8,7 +8,7 @@ from connectors.base import Estimate, Origin, SourceDocument
 from connectors.imap import letters, link
 from ragcore.errors import SourceUnreachable
 from tests.connectors.helpers import collect, known_of, listed
-from tests.connectors.mailboxes import START, MailServer, mail, minutes
+from tests.connectors.mailboxes import START, MailServer, mail, minutes, read
 
 
 @pytest.fixture
@@ -20,10 +20,6 @@ async def server():
 @pytest.fixture
 def origin(tmp_path):
     return Origin(source="s", folder=tmp_path)
-
-
-async def read(server, origin, cursor=None, known=None, **options):
-    return await collect(server.connect(origin, **options).changes(cursor, known or {}))
 
 
 def texts_asked(server) -> list[int]:
