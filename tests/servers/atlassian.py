@@ -11,8 +11,6 @@ from aiohttp import web
 
 from tests.servers.serving import served
 
-LOGIN = "<!doctype html><html><title>Log in</title></html>"
-
 
 @dataclass(kw_only=True)
 class Site(abc.ABC):

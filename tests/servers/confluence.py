@@ -13,7 +13,8 @@ from urllib.parse import quote, urlencode
 
 from aiohttp import web
 
-from tests.servers.atlassian import LOGIN, Site
+from tests.servers.atlassian import Site
+from tests.servers.serving import LOGIN
 
 _CQL = re.compile(r'^(?:space = "([^"]+)"|container = (\d+)) and type (?:= (\w+)|in \(([\w, ]+)\))$')
 

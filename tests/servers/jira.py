@@ -13,7 +13,8 @@ from zoneinfo import ZoneInfo
 
 from aiohttp import web
 
-from tests.servers.atlassian import LOGIN, Site
+from tests.servers.atlassian import Site
+from tests.servers.serving import LOGIN
 
 NAMES = {"customfield_1": "Cause", "environment": "Environment"}
 _UPDATED = re.compile(r' AND updated >= "(\d{4}/\d\d/\d\d \d\d:\d\d)"')

@@ -1,9 +1,22 @@
-"""Serves an application on the loopback, or a host that has no business with a source's credential."""
+"""What made hosts have in common: an application on the loopback, a page to log in, a stranger to a credential."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
 from aiohttp import web
+
+LOGIN = "<!doctype html><html><title>Log in</title></html>"
+"""What stands where JSON was due."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request: its path with query, whether it came under a condition, and the answer's status."""
+
+    path: str
+    is_conditional: bool
+    status: int
 
 
 @asynccontextmanager

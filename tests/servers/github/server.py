@@ -16,19 +16,9 @@ from tests.servers.git import Clock
 from tests.servers.github.graphql import execute
 from tests.servers.github.rest import NotFound, Refused, Rest
 from tests.servers.github.world import Repo
-from tests.servers.serving import served
+from tests.servers.serving import LOGIN, Asked, served
 
 NEW = datetime(2026, 1, 1, tzinfo=UTC)
-LOGIN = "<!doctype html><html><title>Sign in</title></html>"
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A request: its path with query, whether it came under a condition, and the answer's status."""
-
-    path: str
-    is_conditional: bool
-    status: int
 
 
 @dataclass

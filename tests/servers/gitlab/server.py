@@ -16,20 +16,10 @@ from aiohttp import web
 from tests.servers.git import Clock
 from tests.servers.gitlab.rest import NotFound, Rest, stamp
 from tests.servers.gitlab.world import Account, Project
-from tests.servers.serving import served
+from tests.servers.serving import LOGIN, Asked, served
 
 NEW = datetime(2026, 1, 1, tzinfo=UTC)
-LOGIN = "<!doctype html><html><title>Sign in</title></html>"
 _WANTS_TOKEN = re.compile(r"/(issues|merge_requests)/\d+/discussions|/members/all")
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A request: its path with query, whether it came under a condition, and the answer's status."""
-
-    path: str
-    is_conditional: bool
-    status: int
 
 
 @dataclass

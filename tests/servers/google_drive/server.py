@@ -13,12 +13,11 @@ from urllib.parse import parse_qs
 from aiohttp import web
 
 from tests.servers.google_drive.drive import EDITORS, FOLDER, ME, Drive, Item
-from tests.servers.serving import served
+from tests.servers.serving import LOGIN, served
 
 ACCOUNT = ME
 READ = "https://www.googleapis.com/auth/drive.readonly"
 MEMBERS = "https://www.googleapis.com/auth/admin.directory.group.member.readonly"
-LOGIN = "<!doctype html><html><title>Sign in</title></html>"
 _WORDS = {400: "badRequest", 401: "authError", 403: "forbidden", 404: "notFound", 410: "gone", 500: "backendError"}
 _QUERY = re.compile(r"(?:\(('[\w-]+' in parents(?: or '[\w-]+' in parents)*)\) and )?trashed = false")
 

@@ -14,9 +14,8 @@ from typing import Any
 from aiohttp import web
 
 from tests.servers.notion.world import Json, Workspace
-from tests.servers.serving import served
+from tests.servers.serving import LOGIN, served
 
-LOGIN = "<!doctype html><html><title>Log in</title></html>"
 VERSIONS = ("2026-03-11",)
 
 
