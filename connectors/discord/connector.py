@@ -47,7 +47,7 @@ class DiscordConnector:
     async def changes(self, cursor: str | None, known: Mapping[str, str]) -> AsyncGenerator[Change, None]:
         """Yield the threads and days that have changed."""
         self._listed = None
-        state = State.of(cursor, self.options.basis())
+        state = State.from_cursor(cursor, self.options.basis())
         failures: list[Failure] = []
         async with Api(options=self.options, interval=self.interval) as api:
             bot = await who_asks(api)
@@ -62,7 +62,7 @@ class DiscordConnector:
                     yield change
         state.empty = {number: look for number, look in state.empty.items() if number in reading.seen}
         self._listed = reading.listed, failures
-        yield Checkpoint(cursor=state.cursor())
+        yield Checkpoint(cursor=state.to_cursor())
 
     async def list_ids(self) -> AsyncIterator[str | Failure]:
         """Yield the id of every document: those that the run has found; without one all is read to know them."""
@@ -94,7 +94,7 @@ class DiscordConnector:
             since = moment_of(reading.first_message(server))
             async with aclosing(threads_of(reading.api, server, threads, self.origin, since)) as listing:
                 async for told in listing:
-                    yield told or Checkpoint(cursor=reading.state.cursor())
+                    yield told or Checkpoint(cursor=reading.state.to_cursor())
             async with aclosing(reading.threads(server, threads)) as changes:
                 async for change in changes:
                     yield change

@@ -55,8 +55,8 @@ class Reading:
                 yield change
             read += 1
             if read % _BATCH == 0:
-                yield Checkpoint(cursor=self.state.cursor())
-        yield Checkpoint(cursor=self.state.cursor())
+                yield Checkpoint(cursor=self.state.to_cursor())
+        yield Checkpoint(cursor=self.state.to_cursor())
 
     async def thread(self, server: Server, thread: Channel) -> SourceDocument | Failure | None:
         """Read one thread as it is now; None when it holds nothing, or isn't taken. Raises SourceGone."""
@@ -230,12 +230,12 @@ class _Walk:
                         newest, pending = max(newest, pending[-1].id), []
                     pending.append(said)
                 self._remember(newest)
-                yield Checkpoint(cursor=self.reading.state.cursor())
+                yield Checkpoint(cursor=self.reading.state.to_cursor())
         for document in self._day(pending):
             yield document
         # What the channel names as its last message may be deleted: it isn't looked for again and again.
         self._remember(max(newest, self.place.channel.last_message, *(said.id for said in pending[-1:])))
-        yield Checkpoint(cursor=self.reading.state.cursor())
+        yield Checkpoint(cursor=self.reading.state.to_cursor())
 
     async def _looked_up(self, days: Iterable[date]) -> AsyncGenerator[SourceDocument, None]:
         """Yield these days as they are now, and forget those that hold nothing any more."""

@@ -32,14 +32,14 @@ class State:
     """Threads that hold nothing, with how they looked in the listing."""
 
     @classmethod
-    def of(cls, cursor: str | None, basis: str) -> "State":
+    def from_cursor(cls, cursor: str | None, basis: str) -> "State":
         """Return what a cursor holds; nothing when there is none, or it is another one's."""
         try:
             return _read(json.loads(cursor or "null"), basis)
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
             return cls(basis=basis)
 
-    def cursor(self) -> str:
+    def to_cursor(self) -> str:
         """Return it as text."""
         channels = {
             str(number): [str(one.newest), one.look, *_packed(one.days)]

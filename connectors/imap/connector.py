@@ -40,17 +40,17 @@ class ImapConnector:
     async def changes(self, cursor: str | None, known: Mapping[str, str]) -> AsyncIterator[Change]:
         """Yield the threads and attachments whose versions aren't the known ones."""
         if self._index is None:
-            self._index = await asyncio.to_thread(Index.of, cursor, self.options.basis())
+            self._index = await asyncio.to_thread(Index.from_cursor, cursor, self.options.basis())
         index, held = self._index, dict(known)
         async with linked(self.options) as link:
             async with aclosing(self._look(link, index)) as signs:
                 async for sign in signs:
                     yield sign
                     if index.is_worth_keeping:  # what it tells of and isn't read yet has no version that is known
-                        cursor = await asyncio.to_thread(index.cursor)
+                        cursor = await asyncio.to_thread(index.to_cursor)
                         yield Checkpoint(cursor=cursor)
             if index.fresh >= KEEP:
-                cursor = await asyncio.to_thread(index.cursor)
+                cursor = await asyncio.to_thread(index.to_cursor)
                 yield Checkpoint(cursor=cursor)
             async with aclosing(self._read_all(link, index, lambda: self._unknown(held))) as batches:
                 async for batch in batches:
@@ -62,7 +62,7 @@ class ImapConnector:
             for closed in self._closed:
                 yield closed
         if index.is_changed:
-            cursor = await asyncio.to_thread(index.cursor)
+            cursor = await asyncio.to_thread(index.to_cursor)
         yield Checkpoint(cursor=cursor)
 
     async def list_ids(self) -> AsyncIterator[str | Failure]:

@@ -114,7 +114,7 @@ class Index:
     """How many mails were gone when they were to be read."""
 
     @classmethod
-    def of(cls, cursor: str | None, basis: str) -> "Index":
+    def from_cursor(cls, cursor: str | None, basis: str) -> "Index":
         """Return what a cursor holds; nothing when there is none, or it is another one's. Slow for large mailboxes."""
         try:
             told = json.loads(unpacked(cursor or ""))
@@ -133,7 +133,7 @@ class Index:
         """
         return self.fresh >= KEEP and self.fresh * 4 >= sum(len(folder.mails) for folder in self.folders.values())
 
-    def cursor(self) -> str:
+    def to_cursor(self) -> str:
         """Return it as text. Slow for large mailboxes."""
         self.is_changed, self.fresh = False, 0
         told = {"basis": self.basis, "folders": {name: _told(one) for name, one in self.folders.items()}}

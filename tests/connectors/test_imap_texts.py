@@ -159,9 +159,9 @@ def test_what_a_run_remembers_comes_back(found, is_whole):
     index = index_of(found)
     standing = Standing(validity=1, next=9, count=4, modseq=2) if is_whole else None
     index.folders["INBOX"] = replace(index.folders["INBOX"], standing=standing, since="2026-01-01")
-    assert Index.of(index.cursor(), "basis") == index
-    assert Index.of(index.cursor(), "another") == Index("another")
-    assert Index.of(index.cursor()[: len(index.cursor()) // 2], "basis") == Index("basis")
+    assert Index.from_cursor(index.to_cursor(), "basis") == index
+    assert Index.from_cursor(index.to_cursor(), "another") == Index("another")
+    assert Index.from_cursor(index.to_cursor()[: len(index.to_cursor()) // 2], "basis") == Index("basis")
 
 
 def test_special_use_tells_more_than_names():
