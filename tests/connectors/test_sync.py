@@ -1,3 +1,5 @@
+"""Runs of one source: what they count, leave as it is, and tell of faults, and what dry, full and cut runs do."""
+
 import asyncio
 import contextlib
 from datetime import timedelta
@@ -356,27 +358,6 @@ async def test_a_dry_run_tells_and_changes_nothing(library):
     assert await SourceStates(library.database).get("s") == state
     memory.broken = set()
     assert counts(await run(library, memory.connector())) == (1, 2, 1, 0, 0)
-
-
-async def test_a_dry_full_run_counts_what_it_would_delete(library):
-    memory = thirty()
-    await run(library, memory.connector())
-    memory.hidden = set(memory.texts)
-    assert (await run(library, memory.connector(), dry_run=True)).deleted == 0
-    assert (await run(library, memory.connector(), dry_run=True, full=True)).deleted == 30
-    assert len(await live(library)) == 30
-
-
-async def test_a_source_that_cannot_list_deletes_by_tombstones(library):
-    memory = memory_of(a="one", b="two")
-    memory.lists = False
-    await run(library, memory.connector())
-    memory.drop("a")
-    assert counts(await run(library, memory.connector())) == (0, 0, 1, 1, 0)
-    memory.drop("b")
-    memory.put("b", "again")
-    assert counts(await run(library, memory.connector())) == (0, 1, 0, 0, 0)
-    assert await live(library) == {"b"}
 
 
 async def test_a_source_without_settings_is_told_and_can_be_forgotten(library):

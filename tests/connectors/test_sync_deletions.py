@@ -1,10 +1,10 @@
-"""The deletion guard in a run: a listing that came back short deletes nothing before it is confirmed."""
+"""Deletions in a run: a listing that came back short deletes nothing before it is confirmed; tombstones do."""
 
 import openpyxl
 import pytest
 
 from connectors.sync import WAIT
-from tests.connectors.helpers import files, later, live, put, run, settle, thirty
+from tests.connectors.helpers import files, later, live, memory_of, put, run, settle, thirty
 from tests.fakes.libraries import opened
 
 
@@ -163,3 +163,26 @@ async def test_what_could_not_be_read_of_a_document_is_told(library, tmp_path):
     assert report.is_success
     assert report.warnings[0] == "s:book00.xlsx: hidden sheet left out: Salaries"
     assert report.warnings[20:] == ("5 more remarks like these",)
+
+
+async def test_a_dry_full_run_counts_what_it_would_delete(library):
+    memory = thirty()
+    await run(library, memory.connector())
+    memory.hidden = set(memory.texts)
+    assert (await run(library, memory.connector(), dry_run=True)).deleted == 0
+    assert (await run(library, memory.connector(), dry_run=True, full=True)).deleted == 30
+    assert len(await live(library)) == 30
+
+
+async def test_a_source_that_cannot_list_deletes_by_tombstones(library):
+    memory = memory_of(a="one", b="two")
+    memory.lists = False
+    await run(library, memory.connector())
+    memory.drop("a")
+    report = await run(library, memory.connector())
+    assert (report.added, report.changed, report.deleted, report.unchanged, report.failed) == (0, 0, 1, 1, ())
+    memory.drop("b")
+    memory.put("b", "again")
+    report = await run(library, memory.connector())
+    assert (report.added, report.changed, report.deleted, report.unchanged, report.failed) == (0, 1, 0, 0, ())
+    assert await live(library) == {"b"}
