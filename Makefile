@@ -3,12 +3,14 @@ PYTHON ?= python3
 DEMO := .venv
 TEST := .venv-test
 PIP_INSTALL := install --quiet --disable-pip-version-check --no-input -c constraints.txt
+# The pip that a new environment brings may be years old, and takes half as long again.
+PIP_NEW := install --quiet --disable-pip-version-check --no-input --upgrade pip
 # pip compiles on one core alone. Some packages bring files for other Pythons, which do not compile and are never used.
 COMPILE := -m compileall -q -q -j 0
 CONFIG := examples/citebot.toml
 SOAK ?= 5
-# What is drawn at random is drawn half as often as when a test is run by hand: the long runs draw more.
-QUICK ?= 0.5
+# What is drawn at random is drawn a quarter as often as when a test is run by hand: the long runs draw more.
+QUICK ?= 0.25
 EXAMPLES ?= fresh
 # Tests of whole processes and killed ones wait for half of their time, so two cores carry four workers.
 WORKERS ?= 4
@@ -50,6 +52,7 @@ $(DEMO)/.ready: pyproject.toml constraints.txt
 	@echo "1/3  Installing into $(DEMO) (about a minute, 650 MB, once) ..."
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed, this is " + sys.version.split()[0] + ": make demo PYTHON=python3.12")'
 	@$(PYTHON) -m venv $(DEMO)
+	@$(DEMO)/bin/python -m pip $(PIP_NEW) || true
 	@$(DEMO)/bin/python -m pip $(PIP_INSTALL) --no-compile -e .
 	@$(DEMO)/bin/python $(COMPILE) $(DEMO)/lib || true
 	@touch $@
@@ -58,6 +61,7 @@ $(TEST)/.ready: pyproject.toml constraints.txt
 	@echo "Installing the test environment into $(TEST) ..."
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed, this is " + sys.version.split()[0] + ": make test PYTHON=python3.12")'
 	@$(PYTHON) -m venv $(TEST)
+	@$(TEST)/bin/python -m pip $(PIP_NEW) || true
 	@$(TEST)/bin/python -m pip $(PIP_INSTALL) --no-compile -e '.[test]'
 	@$(TEST)/bin/python $(COMPILE) $(TEST)/lib || true
 	@touch $@

@@ -135,7 +135,13 @@ PLACES: dict[str, Opened] = {
 }
 
 
-@pytest.mark.parametrize("opened", PLACES.values(), ids=PLACES)
+@pytest.mark.parametrize(
+    "opened",
+    [
+        pytest.param(opened, id=name, marks=() if name == "slack channel" else pytest.mark.soak)
+        for name, opened in PLACES.items()
+    ],
+)
 async def test_two_messages_are_answered_as_one(opened: Opened, tmp_path: pathlib.Path) -> None:
     async with opened(tmp_path) as place:
         first = await place.say(WORDS[0])

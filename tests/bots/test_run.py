@@ -129,6 +129,7 @@ async def test_one_that_is_refused_is_told_to_an_admin_elsewhere(
     assert "wrong.token" not in citebot.log() + out
 
 
+@pytest.mark.soak  # it waits for the answer's end
 async def test_a_stop_lets_an_answer_that_is_written_come_to_its_end(
     folder: pathlib.Path, telegram: TelegramServer
 ) -> None:

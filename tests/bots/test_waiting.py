@@ -126,7 +126,7 @@ PLACES = {
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.soak) if name == "telegram, group" else name for name in PLACES]
+    "name", [name if name == "discord" else pytest.param(name, marks=pytest.mark.soak) for name in PLACES]
 )
 async def test_whoever_waits_is_told_so_and_answered_in_that_message(tmp_path: pathlib.Path, name: str) -> None:
     async with PLACES[name](tmp_path) as place:

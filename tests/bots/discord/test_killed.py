@@ -13,7 +13,7 @@ from tests.fakes.killing import Killer, forking, has_ended, started
 from tests.fakes.waiting import until
 from tests.servers.discord import DiscordServer, Rates
 
-POINTS = [pytest.param(point, marks=() if point <= 2 else pytest.mark.soak) for point in range(1, 11)]
+POINTS = [pytest.param(point, marks=() if point <= 1 else pytest.mark.soak) for point in range(1, 11)]
 
 forked = forking("discord")
 

@@ -162,7 +162,7 @@ async def test_a_token_that_dies_in_mid_answer(tmp_path: pathlib.Path) -> None:
         assert [is_whole(one) for one in texts(server)] == [True]
 
 
-@pytest.mark.parametrize("by_command", [False, True])
+@pytest.mark.parametrize("by_command", [pytest.param(False, marks=pytest.mark.soak), True])
 async def test_a_process_that_dies_in_mid_answer_is_followed_by_one_that_ends_it(
     tmp_path: pathlib.Path, *, by_command: bool
 ) -> None:

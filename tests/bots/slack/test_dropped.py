@@ -40,7 +40,7 @@ async def test_sockets_that_end_in_the_middle_of_an_answer(flow: Whole, end: str
     assert server.plain(answer).count("has five days.") == 3
 
 
-@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("end", [end if end == "closed" else pytest.param(end, marks=pytest.mark.soak) for end in ENDS])
 async def test_an_event_that_was_on_its_way_comes_again_and_is_answered_once(flow: Whole, end: str) -> None:
     server = flow.server
     server.ack_seconds = 1.0

@@ -26,14 +26,14 @@ CALLS = [
     (ASKER, "sendRichMessage", TABLE),
     (GROUP, "editMessageText", TABLE),
 ]
-QUICK = {(ASKER, "sendMessage", "after"), (GROUP, "editMessageText", "before"), (ASKER, "sendRichMessage", "before")}
+QUICK = {(ASKER, "sendMessage", "", "after"), (GROUP, "editMessageText", TABLE, "before")}
 CASES = [
     pytest.param(
         chat,
         method,
         tail,
         when,
-        marks=() if (chat, method, when) in QUICK else pytest.mark.soak,
+        marks=() if (chat, method, tail, when) in QUICK else pytest.mark.soak,
         id=f"{'group' if chat < 0 else 'private'}-{method}-{'table' if tail else 'words'}-{when}",
     )
     for chat, method, tail in CALLS

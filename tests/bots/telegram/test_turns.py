@@ -90,7 +90,7 @@ async def test_one_answer_whatever_goes_wrong(tmp_path: pathlib.Path) -> None:
         assert whole == [True] or (doubtful and whole[-1] and len(whole) == 2), name
 
 
-@pytest.mark.parametrize("chat", [ASKER, GROUP])
+@pytest.mark.parametrize("chat", [ASKER, pytest.param(GROUP, marks=pytest.mark.soak)])
 async def test_a_process_that_stops_in_mid_answer_is_followed_by_one_that_ends_it(
     tmp_path: pathlib.Path, chat: int
 ) -> None:

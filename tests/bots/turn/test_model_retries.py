@@ -4,6 +4,8 @@ import asyncio
 import pathlib
 from dataclasses import replace
 
+import pytest
+
 from bots.app import open_operations
 from bots.requests import Sync
 from bots.settings import load_settings
@@ -49,6 +51,7 @@ async def told(folder: pathlib.Path, trouble: Failure | Reply) -> tuple[str, flo
                 return reason.text, took, len(server.requests), outcome
 
 
+@pytest.mark.soak  # it tries as often as a model is tried
 async def test_a_quote_or_a_reason_stands_in_time_however_often_it_is_tried(tmp_path: pathlib.Path) -> None:
     found = await asyncio.gather(*(told(tmp_path / name, trouble) for name, trouble in TROUBLE.items()))
     for (reason, took, tries, outcome), name in zip(found, TROUBLE, strict=True):

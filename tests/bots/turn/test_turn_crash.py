@@ -83,7 +83,12 @@ def test_killed_while_one_who_waits_is_told_so(tmp_path: pathlib.Path, work: Wor
 
 
 @pytest.mark.parametrize(
-    "deletes", ["", "q1", "q2"], ids=["both stay", "the first is deleted", "the second is deleted"]
+    "deletes",
+    [
+        pytest.param("", id="both stay", marks=pytest.mark.soak),
+        pytest.param("q1", id="the first is deleted"),
+        pytest.param("q2", id="the second is deleted", marks=pytest.mark.soak),
+    ],
 )
 def test_killed_while_two_messages_are_answered_as_one(tmp_path: pathlib.Path, work: Work, deletes: str) -> None:
     sent_at = utc_now().isoformat()

@@ -120,6 +120,7 @@ async def test_two_processes_write_texts_that_they_share(
     await all_well(one, two)
 
 
+@pytest.mark.soak
 async def test_a_start_and_a_rebuild_while_another_process_writes(processes: list[Library]) -> None:
     one, two = processes
     await fill(one, {f"d{n}": f"text {n}" for n in range(600)})
