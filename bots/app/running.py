@@ -34,7 +34,7 @@ _LEAVING = 3.0
 _CONNECTING = 8.0
 """Seconds that the platforms have to connect before anything else begins: mending, reading sources, loading models."""
 _TELL_WITHIN = 120.0
-"""Seconds that a word to an admin waits for a platform to carry it."""
+"""Seconds that the news of one platform waits for another to carry it: after that it may be news no more."""
 
 
 class Runner:
@@ -71,24 +71,26 @@ class Runner:
         return Connection(name, make, tell=self._tell_soon, language=self._settings.answer.language or "en")
 
     async def _tell_all(self, words: str) -> None:
-        await self._tell_soon("", words)
+        """Tell every admin, however long a platform is away: what only they can mend stays as it is till then."""
+        self._tell("", words, within=None)
 
     async def _tell_soon(self, failed: str, words: str) -> None:
-        task = asyncio.create_task(self._tell(failed, words))
-        self._telling.add(task)
-        task.add_done_callback(self._telling.discard)
-
-    async def _tell(self, failed: str, words: str) -> None:
         """Tell every admin whom another platform reaches."""
-        others = [connection for connection in self.connections if connection.name != failed]
-        await asyncio.gather(*(self._tell_by(connection, words) for connection in others))
+        self._tell(failed, words, within=_TELL_WITHIN)
 
-    async def _tell_by(self, connection: Connection, words: str) -> None:
+    def _tell(self, failed: str, words: str, *, within: float | None) -> None:
+        for connection in self.connections:
+            if connection.name != failed:
+                task = asyncio.create_task(self._tell_by(connection, words, within=within))
+                self._telling.add(task)
+                task.add_done_callback(self._telling.discard)
+
+    async def _tell_by(self, connection: Connection, words: str, *, within: float | None) -> None:
         admins = [one for one in self._settings.admins if one.startswith(f"{connection.name}:")]
         if not admins:
             return
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_TELL_WITHIN):
+            async with asyncio.timeout(within):
                 await connection.connected.wait()
         if connection.platform is None or not connection.connected.is_set():
             return

@@ -15,10 +15,10 @@ from connectors.batches import batches
 from connectors.imap.heads import Head
 from connectors.imap.index import MISSING, Attached, Index, Mail, Thread
 from connectors.imap.link import Link, body_of
-from connectors.imap.options import ImapOptions
+from connectors.imap.options import PARTICIPANTS, ImapOptions
 from connectors.imap.scan import CLOSED_MEND, PASSING, fetched, head_and_parts
 from connectors.imap.structure import Part, texts_of
-from connectors.imap.writing import Letter, attached_document, thread_document
+from connectors.imap.writing import Letter, attached_document, readers_among, thread_document
 from ragcore.errors import ParseError, SourceError
 from ragcore.parsing.html.cleaning import clean
 from ragcore.parsing.html.page import html_tree, write_html
@@ -95,11 +95,11 @@ class Letters:
         identity = self.origin.document_id(thread.id)
         refused = next((self._refused[mail.folder] for mail in thread.mails if mail.folder in self._refused), "")
         if refused:
-            return Failure(id=identity, reason=refused, mend=CLOSED_MEND)
+            return self._failure(identity, refused, CLOSED_MEND)
         if size > self.options.most_bytes:
             reason = f"its mails have more than {self.options.max_megabytes:g} MB of text together"
             version = thread.version(self.options.manner())
-            return Failure(id=identity, reason=reason, mend="raise max_megabytes", version=version)
+            return self._failure(identity, reason, "raise max_megabytes", version)
         letters = [
             replace(told[mail.folder, mail.uid], mail=mail) for mail in thread.mails if (mail.folder, mail.uid) in told
         ]
@@ -112,7 +112,7 @@ class Letters:
         """Return what is attached to a mail, unless it is gone, too large or can't be read."""
         if not await self._is_open(one.mail.folder):
             reason = self._refused[one.mail.folder]
-            return Failure(id=self.origin.document_id(one.id), reason=reason, mend=CLOSED_MEND)
+            return self._failure(self.origin.document_id(one.id), reason, CLOSED_MEND)
         return await self._attached(one)
 
     async def _attached(self, one: Attached) -> SourceDocument | Tombstone | Failure:
@@ -122,7 +122,7 @@ class Letters:
         read = head_and_parts(told) if told else None
         if told is not None and not told:
             reason = f"the server fails at mail {one.mail.uid} of the folder {one.mail.folder}"
-            return Failure(id=identity, reason=reason, mend="open it in a mail program, and delete it", version=version)
+            return self._failure(identity, reason, "open it in a mail program, and delete it", version)
         if read is None or (one.section == MISSING and read[1]):  # gone, or mended: then it is looked at anew
             self.index.forget(one.mail)
             return Tombstone(id=identity)
@@ -130,17 +130,23 @@ class Letters:
         part = next((part for part in parts if part.section == one.section), None)
         if one.section == MISSING or part is None:
             reason = f'the server can\'t tell what the mail "{head.subject}" of {head.at:%Y-%m-%d} consists of'
-            return Failure(id=identity, reason=reason, mend="delete the mail, or send it again", version=version)
+            return self._failure(identity, reason, "delete the mail, or send it again", version, head)
         if part.weight > self.options.most_bytes:
             what = f'"{part.name}", attached to' if part.is_attached else "the text of"
             size = f"{part.weight / 1e6:,.1f} MB, over the limit of {self.options.max_megabytes:g}"
             reason = f'{what} the mail "{head.subject}" of {head.at:%Y-%m-%d}, has {size}'
-            return Failure(id=identity, reason=reason, mend="raise max_megabytes", version=version)
+            return self._failure(identity, reason, "raise max_megabytes", version, head)
         content = await self._section([one.mail.uid], part.section)
         if one.mail.uid not in content:
             self.index.forget(one.mail)
             return Tombstone(id=identity)
         return attached_document(self.origin, self.options, one, head, part, _bytes(part, content[one.mail.uid]))
+
+    def _failure(self, identity: str, reason: str, mend: str, version: str = "", *heads: Head) -> Failure:
+        """Return why there is no document, with its readers, as far as the settings, or these mails, tell them."""
+        is_told = bool(heads) or PARTICIPANTS not in self.options.readers
+        readers = readers_among(self.options, heads) if is_told else None
+        return Failure(id=identity, reason=reason, mend=mend, version=version, readers=readers)
 
     async def _opened(self, mails: Iterable[Mail]) -> AsyncGenerator[list["_Opened"], None]:
         """Yield what these mails consist of, a page at a time, without those that are gone."""

@@ -120,3 +120,25 @@ async def test_what_a_platform_does_not_take_is_told_to_the_admins_of_the_others
             assert claim.reference in words
             assert "slack" in words
             assert [one.text for one in server.standing("q1")] == [final("How many days?")]
+
+
+async def test_what_only_an_admin_can_mend_is_told_however_long_their_platform_was_away(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "_TELL_WITHIN", 0.05)
+    (tmp_path / "handbook").mkdir()
+    (tmp_path / "citebot.toml").write_text(SETTINGS, "utf-8")
+    settings = load_settings(tmp_path / "citebot.toml")
+    async with three(settings, tmp_path, monkeypatch) as (runner, platforms, _):
+        away = next(connection for connection in runner.connections if connection.name == "discord")
+        told, elsewhere = platforms["discord"].server.told, platforms["telegram"].server.told
+        away.connected.clear()
+        await runner._tell_soon("slack", "slack is down")
+        await runner._tell_all("the wiki refuses its token")
+        await until(lambda: len(elsewhere) == 2)
+        await asyncio.sleep(0.2)
+        assert not told
+        away.connected.set()
+        await until(lambda: told)
+        await asyncio.sleep(0.05)
+        assert told == [(ADMINS[1], "the wiki refuses its token")]

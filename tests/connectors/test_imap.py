@@ -200,6 +200,7 @@ async def test_what_is_too_large_is_named_and_never_downloaded(server, origin):
         '"big.txt", attached to the mail "Plans" of 2026-03-01, has 0.0 MB, over the limit of 0.01'
     )
     assert failures["s:long@x/1"].mend == "raise max_megabytes"
+    assert failures["s:m@x/2"].readers == documents["s:m@x"].readers, "what was read of it before is for no others"
     asked = [command for command in server.asked if "BODY.PEEK[" in command and "HEADER" not in command]
     assert len(asked) == 2
     known = known_of(documents) | {one.id: one.version for one in failures.values()}

@@ -51,6 +51,7 @@ async def test_a_thread_whose_texts_are_too_large_together_fails_alone(server, o
     assert failures.keys() == {"s:m0@x"}
     assert failures["s:m0@x"].reason == "its mails have more than 0.005 MB of text together"
     assert failures["s:m0@x"].mend == "raise max_megabytes"
+    assert failures["s:m0@x"].readers == documents["s:other@x"].readers
     assert sum(texts_asked(server)) < 6, "it is read no further"
     known = known_of(documents) | {"s:m0@x": failures["s:m0@x"].version}
     assert (await read(server, origin, cursor, known, max_megabytes=0.005))[:3] == ({}, {}, set())
