@@ -20,7 +20,7 @@ from ragcore.stores.schema import claims, sends
 from ragcore.types import Answer, ConversationKey
 
 Clock = Callable[[AsyncConnection | Connection], ColumnElement[float]]
-"""Gives the expression for the seconds since 1970 by which leases run."""
+"""Gives the expression for the seconds since 1970 by which leases run; a statement with it may be built once."""
 _SHORT = 200
 """Characters of the columns that hold a platform's ids of places."""
 

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import ColumnElement, Float, cast, func, literal, select, update
+from sqlalchemy import ColumnElement, Float, bindparam, cast, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bots.platform import Asker, Incoming, Reach, Sent
@@ -28,8 +28,8 @@ class MovedClock:
         self.seconds = 1_000_000.0
 
     def __call__(self, _: AsyncConnection) -> ColumnElement[float]:
-        """Return the expression that the claims write."""
-        return cast(literal(self.seconds), Float)
+        """Return the expression that the claims write: as with the database's own, its value is that of the moment."""
+        return cast(bindparam("moved_clock", callable_=lambda: self.seconds, type_=Float, unique=True), Float)
 
 
 def message(
