@@ -3,6 +3,8 @@ PYTHON ?= python3
 DEMO := .venv
 TEST := .venv-test
 PIP_INSTALL := install --quiet --disable-pip-version-check --no-input -c constraints.txt
+# Setuptools warns of packages that stay where they are edited, as this one is to.
+HUSHED := PYTHONWARNINGS=ignore
 # The pip that a new environment brings may be years old, and takes half as long again.
 PIP_NEW := install --quiet --disable-pip-version-check --no-input --upgrade pip
 # pip compiles on one core alone. Some packages bring files for other Pythons, which do not compile and are never used.
@@ -53,7 +55,7 @@ $(DEMO)/.ready: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed, this is " + sys.version.split()[0] + ": make demo PYTHON=python3.12")'
 	@$(PYTHON) -m venv $(DEMO)
 	@$(DEMO)/bin/python -m pip $(PIP_NEW) || true
-	@$(DEMO)/bin/python -m pip $(PIP_INSTALL) --no-compile -e .
+	@$(HUSHED) $(DEMO)/bin/python -m pip $(PIP_INSTALL) --no-compile -e .
 	@$(DEMO)/bin/python $(COMPILE) $(DEMO)/lib || true
 	@touch $@
 
@@ -62,7 +64,7 @@ $(TEST)/.ready: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed, this is " + sys.version.split()[0] + ": make test PYTHON=python3.12")'
 	@$(PYTHON) -m venv $(TEST)
 	@$(TEST)/bin/python -m pip $(PIP_NEW) || true
-	@$(TEST)/bin/python -m pip $(PIP_INSTALL) --no-compile -e '.[test]'
+	@$(HUSHED) $(TEST)/bin/python -m pip $(PIP_INSTALL) --no-compile -e '.[test]'
 	@$(TEST)/bin/python $(COMPILE) $(TEST)/lib || true
 	@touch $@
 
@@ -81,11 +83,11 @@ types: $(TEST)/.ready
 # With EXAMPLES=fresh each run is a different one: that is how trouble is looked for. .ci/run keeps them fixed.
 # What only they need is installed first; offline its tests are skipped with that reason.
 soak: $(TEST)/.ready
-	@$(TEST)/bin/python -m pip $(PIP_INSTALL) -e '.[test,soak]' || echo "Going on without what only the long runs read with."
+	@$(HUSHED) $(TEST)/bin/python -m pip $(PIP_INSTALL) -e '.[test,soak]' || echo "Going on without what only the long runs read with."
 	SOAK_FACTOR=$(SOAK) EXAMPLES=$(EXAMPLES) $(TEST)/bin/pytest -n $(SOAK_WORKERS) --dist worksteal --timeout 1200
 
 bench: $(TEST)/.ready
-	@$(TEST)/bin/python -m pip $(PIP_INSTALL) -e '.[bench]'
+	@$(HUSHED) $(TEST)/bin/python -m pip $(PIP_INSTALL) -e '.[bench]'
 	$(TEST)/bin/python -m benchmarks
 
 docs: $(TEST)/.ready
