@@ -1,22 +1,44 @@
 """Sections to chunks, one file a chunk method."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from ragcore.chunking import naive
 from ragcore.chunking.embedding_text import embedding_text
-from ragcore.chunking.pieces import ChunkOptions, Piece
+from ragcore.chunking.pieces import ChunkOptions, Method, Piece
 from ragcore.errors import ConfigError
 from ragcore.tokens import Tokenizer
 from ragcore.types import Section
 
-__all__ = ["CHUNKER_VERSION", "METHODS", "ChunkOptions", "Piece", "chunk_sections", "embedding_text"]
+__all__ = [
+    "CHUNKER_VERSION",
+    "METHODS",
+    "ChunkOptions",
+    "Method",
+    "Piece",
+    "chunk_sections",
+    "embedding_text",
+    "method_named",
+]
 
 CHUNKER_VERSION = "4"
 """Part of the document hash: raised whenever the same options would cut differently."""
 
-_Method = Callable[[Sequence[Section], ChunkOptions, Tokenizer, Section | None], list[Piece]]
+# Each has its line in ragcore/chunk_methods.py, too: the settings are read without importing any of this.
+METHODS: Mapping[str, Method] = {
+    "naive": Method(cut=naive.chunk),
+}
 
-METHODS: Mapping[str, _Method] = {"naive": naive.chunk}
+
+def method_named(name: str) -> Method:
+    """Return a chunk method.
+
+    Raises:
+        ConfigError: There is none of this name.
+    """
+    method = METHODS.get(name)
+    if method is None:
+        raise ConfigError(f"there is no chunk method {name!r}; there is {', '.join(sorted(METHODS))}")
+    return method
 
 
 def chunk_sections(
@@ -27,7 +49,7 @@ def chunk_sections(
     Blocks for about a second a megabyte: call it in a thread.
 
     Args:
-        sections: all of the document, or some that follow each other.
+        sections: all of the document, or, unless its method wants it whole, some that follow each other.
         options: how they are cut.
         tokenizer: counts.
         following: the section after them; None at the document's end.
@@ -35,7 +57,4 @@ def chunk_sections(
     Raises:
         ConfigError: There is no such chunk method.
     """
-    method = METHODS.get(options.method)
-    if method is None:
-        raise ConfigError(f"there is no chunk method {options.method!r}; there is {', '.join(sorted(METHODS))}")
-    return method(sections, options, tokenizer, following)
+    return method_named(options.method).cut(sections, options, tokenizer, following)

@@ -1,10 +1,12 @@
 """What chunking takes and gives: the options, the pieces."""
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ragcore.errors import ConfigError
-from ragcore.types import Location, SectionKind
+from ragcore.tokens import Tokenizer
+from ragcore.types import Location, Section, SectionKind
 
 MIN_CHUNK_TOKENS = 16
 """Below this a visible character, such as a flag, is not sure to fit beside an overlap."""
@@ -54,3 +56,19 @@ class Piece:
     kind: SectionKind = SectionKind.TEXT
     heading_path: tuple[str, ...] = ()
     location: Location = Location()
+
+
+Cut = Callable[[Sequence[Section], ChunkOptions, Tokenizer, Section | None], list[Piece]]
+"""What a chunk method does: sections, options, what counts, and the section that follows, to pieces in order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Method:
+    """A chunk method.
+
+    ``is_whole``: ``cut`` must be given all sections of a document at once, and ``following`` is None. Any other method
+    is given a document part by part.
+    """
+
+    cut: Cut
+    is_whole: bool = False

@@ -9,7 +9,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ragcore.chunking import Piece, chunk_sections, embedding_text
+from ragcore.chunking import Piece, chunk_sections, embedding_text, method_named
 from ragcore.ingest.events import IngestOptions, Stage, Underway
 from ragcore.ingest.spool import Draft, Spool
 from ragcore.parsing.worker import ParseWorker, Part, Step
@@ -64,7 +64,7 @@ async def prepare(
         knowledge_base: where it belongs.
         hashed: its hash.
         pipeline: the part of the hash that is ours.
-        options: how it is read and cut.
+        options: how it is read and cut; its own, without patterns.
         tokenizer: counts.
         worker: reads it.
         folder: where the chunks of a large document are laid down until they are written.
@@ -72,6 +72,7 @@ async def prepare(
 
     Raises:
         ParseError: it cannot be read.
+        ConfigError: there is no such chunk method.
         StoreError: there is no room for its chunks.
     """
     yield Underway(document_id=source.id, stage=Stage.READING)
@@ -102,7 +103,10 @@ async def prepare(
 
 
 class _Cutter:
-    """Cuts one document part by part, as it would be cut whole."""
+    """Cuts one document part by part, as it would be cut whole.
+
+    Where its method must see all of it at once, its sections are held until the last one is there.
+    """
 
     def __init__(
         self,
@@ -120,13 +124,16 @@ class _Cutter:
         self._title = title
         self._options = options
         self._tokenizer = tokenizer
-        self._held: tuple[Section, ...] = ()
+        self._is_whole = method_named(options.chunk.method).is_whole
+        self._held: list[Section] = []
 
     def cut(self, part: Part) -> None:
         """Cut the next part; its last section waits for the one that follows. Blocks."""
-        sections = (*self._held, *map(_clean, part.sections))
-        self._held = () if part.is_last else sections[-1:]
-        ready = sections if part.is_last else sections[:-1]
+        self._held.extend(map(_clean, part.sections))
+        if self._is_whole and not part.is_last:
+            return
+        ready = self._held if part.is_last else self._held[:-1]
+        self._held = [] if part.is_last else self._held[-1:]
         following = self._held[0] if self._held else None
         pieces = chunk_sections(ready, self._options.chunk, self._tokenizer, following=following)
         first = self.document.chunk_count
