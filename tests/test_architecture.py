@@ -5,6 +5,9 @@ import functools
 import pathlib
 from collections.abc import Iterator, Mapping
 
+from ragcore.chunk_methods import CHUNK_METHODS
+from ragcore.chunking import METHODS
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PACKAGES = ("bots", "ragcore", "connectors")
 PLATFORM_SDKS = {"slack_bolt", "slack_sdk", "discord", "aiogram", "typer", "rich"}
@@ -157,3 +160,8 @@ def test_no_prompt_sentence_in_python() -> None:
     for path, (tree, _) in parsed().items():
         strings = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
         assert not [s for s in strings if s.lstrip().startswith(("You are ", "You answer "))], path
+
+
+def test_every_chunk_method_has_its_line_in_the_settings() -> None:
+    assert CHUNK_METHODS.keys() == METHODS.keys(), "ragcore/chunk_methods.py and ragcore/chunking/__init__.py"
+    assert all(line.strip() and "\n" not in line for line in CHUNK_METHODS.values())

@@ -16,13 +16,14 @@ T = TypeVar("T")
 
 def ingest_options(base: KnowledgeBaseSettings) -> IngestOptions:
     """Return how documents of a knowledge base are cut."""
+    named = base.chunking
     chunk = with_given(
-        ChunkOptions(method=base.chunking),
+        ChunkOptions(method=named) if isinstance(named, str) else ChunkOptions(),
         chunk_tokens=base.chunk_tokens,
         overlap=base.chunk_overlap,
         delimiters=base.delimiters,
     )
-    return IngestOptions(chunk=chunk)
+    return IngestOptions(chunk=chunk, methods=() if isinstance(named, str) else tuple(named.items()))
 
 
 def retrieval_options(settings: Settings) -> RetrievalOptions:

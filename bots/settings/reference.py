@@ -17,6 +17,7 @@ from pydantic.fields import FieldInfo
 from bots.settings.loading import USUAL_NAMES
 from bots.settings.model import Settings, TaskSettings
 from bots.settings.problems import table_of
+from ragcore.chunk_methods import CHUNK_METHODS
 from ragcore.chunking import ChunkOptions
 from ragcore.models.openai_chat import ChatLimits, ChatOptions
 from ragcore.models.openai_embeddings import OpenAIEmbedder
@@ -34,6 +35,7 @@ def settings_reference() -> str:
         table = table_of(field.annotation)
         if table is not None:
             parts += [f"## `{_heading(name, field)}`", _prose(table), _keys(table.model_fields, name)]
+            parts += [_chunk_methods()] if name == "knowledge_bases" else []
     parts += ["## `[llm.tasks.TASK]`", _prose(TaskSettings), _keys(TaskSettings.model_fields, "llm.tasks")]
     return "\n\n".join(parts) + "\n"
 
@@ -56,6 +58,18 @@ def measured_defaults() -> dict[tuple[str, str], object]:
         ("knowledge_bases", "chunk_tokens"): chunk.chunk_tokens,
         ("knowledge_bases", "chunk_overlap"): chunk.overlap,
     }
+
+
+def _chunk_methods() -> str:
+    """Return the chunk methods, a line each, and how file patterns are read."""
+    lines = [f"- `{name}`: {meaning}" for name, meaning in CHUNK_METHODS.items()]
+    patterns = (
+        "A file pattern has `*`, `?` and `[a-z]`, and takes no account of case. One with a slash is compared with the "
+        "whole path or address that the source gives a document (the `*` of `contracts/*` takes folders too), any "
+        "other with the file's name. `*` is tried last; what no pattern matches is cut by `naive`. A change here cuts "
+        "anew those documents alone whose method it changes."
+    )
+    return "\n".join(["Chunk methods:", "", *lines, "", patterns])
 
 
 def _heading(name: str, field: FieldInfo) -> str:

@@ -138,8 +138,7 @@ class _Run:
     async def steps(self) -> AsyncGenerator[SyncProgress, None]:
         """Do the run; what it came to is read from the fields."""
         source, registry = self.job.source, self.library.registry
-        pipeline = pipeline_of(self.job.options, tokenizer=offline_tokenizer().name)
-        basis = digest(self.job.type, self.job.knowledge_base, pipeline)
+        basis = digest(self.job.type, self.job.knowledge_base, _pipeline(self.job.options))
         self._state = await self._states.get(source)
         self._is_told = True
         connector = Patient(self.job.connector, sleep=self.sleep)
@@ -152,7 +151,9 @@ class _Run:
         due = [f for f in self._stored_failures.values() if is_afresh or self._is_due(f) or f.document_id in doubted]
         known: dict[str, str] = {}
         if not self.full:
-            known = await registry.known_versions(source, knowledge_base=self.job.knowledge_base, pipeline=pipeline)
+            known = await registry.known_versions(
+                source, knowledge_base=self.job.knowledge_base, pipeline_of=self._pipeline_of
+            )
             # A document that failed is left alone while it stays as it was, until its next attempt is due. Then it
             # is known as what is indexed of it, as before: if the source tells of no other, it is fetched by its id.
             waiting = self._stored_failures.keys() - {failure.document_id for failure in due}
@@ -162,7 +163,7 @@ class _Run:
         yield self._progress()
         async with aclosing(self._streams(cursor, known, due, listing)) as streams:
             async for documents in streams:
-                async with aclosing(self._stored(documents, pipeline)) as progress:
+                async with aclosing(self._stored(documents)) as progress:
                     async for told in progress:
                         yield told
         await self._prune()
@@ -219,10 +220,10 @@ class _Run:
         credential = self.job.credential
         return credential if self.fault is Fault.AUTH or self._state.refused == credential else ""
 
-    async def _stored(self, documents: Stream, pipeline: str) -> AsyncGenerator[SyncProgress, None]:
+    async def _stored(self, documents: Stream) -> AsyncGenerator[SyncProgress, None]:
         """Store what the connector yields; what is told has been committed."""
         if self.dry_run:
-            events = self._foreseen(documents, pipeline)
+            events = self._foreseen(documents)
         else:
             events = ingest(self.library, self.job.knowledge_base, documents, self.job.options)
         async with aclosing(documents), aclosing(events):
@@ -239,7 +240,7 @@ class _Run:
                         self._tally.note(event)
                         yield self._progress(event.document_id)
 
-    async def _foreseen(self, documents: Stream, pipeline: str) -> AsyncGenerator[IngestEvent, None]:
+    async def _foreseen(self, documents: Stream) -> AsyncGenerator[IngestEvent, None]:
         """Tell what storing each document would come to."""
         async with aclosing(documents):
             async for document in documents:
@@ -253,7 +254,7 @@ class _Run:
                     old,
                     failure,
                     knowledge_base=self.job.knowledge_base,
-                    pipeline=pipeline,
+                    pipeline=self._pipeline_of(document.id, document.name),
                     options=self.job.options.parse,
                 )
 
@@ -342,6 +343,10 @@ class _Run:
         if gone and not self.dry_run:
             await self.library.failures.forget(gone)
 
+    def _pipeline_of(self, document_id: str, name: str) -> str:
+        """Return how a document would be cut now."""
+        return _pipeline(self.job.options.for_document(document_id, name))
+
     def _is_due(self, failure: Failure) -> bool:
         was_ahead = failure.failed_at is not None and failure.failed_at > self._now  # the clock
         return self.retry or was_ahead or failure.next_try_at is None or failure.next_try_at <= self._now
@@ -368,6 +373,10 @@ class _Run:
         self._state = replace(self._state, **changes)  # type: ignore[arg-type]
         if self._is_told and not self.dry_run:
             await self._states.put(self._state)
+
+
+def _pipeline(options: IngestOptions) -> str:
+    return pipeline_of(options, tokenizer=offline_tokenizer().name)
 
 
 def _held_back(source: str, doubted: int, live: int) -> str:

@@ -1,7 +1,9 @@
 """What an ingest takes as options, and what it tells of each document."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from fnmatch import fnmatchcase
+from functools import lru_cache
 
 from ragcore.chunking import CHUNKER_VERSION, ChunkOptions
 from ragcore.parsing import PARSER_VERSION, ParseOptions
@@ -14,20 +16,45 @@ from ragcore.stores.together import Cursor
 class IngestOptions:
     """How documents become chunks.
 
-    ``seconds_per_step`` is how long reading one may take without getting on by a page before it counts as failed.
+    ``methods`` are pairs of a file pattern and a chunk method: the first pattern that a document matches decides, and
+    where none does ``chunk.method``. ``seconds_per_step`` is how long reading one may take without getting on by a page
+    before it counts as failed.
     """
 
     parse: ParseOptions = field(default_factory=ParseOptions)
     chunk: ChunkOptions = field(default_factory=ChunkOptions)
+    methods: tuple[tuple[str, str], ...] = ()
     seconds_per_step: float = 900.0
 
+    def for_document(self, document_id: str, name: str) -> "IngestOptions":
+        """Return the options of one document, by its id and its file's name: they hold its method, and no patterns."""
+        if not self.methods:
+            return self
+        found = (method for pattern, method in self.methods if matches(pattern, document_id, name))
+        chunk = replace(self.chunk, method=next(found, self.chunk.method))
+        return replace(self, chunk=chunk, methods=())
 
+
+def matches(pattern: str, document_id: str, name: str) -> bool:
+    """Tell whether a file pattern (``*``, ``?``, ``[a-z]``; case aside) means a document.
+
+    A pattern with a slash is compared with the whole of what stands behind the source's name in the id (a path or an
+    address), and its ``*`` takes slashes too; any other with the file's name, or the last part of the id without one.
+    """
+    native = document_id.partition(":")[2] or document_id
+    compared = native if "/" in pattern else name or native.rstrip("/").rpartition("/")[2]
+    return fnmatchcase(compared.casefold(), pattern.casefold())
+
+
+@lru_cache(maxsize=256)
 def pipeline_of(options: IngestOptions, *, tokenizer: str) -> str:
     """Return the fingerprint of parser, chunker and their options: part of every document's hash.
 
-    ``registry.known_versions`` wants it too: under another pipeline every document is due.
+    That of ``options.for_document`` is a document's own: another method for other files changes nothing of it.
+    ``registry.known_versions`` wants these too: under another pipeline a document is due.
     """
-    return digest(PARSER_VERSION, CHUNKER_VERSION, repr(options.parse), repr(options.chunk), tokenizer)
+    methods = (part for pair in options.methods for part in pair)
+    return digest(PARSER_VERSION, CHUNKER_VERSION, repr(options.parse), repr(options.chunk), tokenizer, *methods)
 
 
 class Change(StrEnum):

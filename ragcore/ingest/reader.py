@@ -101,7 +101,6 @@ class Reader:
         self._knowledge_base = knowledge_base
         self._options = options
         self._tokenizer = tokenizer
-        self._pipeline = pipeline_of(options, tokenizer=tokenizer.name)
         self.worker = ParseWorker()
 
     async def read(self, documents: AsyncIterable[SourceDocument | Mark], inbox: Inbox) -> None:
@@ -130,7 +129,9 @@ class Reader:
 
     async def _steps(self, source: SourceDocument, inbox: Inbox) -> AsyncGenerator[Underway | Item, None]:
         known = await self._library.registry.document(source.id)
-        hashed = await document_hash(source, pipeline=self._pipeline)
+        options = self._options.for_document(source.id, source.name)
+        pipeline = pipeline_of(options, tokenizer=self._tokenizer.name)
+        hashed = await document_hash(source, pipeline=pipeline)
         live = known if known is not None and not known.deleted else None
         # What is live may be about to be replaced by what came before this.
         is_settled = live is not None and not inbox.is_undecided(source.id)
@@ -143,8 +144,8 @@ class Reader:
             source,
             knowledge_base=self._knowledge_base,
             hashed=hashed,
-            pipeline=self._pipeline,
-            options=self._options,
+            pipeline=pipeline,
+            options=options,
             tokenizer=self._tokenizer,
             worker=self.worker,
             folder=self._library.data_dir,

@@ -45,6 +45,12 @@ def test_what_is_left_out_keeps_the_core_s_default(tmp_path: pathlib.Path) -> No
     assert chat_model_of(settings, offline_tokenizer()) is None
 
 
+def test_chunk_methods_by_file_pattern_arrive_with_the_star_last(tmp_path: pathlib.Path) -> None:
+    settings = settings_of(tmp_path, '[knowledge_bases.a]\nchunking = {"*" = "naive", "*.md" = "naive"}\n')
+    options = ingest_options(settings.all_knowledge_bases["a"])
+    assert options == IngestOptions(methods=(("*.md", "naive"), ("*", "naive")))
+
+
 def test_what_is_set_arrives(tmp_path: pathlib.Path) -> None:
     (tmp_path / "own.j2").write_text("{# inputs: none -#}\nAnswer like a pirate.")
     settings = settings_of(

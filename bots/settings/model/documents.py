@@ -1,12 +1,12 @@
 """The tables of documents: where they come from, how they are kept, who may read them."""
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from bots.settings.grammar import normal_schedule
-from bots.settings.model.values import FilePath, JsonTable, Name, OptionalUrl, Reader, Secret, Section
+from bots.settings.model.values import ChunkMethods, FilePath, JsonTable, Name, OptionalUrl, Reader, Secret, Section
 
 
 class ChromaSettings(Section):
@@ -34,7 +34,11 @@ class KnowledgeBaseSettings(Section):
     """One knowledge base: documents that are searched, and read, together."""
 
     description: str = Field(default="", description="what is in it, in one sentence")
-    chunking: Literal["naive"] = Field(default="naive", description="the chunk method")
+    chunking: ChunkMethods = Field(
+        default="naive",
+        description="the chunk method, one of those below; or one by file pattern, the first that matches: "
+        '`{"*.pptx" = "presentation", "letters/*" = "one", "*" = "naive"}`',
+    )
     chunk_tokens: int | None = Field(default=None, ge=16, le=8192, description="the largest chunk, in tokens")
     chunk_overlap: float | None = Field(
         default=None, ge=0, le=0.5, description="how much of a chunk the next one repeats, as a share of it"

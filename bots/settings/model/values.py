@@ -6,9 +6,20 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, JsonValue, SecretStr, StringConstraints, WrapSerializer
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    JsonValue,
+    PlainSerializer,
+    PlainValidator,
+    SecretStr,
+    StringConstraints,
+    WrapSerializer,
+)
 
 from bots.settings.grammar import normal_person, normal_reader
+from ragcore.chunk_methods import CHUNK_METHODS
 
 OPENAI_URL = "https://api.openai.com/v1"
 SLACK_URL = "https://slack.com/api/"
@@ -44,6 +55,24 @@ def _slash_command(name: str) -> str:
     return name
 
 
+def _chunk_methods(value: object) -> str | Mapping[str, str]:
+    """Return a chunk method, or file patterns with the method of each; ``*`` comes last, wherever it stands."""
+    if isinstance(value, str):
+        return _chunk_method(value)
+    if not isinstance(value, Mapping) or not all(isinstance(method, str) for method in value.values()):
+        raise ValueError('must be a chunk method, such as "naive", or one by file pattern, such as {"*.md" = "naive"}')
+    if not value or not all(map(str.strip, value)):
+        raise ValueError('must name a method by file pattern, such as {"*.md" = "naive"}, without an empty one')
+    ordered = sorted(value.items(), key=lambda pair: pair[0] == "*")
+    return MappingProxyType({pattern: _chunk_method(method, f'"{pattern}" = ') for pattern, method in ordered})
+
+
+def _chunk_method(name: str, where: str = "") -> str:
+    if name not in CHUNK_METHODS:
+        raise ValueError(f'{where}"{name}" is none of those there are: {", ".join(sorted(CHUNK_METHODS))}')
+    return name
+
+
 # Declared as dict, which is what the reader of environment variables descends into; read-only all the same.
 def _frozen_table(table: Mapping[str, Any]) -> Mapping[str, Any]:
     return MappingProxyType(dict(table))
@@ -64,6 +93,11 @@ SlashCommand = Annotated[str, StringConstraints(strip_whitespace=True), AfterVal
 Reader = Annotated[str, AfterValidator(normal_reader)]
 Person = Annotated[str, AfterValidator(normal_person)]
 JsonTable = Annotated[Mapping[str, JsonValue], *FROZEN]
+ChunkMethods = Annotated[
+    str | Mapping[str, str],
+    PlainValidator(_chunk_methods),
+    PlainSerializer(lambda methods: methods if isinstance(methods, str) else dict(methods)),
+]
 
 
 class Section(BaseModel):

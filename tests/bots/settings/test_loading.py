@@ -211,3 +211,11 @@ def test_settings_are_frozen():
         settings.data_dir = pathlib.Path()
     with pytest.raises(TypeError):
         settings.knowledge_bases["x"] = None
+
+
+def test_chunk_methods_by_file_pattern_are_read_from_the_environment_too(monkeypatch):
+    write('[knowledge_bases.a]\nchunking = {"*" = "naive"}\n')
+    monkeypatch.setenv("CITEBOT_KNOWLEDGE_BASES__A__CHUNKING", '{"*.md": "naive"}')
+    chunking = load_settings().knowledge_bases["a"].chunking
+    assert list(chunking.items()) == [("*.md", "naive"), ("*", "naive")]
+    assert load_settings().knowledge_bases["a"].model_dump(mode="json")["chunking"] == dict(chunking)

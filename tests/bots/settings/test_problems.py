@@ -1,7 +1,6 @@
 import json
 import pathlib
 import unittest.mock
-from typing import get_args
 
 import pytest
 from hypothesis import example, given
@@ -61,7 +60,30 @@ def test_a_missing_variable_is_named_with_its_setting():
             '[slack]\nask_command = "/docs"\nbot_command = "/docs"\n',
             "citebot.toml: [slack] bot_command: must be another name than ask_command",
         ),
-        ('[knowledge_bases.a]\nchunking = "nave"\n', 'citebot.toml: [knowledge_bases.a] chunking: must be "naive"'),
+        (
+            '[knowledge_bases.a]\nchunking = "nave"\n',
+            'citebot.toml: [knowledge_bases.a] chunking: "nave" is none of those there are: ',
+        ),
+        (
+            '[knowledge_bases.a]\nchunking = {"*.md" = "naive", "*.xlsx" = "tabel"}\n',
+            'citebot.toml: [knowledge_bases.a] chunking: "*.xlsx" = "tabel" is none of those there are: ',
+        ),
+        (
+            "[knowledge_bases.a]\nchunking = 5\n",
+            'citebot.toml: [knowledge_bases.a] chunking: must be a chunk method, such as "naive", or one by file pattern',
+        ),
+        (
+            '[knowledge_bases.a.chunking]\n"*.md" = 5\n',
+            'citebot.toml: [knowledge_bases.a] chunking: must be a chunk method, such as "naive", or one by file pattern',
+        ),
+        (
+            "[knowledge_bases.a]\nchunking = {}\n",
+            "citebot.toml: [knowledge_bases.a] chunking: must name a method by file pattern",
+        ),
+        (
+            '[knowledge_bases.a]\nchunking = {" " = "naive"}\n',
+            "citebot.toml: [knowledge_bases.a] chunking: must name a method by file pattern",
+        ),
         (
             "[answer]\nempty_response = 5\n",
             'citebot.toml: [answer] empty_response: must be text in quotes, such as "text"',
@@ -128,8 +150,17 @@ def test_a_fault_is_one_line_with_place_and_mend(text, line):
     assert len(message.splitlines()) == 1
 
 
-def test_every_chunk_method_can_be_chosen():
-    assert get_args(KnowledgeBaseSettings.model_fields["chunking"].annotation) == tuple(METHODS)
+@pytest.mark.parametrize("method", sorted(METHODS))
+def test_every_chunk_method_can_be_chosen(method):
+    write(f'[knowledge_bases.a]\nchunking = "{method}"\n[knowledge_bases.b]\nchunking = {{"*.md" = "{method}"}}\n')
+    bases = load_settings().knowledge_bases
+    assert bases["a"].chunking == method
+    assert bases["b"].chunking == {"*.md": method}
+
+
+def test_a_method_that_is_refused_is_told_with_those_there_are():
+    told = refusal('[knowledge_bases.a]\nchunking = "nave"\n')
+    assert all(method in told for method in METHODS)
 
 
 def test_all_problems_are_told_at_once():

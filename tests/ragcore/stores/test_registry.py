@@ -1,5 +1,6 @@
 import asyncio
 import dataclasses
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
 
 import numpy as np
@@ -106,7 +107,7 @@ async def test_a_deleted_document_is_gone_and_told(registry: Registry, staging: 
     assert await registry.document_ids("s") == []
     assert await registry.counts_by_source() == {}
     assert await vectors.sums("kb") == {}
-    assert await registry.known_versions("s", knowledge_base="kb", pipeline="p") == {}
+    assert await registry.known_versions("s", knowledge_base="kb", pipeline_of=always("p")) == {}
     await put(staging, vectors, document, chunks)  # it comes back
     assert list(await registry.live_chunks([chunks[0].chunk.id])) == [chunks[0].chunk.id]
 
@@ -116,10 +117,31 @@ async def test_known_versions_hold_only_under_the_same_pipeline(
 ) -> None:
     document, chunks = made("s:a", ["one"])
     await put(staging, vectors, document, chunks)
-    assert await registry.known_versions("s", knowledge_base="kb", pipeline="p") == {"s:a": document.version}
-    assert await registry.known_versions("s", knowledge_base="kb", pipeline="q") == {}
-    assert await registry.known_versions("s", knowledge_base="other", pipeline="p") == {}
-    assert await registry.known_versions("t", knowledge_base="kb", pipeline="p") == {}
+    assert await registry.known_versions("s", knowledge_base="kb", pipeline_of=always("p")) == {"s:a": document.version}
+    assert await registry.known_versions("s", knowledge_base="kb", pipeline_of=always("q")) == {}
+    assert await registry.known_versions("s", knowledge_base="other", pipeline_of=always("p")) == {}
+    assert await registry.known_versions("t", knowledge_base="kb", pipeline_of=always("p")) == {}
+
+
+def always(pipeline: str) -> Callable[[str, str], str]:
+    return lambda document_id, name: pipeline
+
+
+async def test_the_pipeline_of_a_document_is_asked_for_by_its_id_and_name(
+    registry: Registry, staging: Staging, vectors: Vectors
+) -> None:
+    for name in ("a", "b"):
+        document, chunks = made(f"s:{name}", ["one"])
+        await put(staging, vectors, dataclasses.replace(document, name=f"{name}.md"), chunks)
+    asked: list[tuple[str, str]] = []
+
+    def pipeline_of(document_id: str, name: str) -> str:
+        asked.append((document_id, name))
+        return "p" if name == "b.md" else "q"
+
+    known = await registry.known_versions("s", knowledge_base="kb", pipeline_of=pipeline_of)
+    assert known.keys() == {"s:b"}
+    assert sorted(asked) == [("s:a", "a.md"), ("s:b", "b.md")]
 
 
 async def test_more_ids_than_a_statement_takes(registry: Registry, staging: Staging, vectors: Vectors) -> None:
