@@ -43,6 +43,7 @@ class HeadingLine:
 
     ``number`` is (2, 1) for ``2.1`` and (3,) for ``Chapter III``; empty where it has none (``Preface``). ``text`` is
     the line, runs of blanks as one. ``is_listed``: it ends in a page number behind a leader, as in a table of contents.
+    ``is_stopped``: it ends in a full stop, as a short sentence does too.
     """
 
     kind: Kind
@@ -50,6 +51,7 @@ class HeadingLine:
     text: str
     title: str
     is_listed: bool = False
+    is_stopped: bool = False
 
     @property
     def depth(self) -> int:
@@ -84,6 +86,8 @@ _LEADER = re.compile(
     r"(?:\d{1,4}|[ivxlc]{1,7})$"
 )
 _SENTENCE = re.compile(r"[.!?;:,。！？；：，…]$")
+_STOPPED = re.compile(r"[^.!?;:]+\.")
+_MOST_STOPPED = 60
 _UNITS = {**dict.fromkeys("编編篇部卷", Kind.PART), **dict.fromkeys("章回", Kind.CHAPTER)}
 _ENGLISH = {"chapter": Kind.CHAPTER, "section": Kind.SECTION}
 _DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
@@ -101,10 +105,12 @@ def heading_line(line: str) -> HeadingLine | None:
         return None
     kind, number = _numbered(found)
     title = found["title"].strip()
-    if not _is_title(title, needed=kind in {Kind.DECIMAL, Kind.IDEOGRAPH, Kind.BRACKETED}):
+    is_stopped = kind is Kind.DECIMAL and len(title) <= _MOST_STOPPED and _STOPPED.fullmatch(title) is not None
+    needed = kind in {Kind.DECIMAL, Kind.IDEOGRAPH, Kind.BRACKETED}
+    if not _is_title(title.removesuffix(".") if is_stopped else title, needed=needed):
         return None
     text = " ".join((entry or line).split())
-    return HeadingLine(kind=kind, number=number, text=text, title=title, is_listed=bool(entry))
+    return HeadingLine(kind=kind, number=number, text=text, title=title, is_listed=bool(entry), is_stopped=is_stopped)
 
 
 def listed(line: str) -> str:
@@ -122,7 +128,11 @@ def is_title(line: str) -> bool:
 def _is_title(title: str, *, needed: bool) -> bool:
     if not title:
         return not needed
-    return not title[0].islower() and any(map(str.isalpha, title)) and not _SENTENCE.search(title)
+    return (
+        not (title[0].islower() or title[0].isdecimal())
+        and any(map(str.isalpha, title))
+        and not _SENTENCE.search(title)
+    )
 
 
 def _numbered(found: re.Match[str]) -> tuple[Kind, tuple[int, ...]]:

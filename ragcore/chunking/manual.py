@@ -1,6 +1,6 @@
 """Method ``manual``: nested numbered headings of a text without markup become the heading path of each chunk.
 
-Such as 1, 1.1 and 1.1.1, Appendix A; 第一章, 一、, （一）. The text is cut at them, and each part then as ``naive`` cuts a
+Such as 1, 1.1 and 1.1.1, Appendix A; 第一章, 一、, （一）. The text is cut at them, and each part as ``naive`` cuts a
 section. Headings that the format marks (Markdown, Word styles, larger type in a PDF) stay as they are; what is found
 stands below them.
 """
@@ -15,6 +15,8 @@ from ragcore.tokens import Tokenizer
 from ragcore.types import Section
 
 _NUMBERED = frozenset(Kind) - {Kind.NAMED}
+_FEWEST = 2
+"""One numbered heading alone would stand over all that follows, whose own headings went unseen."""
 
 
 def chunk(
@@ -22,4 +24,6 @@ def chunk(
 ) -> list[Piece]:
     """Return the pieces of a document, in order; needs all sections at once: a number is judged by those before it."""
     headings = numbered_headings(lines_of(sections), _NUMBERED)
+    if len(headings) < _FEWEST:
+        headings = []
     return naive.chunk(under_headings(sections, headings), options, tokenizer, following)

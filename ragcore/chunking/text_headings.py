@@ -14,6 +14,9 @@ from ragcore.types import Section, SectionKind
 
 _MOST_SKIPPED = 2
 """By how much a number may be higher than the one before: a heading between may have gone unseen."""
+_MOST_BESIDE_TEXT = 40
+"""Characters of a title with text on the very next line."""
+_UNDERLINES = frozenset("=-~^*_")
 _LIST = 3
 """So many headings beside each other, with no text between, are a list or a table of contents."""
 
@@ -75,11 +78,13 @@ def _candidates(lines: Sequence[Line]) -> Iterator[tuple[int, HeadingLine]]:
             below = lines[place + 1].text.strip() if place + 1 < len(lines) else ""
             above = before.strip()
             is_alone = not above or heading_line(above) is not None
-            if found.kind is Kind.DECIMAL and len(found.number) == 1:
+            if found.is_stopped or (found.kind is Kind.DECIMAL and len(found.number) == 1):
                 # "1. Milk" below a sentence is an entry of a list.
-                stands = is_alone and (not below or heading_line(below) is not None)
+                stands = is_alone and (not below or set(below) <= _UNDERLINES or heading_line(below) is not None)
             else:
-                stands = (is_alone or above[-1] in ".!?:。！？：") and not below[:1].islower()
+                # A long line with text right below it is one of a paragraph.
+                is_short = len(found.title) <= _MOST_BESIDE_TEXT or not below or heading_line(below) is not None
+                stands = (is_alone or above[-1] in ".!?:。！？：") and is_short and not below[:1].islower()
             if stands:
                 yield place, found
         before = line.text
@@ -137,15 +142,22 @@ class _Order:
         self._last: dict[Kind, tuple[int, ...]] = {}
         self._fresh: set[Kind] = set(Kind)
         self._chapter = 0
+        self._is_stopped: dict[int, bool] = {}
 
     def take(self, found: HeadingLine) -> bool:
-        """Tell whether it comes next, and go on from it."""
+        """Tell whether it comes next, and go on from it.
+
+        Headings of one depth all end in a full stop, or none does: what differs is a step of some instruction.
+        """
         kind, number = found.kind, found.number
+        if self._is_stopped.get(found.depth, found.is_stopped) != found.is_stopped:
+            return False
         last = self._last.get(kind)
         if number and not (last and _follows(last, number)):
             begins = number[0] in {0, 1, self._chapter} and all(part <= _MOST_SKIPPED for part in number[1:])
             if not (kind in self._fresh and begins):
                 return False
+        self._is_stopped[found.depth] = found.is_stopped
         if number:
             self._last[kind] = number
         if kind is Kind.CHAPTER:
@@ -175,16 +187,16 @@ def under_headings(sections: Sequence[Section], headings: Sequence[FoundHeading]
     for number, section in enumerate(sections):
         if section.heading_path != own:
             own, opened = section.heading_path, []
-        start = 0
+        start = breaks = 0
         while waiting and waiting[-1].section == number:
             heading = waiting.pop()
             before = section.text[start : heading.offset]
             is_bare = bool(opened) and opened[-1].depth < heading.depth and _is_heading(before, opened[-1])
             if not is_bare and before.strip():
-                done.append(_part(section, start, heading.offset, opened))
-                start = heading.offset
+                done.append(_part(section, before, breaks, opened))
+                start, breaks = heading.offset, breaks + before.count("\n")
             opened = [*(one for one in opened if one.depth < heading.depth), heading]
-        done.append(_part(section, start, len(section.text), opened))
+        done.append(_part(section, section.text[start:], breaks, opened))
     return done
 
 
@@ -193,13 +205,14 @@ def _is_heading(text: str, heading: FoundHeading) -> bool:
     return " ".join(text.split()) == heading.text
 
 
-def _part(section: Section, start: int, end: int, opened: Sequence[FoundHeading]) -> Section:
+def _part(section: Section, text: str, breaks: int, opened: Sequence[FoundHeading]) -> Section:
+    """Return a part of a section, ``breaks`` line breaks into it, under the headings that are open there."""
     path = (*section.heading_path, *(heading.text for heading in opened))
-    if (start, end) == (0, len(section.text)):
+    if text == section.text:
         return replace(section, heading_path=path)
-    text, place = section.text[start:end], section.location
+    place = section.location
     if place.first_line:
-        first = place.first_line + section.text.count("\n", 0, start)
+        first = place.first_line + breaks
         last = min(first + text.rstrip().count("\n"), place.last_line)
         place = replace(place, first_line=first, last_line=last)
     return replace(section, text=text, heading_path=path, location=place)
