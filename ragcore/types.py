@@ -116,7 +116,8 @@ class Chunk:
 
     ``overlap`` counts the leading characters of ``text`` that an earlier chunk of the same section holds already
     (overlap, or a repeated table header): dropping them, the chunks of a section rejoin to its text.
-    ``keywords``, ``questions`` and ``tags`` come from enrichment and take part in search, never in quotes.
+    ``keywords``, ``questions`` and ``tags`` come from enrichment (the tags of a tag set from its rows) and take part
+    in search, never in quotes.
     ``reader_set`` names the readers that the document's source told; empty: it told none, the knowledge base decides.
     """
 

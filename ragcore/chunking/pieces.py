@@ -48,7 +48,11 @@ class ChunkOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """A chunk before it has an identity; the fields are those of ``Chunk``."""
+    """A chunk before it has an identity; the fields are those of ``Chunk``.
+
+    ``embedded``, where a method sets it, is what is embedded in place of heading path and text: the question of a
+    question and its answer. It is kept with the chunk, so that another embedder reads the same.
+    """
 
     text: str
     token_count: int
@@ -56,6 +60,8 @@ class Piece:
     kind: SectionKind = SectionKind.TEXT
     heading_path: tuple[str, ...] = ()
     location: Location = Location()
+    embedded: str = ""
+    tags: tuple[str, ...] = ()
 
 
 Cut = Callable[[Sequence[Section], ChunkOptions, Tokenizer, Section | None], list[Piece]]

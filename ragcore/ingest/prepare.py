@@ -193,7 +193,7 @@ def _drafts(document: Document, title: str, pieces: Sequence[Piece], first: int)
     """Make chunks of pieces, the first of them number ``first`` of its document."""
     drafts: list[Draft] = []
     for ordinal, piece in enumerate(pieces, start=first):
-        text = embedding_text(title, piece.heading_path, piece.text)
+        text = embedding_text(title, piece.heading_path, piece.text, piece.embedded)
         chunk = Chunk(
             id=f"{document.generation}-{ordinal}",
             document_id=document.id,
@@ -209,8 +209,11 @@ def _drafts(document: Document, title: str, pieces: Sequence[Piece], first: int)
             location=piece.location,
             overlap=piece.overlap,
             updated_at=document.updated_at,
+            tags=piece.tags,
             reader_set=document.reader_set,
         )
-        stored = StoredChunk(chunk=chunk, vector_key=digest(text), language=language_of(piece.text))
+        stored = StoredChunk(
+            chunk=chunk, vector_key=digest(text), language=language_of(piece.text), embedded=piece.embedded
+        )
         drafts.append(Draft(stored=stored, text=text))
     return drafts

@@ -102,8 +102,10 @@ async def reembed(library: Library, knowledge_base: str) -> AsyncGenerator[Index
 def _embedded_text(stored: StoredChunk) -> str:
     """Return the text that a vector's key was made of: with the title, or without, where that is the file's name."""
     chunk = stored.chunk
-    bare = embedding_text("", chunk.heading_path, chunk.text)
-    return bare if digest(bare) == stored.vector_key else embedding_text(chunk.title, chunk.heading_path, chunk.text)
+    bare, titled = (
+        embedding_text(title, chunk.heading_path, chunk.text, stored.embedded) for title in ("", chunk.title)
+    )
+    return bare if digest(bare) == stored.vector_key else titled
 
 
 def _is_dead(health: IndexHealth) -> bool:

@@ -60,11 +60,15 @@ class Document:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredChunk:
-    """A chunk with what its indexes need besides: where its vector lies, and in which language it is written."""
+    """A chunk with what its indexes need besides: where its vector lies, and in which language it is written.
+
+    ``embedded`` is what was embedded in place of its headings and its text; empty: those.
+    """
 
     chunk: Chunk
     vector_key: str
     language: str
+    embedded: str = ""
 
     @property
     def generation(self) -> str:
@@ -184,7 +188,12 @@ def _location(said: dict[str, Any]) -> Location:
 
 def stored_from_row(row: Row[Any]) -> StoredChunk:
     """Return the chunk of a row of CHUNK_COLUMNS with its vector's key and its language."""
-    return StoredChunk(chunk=chunk_from_row(row), vector_key=row.vector_key, language=row.language)
+    return StoredChunk(
+        chunk=chunk_from_row(row),
+        vector_key=row.vector_key,
+        language=row.language,
+        embedded=_read(row.enrichment).get("embedded", ""),
+    )
 
 
 def chunk_record(stored: StoredChunk) -> Record:
@@ -197,11 +206,13 @@ def chunk_record(stored: StoredChunk) -> Record:
     }
     if chunk.location.permalinks:
         location["permalinks"] = [dataclasses.asdict(link) for link in chunk.location.permalinks]
-    enrichment = {
+    enrichment: Record = {
         name: list(value)
         for name, value in (("keywords", chunk.keywords), ("questions", chunk.questions), ("tags", chunk.tags))
         if value
     }
+    if stored.embedded:
+        enrichment["embedded"] = stored.embedded
     return {
         "id": chunk.id,
         "document_id": chunk.document_id,
