@@ -14,20 +14,18 @@ Three rules for what does not fit:
   that follows: that one's heading path holds it.
 """
 
-import dataclasses
 import re
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from ragcore.characters import is_edge
 from ragcore.chunking.boundaries import boundaries
 from ragcore.chunking.packing import pack
 from ragcore.chunking.pieces import ChunkOptions, Piece
+from ragcore.chunking.places import Places
 from ragcore.tokens import Tokenizer
 from ragcore.types import Location, Section, SectionKind
 
 _HEADING = re.compile(r"#{1,6}\s")
-_LINE_BREAK = re.compile(r"\n")
 _OWN_TOKENS = 8
 """What a chunk adds at least to its overlap, whatever share is asked for."""
 
@@ -61,7 +59,7 @@ def _section_pieces(section: Section, options: ChunkOptions, tokenizer: Tokenize
         return
     own, shared = _shares(section, options)
     start_of_previous = 0
-    places = _Places(section)
+    places = Places(section)
     delimiters = options.delimiter_strings
     for start, end in pack(section.text, section.kind, delimiters, own, tokenizer):
         lead = _lead(section.text, start_of_previous, start, end, shared, options.chunk_tokens, tokenizer)
@@ -78,7 +76,7 @@ def _table_pieces(section: Section, header: str, options: ChunkOptions, tokenize
         # Header and row may count a token more together than apart.
         budget -= 1
         spans = pack(body, section.kind, (), budget, tokenizer)
-    places = _Places(section)
+    places = Places(section)
     for index, (start, end) in enumerate(spans):
         place = places.within(len(header) + start, len(header) + end)
         yield _piece(section, header + body[start:end], len(header) if index else 0, place, tokenizer)
@@ -141,33 +139,3 @@ def _beginnings(text: str, earliest: int, previous: int, start: int) -> Iterator
     words = tail.split(None, 1)
     if len(words) == 2 and len(cuts) <= 1 and is_edge(text, start - len(words[1])):
         yield start - len(words[1])
-
-
-class _Places:
-    """Narrows a section's rows and lines: line k of the text after its header is row and line ``first + k``.
-
-    The header itself counts as the first line after it.
-    """
-
-    def __init__(self, section: Section) -> None:
-        """Find the line breaks once."""
-        self._section = section
-        body = len(section.header) if section.text.startswith(section.header) else 0
-        self._breaks = [match.start() for match in _LINE_BREAK.finditer(section.text, body)]
-
-    def within(self, start: int, end: int) -> Location:
-        """Return the place of ``section.text[start:end]``, blank lines at its end left out."""
-        place = self._section.location
-        stripped = start + len(self._section.text[start:end].rstrip())
-        first, last = bisect_left(self._breaks, start), bisect_left(self._breaks, stripped)
-        return dataclasses.replace(
-            place,
-            first_row=_narrow(place.first_row, place.last_row, first),
-            last_row=_narrow(place.first_row, place.last_row, last),
-            first_line=_narrow(place.first_line, place.last_line, first),
-            last_line=_narrow(place.first_line, place.last_line, last),
-        )
-
-
-def _narrow(first: int, last: int, line: int) -> int:
-    return min(first + line, last) if first else last
