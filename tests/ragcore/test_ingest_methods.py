@@ -1,0 +1,56 @@
+"""What chunk methods say of a piece beside its text, from the document to the indexes and back."""
+
+import pathlib
+from dataclasses import replace
+
+import pytest
+
+from ragcore.chunking import ChunkOptions
+from ragcore.ingest import IngestOptions
+from ragcore.library.recovery import reembed
+from ragcore.stores.keyword_document import KEYWORD_WEIGHT, bag
+from tests.fakes.embedding import HashEmbedder
+from tests.fakes.libraries import fill, opened
+
+FAQ = """| Question | Answer |
+| --- | --- |
+| How do I cancel my ticket? | Write to the desk. |
+| Who may board first? | Families. |
+"""
+TAGS = """| Content | Tags |
+| --- | --- |
+| The parcel was damaged. | returns, logistics |
+| I want to pay later. | billing |
+"""
+
+
+def by(method: str) -> IngestOptions:
+    return replace(IngestOptions(), chunk=ChunkOptions(method=method))
+
+
+async def test_a_question_alone_is_embedded_and_again_by_another_embedder(tmp_path: pathlib.Path) -> None:
+    async with opened(tmp_path) as library:
+        await fill(library, {"faq": FAQ}, by("qa"))
+        embedder = library.embedder
+        assert isinstance(embedder, HashEmbedder)
+        assert sorted(embedder.texts) == ["How do I cancel my ticket?", "Who may board first?"]
+        (hit, *_) = await library.vectors.query("kb", embedder.vector("Who may board first?"), 2)
+        assert hit.score == pytest.approx(1.0, abs=1e-5)
+        first, second = await library.registry.chunks_of(["s:faq"])
+        assert first.text.endswith("| How do I cancel my ticket? | Write to the desk. |\n")
+        assert "| Families. |" in second.text
+    other = HashEmbedder(name="other", dimension=24)
+    async with opened(tmp_path, other) as library:
+        async for _ in reembed(library, "kb"):
+            pass
+        assert sorted(other.texts) == ["How do I cancel my ticket?", "Who may board first?"]
+
+
+async def test_tags_are_kept_and_searched(tmp_path: pathlib.Path) -> None:
+    async with opened(tmp_path) as library:
+        await fill(library, {"tags": TAGS}, by("tag"))
+        chunks = await library.registry.chunks_of(["s:tags"])
+        assert [chunk.tags for chunk in chunks] == [("returns", "logistics"), ("billing",)]
+        assert isinstance(library.embedder, HashEmbedder)
+        assert sorted(library.embedder.texts) == ["I want to pay later.", "The parcel was damaged."]
+        assert bag(chunks[1]).count("bill") == 1 + KEYWORD_WEIGHT, bag(chunks[1])
