@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from ragcore.chunking.numerals import WORDS, value_of
+
 MOST_CHARACTERS = 100
 """A longer line is a sentence."""
 
@@ -61,11 +63,7 @@ class HeadingLine:
 
 _BLANK = r"[^\S\n]"
 _NUMERAL = r"(?:\d{1,3}|[〇零一二两三四五六七八九十百]{1,7})"
-_WORDS = (
-    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen",
-    "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
-)  # fmt: skip
-_ENGLISH_NUMERAL = rf"(?:\d{{1,3}}|[IVXLC]{{1,8}}|{'|'.join(_WORDS)})"
+_ENGLISH_NUMERAL = rf"(?:\d{{1,3}}|[IVXLC]{{1,8}}|{'|'.join(WORDS)})"
 _AFTER_WORD = rf"(?:{_BLANK}*[.:—–-]+{_BLANK}*|{_BLANK}+|$)"
 
 _LINE = re.compile(
@@ -90,8 +88,6 @@ _STOPPED = re.compile(r"[^.!?;:]+\.")
 _MOST_STOPPED = 60
 _UNITS = {**dict.fromkeys("编編篇部卷", Kind.PART), **dict.fromkeys("章回", Kind.CHAPTER)}
 _ENGLISH = {"chapter": Kind.CHAPTER, "section": Kind.SECTION}
-_DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
-_ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
 
 
 def heading_line(line: str) -> HeadingLine | None:
@@ -140,39 +136,15 @@ def _numbered(found: re.Match[str]) -> tuple[Kind, tuple[int, ...]]:
     kind = Kind.NAMED
     number: tuple[int, ...] = ()
     if found["chinese"]:
-        kind, number = _UNITS.get(found["unit"], Kind.SECTION), (_chinese(found["chinese"]),)
+        kind, number = _UNITS.get(found["unit"], Kind.SECTION), (value_of(found["chinese"]),)
     elif found["english"]:
-        kind, number = _ENGLISH.get(found["word"].lower(), Kind.PART), (_english(found["english"]),)
+        kind, number = _ENGLISH.get(found["word"].lower(), Kind.PART), (value_of(found["english"].upper()),)
     elif found["letter"]:
         kind, number = Kind.APPENDIX, (ord(found["letter"].upper()) - ord("A") + 1,)
     elif found["ideograph"]:
-        kind, number = Kind.IDEOGRAPH, (_chinese(found["ideograph"]),)
+        kind, number = Kind.IDEOGRAPH, (value_of(found["ideograph"]),)
     elif found["bracketed"]:
-        kind, number = Kind.BRACKETED, (_chinese(found["bracketed"]),)
+        kind, number = Kind.BRACKETED, (value_of(found["bracketed"]),)
     elif found["decimal"]:
         kind, number = Kind.DECIMAL, tuple(map(int, re.split(r"[.．]", found["decimal"])))
     return kind, number
-
-
-def _chinese(numeral: str) -> int:
-    """Return the value of 十二, 二十, 一百零三, 12 or １２."""
-    if numeral.isdecimal():
-        return int(numeral)
-    total = digit = 0
-    for character in numeral:
-        if character in "十百":
-            total += (digit or 1) * (10 if character == "十" else 100)
-            digit = 0
-        else:
-            digit = 10 * digit + _DIGITS[character]
-    return total + digit
-
-
-def _english(numeral: str) -> int:
-    """Return the value of 12, XII or twelve."""
-    if numeral.isdecimal():
-        return int(numeral)
-    if numeral.lower() in _WORDS:
-        return _WORDS.index(numeral.lower()) + 1
-    values = [_ROMAN[letter] for letter in numeral.upper()]
-    return sum(value if value >= max(values[place:]) else -value for place, value in enumerate(values))

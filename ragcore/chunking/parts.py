@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from ragcore.chunking import naive
 from ragcore.chunking.pieces import ChunkOptions, Piece
+from ragcore.chunking.places import Places
 from ragcore.tokens import Tokenizer
 from ragcore.types import Section, SectionKind
 
@@ -62,25 +63,8 @@ def slices(section: Section, cuts: Sequence[tuple[int, tuple[str, ...]]]) -> lis
         section: a section of text.
         cuts: where each slice begins, in order, the first at 0, and its heading path.
     """
-    found: list[Section] = []
-    place, line = section.location, 0
-    for (start, path), (end, _) in pairwise([*cuts, (len(section.text), ())]):
-        text = section.text[start:end]
-        last = line + text.rstrip().count("\n")
-        location = replace(
-            place,
-            first_row=_narrow(place.first_row, place.last_row, line),
-            last_row=_narrow(place.first_row, place.last_row, last),
-            first_line=_narrow(place.first_line, place.last_line, line),
-            last_line=_narrow(place.first_line, place.last_line, last),
-        )
-        found.append(replace(section, text=text, heading_path=path, location=location))
-        line += text.count("\n")
-    return found
-
-
-def _narrow(first: int, last: int, line: int) -> int:
-    return min(first + line, last) if first else last
+    places, ends = Places(section), [*cuts, (len(section.text), ())]
+    return [replace(places.part(start, end), heading_path=path) for (start, path), (end, _) in pairwise(ends)]
 
 
 def marked(section: Section, marks: Sequence[Mark], before: Mark, units: Sequence[int]) -> list[Part]:
