@@ -11,7 +11,8 @@ from email.message import EmailMessage, Message
 from email.utils import getaddresses
 
 from connectors.rows import clean
-from ragcore.parsing.mail import MAIL_ERRORS, mail_date, mail_header
+from ragcore.mail_lines import mail_date
+from ragcore.parsing.mail import MAIL_ERRORS, mail_header
 
 HEADERS = "BODY.PEEK[HEADER.FIELDS (MESSAGE-ID IN-REPLY-TO REFERENCES DATE FROM TO CC SUBJECT)]"
 """What is asked of each mail."""

@@ -5,39 +5,11 @@ What is repeated is left out only where the mail that it is from stands in the s
 
 import re
 
+from ragcore.mail_lines import LIST_FOOTER, QUOTE, RULE, SENT_FROM, attribution_lines, is_original
+
 _LONG = 8
 """Lines that an answer may repeat in its middle or at its top: what it is about, and not the whole mail."""
 _SIGNATURE_LINES = 15
-_QUOTE = re.compile(r"^ ?>")
-_WROTE = re.compile(
-    r"(?:wrote|writes|schrieb|schreibt|a écrit|écrivait|escribió|ha scritto|scrisse|schreef|escreveu|skrev|"
-    r"napisał\(?a?\)?|написал\(?а?\)?|пишет|пише|kirjoitti|yazdı|写道|さんは書きました|님이 작성)"
-    r"[^\n]{0,80}$|\d{4}[^\n]{0,80}:\s*$",
-    re.IGNORECASE,
-)
-_BEGINS = re.compile(
-    r"\s*(?:(?:on|am|le|el|il|op|em|den|w dniu|в|пн|вт|ср|чт|пт|сб|вс)[\s,.:]|\d{1,4}\D)", re.IGNORECASE
-)
-"""How the line begins that tells whose words follow: with "on" and its like, or a date."""
-_ORIGINAL = re.compile(
-    r"^\s*-{2,}\s*(?:original message|original appointment|ursprüngliche nachricht|originalnachricht|message d.origine|"
-    r"mensaje original|messaggio originale|oorspronkelijk bericht|mensagem original|исходное сообщение|原始邮件)"
-    r"\s*-{2,}\s*$",
-    re.IGNORECASE,
-)
-_FROM = re.compile(r"^\s*\*?(?:from|von|de|da|van|från|fra|od|от|发件人|差出人)\s*:\*?\s+\S", re.IGNORECASE)
-_SENT = re.compile(
-    r"^\s*\*?(?:sent|date|gesendet|datum|envoyé|enviado|inviato|verzonden|skickat|sendt|wysłano|дата|отправлено|发送时间|送信日時)"
-    r"\s*:\*?\s+\S",
-    re.IGNORECASE,
-)
-_RULE = re.compile(r"^\s*_{20,}\s*$")
-_LIST_FOOTER = re.compile(r"mailing list|listinfo|unsubscribe|to unsubscribe", re.IGNORECASE)
-_SENT_FROM = re.compile(
-    r"^\s*(?:sent from my \S.{0,40}|von meinem \S.{0,40} gesendet|envoyé de mon \S.{0,40}|"
-    r"get outlook for \S.{0,60})\s*$",
-    re.I,
-)
 
 
 def own_words(text: str, *, keeps_quotes: bool) -> str:
@@ -61,7 +33,7 @@ def _without_quotes(lines: list[str]) -> list[str]:
     kept: list[str] = []
     number = 0
     while number < len(lines):
-        if not _QUOTE.match(lines[number]):
+        if not QUOTE.match(lines[number]):
             kept.append(lines[number])
             number += 1
             continue
@@ -81,7 +53,7 @@ def _is_quoted(lines: list[str]) -> list[bool]:
     quoted, is_quote = [False] * len(lines), False
     for number in range(len(lines) - 1, -1, -1):
         if lines[number]:
-            is_quote = _QUOTE.match(lines[number]) is not None
+            is_quote = QUOTE.match(lines[number]) is not None
         quoted[number] = is_quote
     return quoted
 
@@ -90,32 +62,16 @@ def _drop_attribution(kept: list[str]) -> None:
     """Take away the lines that tell whose words followed, at most three."""
     while kept and not kept[-1]:
         kept.pop()
-    if not kept or not kept[-1].endswith((":", "：")):
-        return
-    told = 0
-    for count in (1, 2, 3):
-        said = " ".join(kept[-count:])
-        if len(kept) < count or not kept[-count] or len(said) > 300:
-            break
-        if _WROTE.search(said):
-            told = count
-            if _BEGINS.match(kept[-count]):
-                break
-    # Such a line is broken where it is long; what stands right above the last of its lines is part of it only when it
-    # begins as it does.
-    first = told if told and _BEGINS.match(kept[-told]) else min(told, 1)
-    if first:
-        del kept[-first:]
+    if told := attribution_lines(kept):
+        del kept[-told:]
 
 
 def _original_at(lines: list[str]) -> int:
     """Return where the original begins that Outlook and others put below, without marks; the end when there is none."""
-    for number, line in enumerate(lines):
-        if _ORIGINAL.match(line):
-            return number
-        if _FROM.match(line) and any(_SENT.match(below) for below in lines[number + 1 : number + 4]):
+    for number in range(len(lines)):
+        if is_original(lines, number):
             above = number
-            while above and (not lines[above - 1] or _RULE.match(lines[above - 1])):
+            while above and (not lines[above - 1] or RULE.match(lines[above - 1])):
                 above -= 1
             return above
     return len(lines)
@@ -124,7 +80,7 @@ def _original_at(lines: list[str]) -> int:
 def _without_signature(lines: list[str]) -> list[str]:
     """Return the lines without what stands below ``-- `` or the rule of a mailing list's footer, as far as a quote."""
     kept, _ = _cut_signatures(lines)
-    while kept and (not kept[-1] or _SENT_FROM.match(kept[-1])):
+    while kept and (not kept[-1] or SENT_FROM.match(kept[-1])):
         kept.pop()
     return kept
 
@@ -139,7 +95,7 @@ def _cut_signatures(lines: list[str]) -> tuple[list[str], list[bool]]:
     telling = above_quote = 0
     for number in range(len(lines) - 1, -1, -1):
         line = lines[number]
-        is_footer = _RULE.match(line) and _LIST_FOOTER.search("\n".join(reversed(upwards[-6:])))
+        is_footer = RULE.match(line) and LIST_FOOTER.search("\n".join(reversed(upwards[-6:])))
         if (line == "--" and above_quote <= _SIGNATURE_LINES) or is_footer:
             for _ in range(above_quote):
                 telling -= _is_telling(upwards.pop())
@@ -147,10 +103,10 @@ def _cut_signatures(lines: list[str]) -> tuple[list[str], list[bool]]:
         else:
             upwards.append(line)
             telling += _is_telling(line)
-            above_quote = 0 if _QUOTE.match(line) else above_quote + 1
+            above_quote = 0 if QUOTE.match(line) else above_quote + 1
         says[number] = telling > 0
     return upwards[::-1], says
 
 
 def _is_telling(line: str) -> bool:
-    return bool(line) and not _SENT_FROM.match(line)
+    return bool(line) and not SENT_FROM.match(line)

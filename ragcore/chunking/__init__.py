@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from ragcore.chunking import book, laws, manual, naive, one, paper, presentation, qa, table, tag
+from ragcore.chunking import book, email, laws, manual, naive, one, paper, presentation, qa, table, tag
 from ragcore.chunking.embedding_text import embedding_text
 from ragcore.chunking.pieces import ChunkOptions, Method, Piece
 from ragcore.errors import ConfigError
@@ -26,6 +26,7 @@ CHUNKER_VERSION = "4"
 # Each has its line in ragcore/chunk_methods.py, too: the settings are read without importing any of this.
 METHODS: Mapping[str, Method] = {
     "book": Method(cut=book.chunk, is_whole=True),
+    "email": Method(cut=email.chunk, is_whole=True),
     "laws": Method(cut=laws.chunk, is_whole=True),
     "manual": Method(cut=manual.chunk, is_whole=True),
     "naive": Method(cut=naive.chunk),

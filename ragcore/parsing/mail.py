@@ -1,18 +1,18 @@
-"""Mails: the header lines that people read, the body, and what is attached."""
+"""Mails: the header lines that people read, the body, and what is attached; mailboxes thread by thread."""
 
 import email
 import email.policy
-from collections.abc import Iterator
-from dataclasses import replace
-from datetime import UTC, datetime
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from email.errors import MessageError
 from email.message import EmailMessage
-from email.utils import parsedate_to_datetime
 
 from ragcore.errors import ParseError
+from ragcore.mail_lines import mail_date, mail_heading, plain_subject
 from ragcore.parsing.encoding import decode
 from ragcore.parsing.html.cleaning import clean
 from ragcore.parsing.html.page import html_tree, write_html
+from ragcore.parsing.mbox import Threaded, mails_of, threads_of
 from ragcore.parsing.media import Media
 from ragcore.parsing.options import Job
 from ragcore.parsing.outline import SectionWriter
@@ -26,31 +26,87 @@ MAIL_ERRORS = (MessageError, ValueError, LookupError, AttributeError, TypeError,
 
 
 def parse_mail(job: Job) -> ParsedDocument:
-    """Parse a mail; attachments that can be read become sections of their own under their file name.
+    """Parse a mail, or a mailbox; attachments that can be read become sections of their own under their file name.
 
     Raises:
         ParseError: It is no mail at all.
     """
+    mails = mails_of(job.content)
+    if len(mails) > 1:
+        return _parse_mailbox(job, mails)
+    read = _read_mail(mails[0] if mails else job.content, job)
+    return ParsedDocument(
+        title=read.subject,
+        media_type=Media.MAIL,
+        sections=read.sections,
+        warnings=read.warnings,
+        author=read.sender,
+        updated_at=mail_date(read.date),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Read:
+    """A mail that was read: what its headers tell, its sections and those of what is attached."""
+
+    message: EmailMessage
+    subject: str
+    sender: str
+    date: str
+    sections: tuple[Section, ...]
+    warnings: tuple[str, ...]
+
+
+def _parse_mailbox(job: Job, mails: Sequence[bytes]) -> ParsedDocument:
+    """Read the mails of a mailbox: each under its thread's subject and a heading of its own, the threads by age."""
+    read: list[_Read] = []
+    for done, mail in enumerate(mails):
+        job.step(done, len(mails))
+        read.append(_read_mail(mail, job))
+    dates = [mail_date(one.date) for one in read]
+    about = [
+        Threaded(message_id=mail_header(one.message, "Message-ID"), names=_answered(one.message), at=at)
+        for one, at in zip(read, dates, strict=True)
+    ]
+    sections: list[Section] = []
+    for thread in threads_of(about):
+        subject = plain_subject(read[thread[0]].subject)
+        for number in thread:
+            path = tuple(part for part in (subject, mail_heading(read[number].sender, read[number].date)) if part)
+            sections += [replace(one, heading_path=(*path, *one.heading_path)) for one in read[number].sections]
+    return ParsedDocument(
+        title="",
+        media_type=Media.MAIL,
+        sections=tuple(sections),
+        warnings=tuple(dict.fromkeys(warning for one in read for warning in one.warnings)),
+        updated_at=max((at for at in dates if at is not None), default=None),
+    )
+
+
+def _answered(message: EmailMessage) -> str:
+    return f"{mail_header(message, 'References')} {mail_header(message, 'In-Reply-To')}"
+
+
+def _read_mail(content: bytes, job: Job) -> _Read:
     try:
-        message = email.message_from_bytes(job.content, policy=email.policy.default)
+        message = email.message_from_bytes(content, policy=email.policy.default)
     except MAIL_ERRORS:
         raise ParseError("it cannot be read as a mail", mend="export it again as eml") from None
     writer = SectionWriter()
     facts = {name: mail_header(message, name) for name in _SHOWN}
     writer.text("\n".join(f"{name}: {value}" for name, value in facts.items() if value))
     _write_body(message, writer)
-    title = facts["Subject"]
     attached: list[Section] = []
     warnings: list[str] = []
     for part in _attachments(message):
         _read_attachment(part, job, attached, warnings)
-    return ParsedDocument(
-        title=title,
-        media_type=Media.MAIL,
-        sections=(*writer.sections(title), *attached),
+    return _Read(
+        message=message,
+        subject=facts["Subject"],
+        sender=facts["From"],
+        date=facts["Date"],
+        sections=(*writer.sections(facts["Subject"]), *attached),
         warnings=tuple(warnings),
-        author=facts["From"],
-        updated_at=mail_date(facts["Date"]),
     )
 
 
@@ -147,12 +203,3 @@ def _read_attachment(part: EmailMessage, job: Job, attached: list[Section], warn
         warnings.append(f"attachment {name}: {error.reason}")
         return
     attached += [replace(section, heading_path=(name, *section.heading_path)) for section in parsed.sections]
-
-
-def mail_date(value: str) -> datetime | None:
-    """Return the time that a ``Date`` header tells, in UTC where it names no zone; None when it tells none."""
-    try:
-        found = parsedate_to_datetime(value)
-    except MAIL_ERRORS:
-        return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)

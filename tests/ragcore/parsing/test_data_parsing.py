@@ -92,6 +92,26 @@ def test_mail_headers_body_and_attachments() -> None:
     assert parsed.warnings == ("attachment logo.png: it is an image",)
 
 
+def test_a_mailbox_is_read_mail_by_mail_each_thread_in_its_order() -> None:
+    begins = b"From x@x Mon Mar  1 09:00:00 2026\r\n"
+    heads = {
+        "b": b"From: Bo <b@x>\r\nSubject: Re: Re[2]: Pump\r\nMessage-ID: <b@x>\r\nReferences: <a@x>\r\nDate: Mon, 02 Mar 2026 09:00:00 +0100",
+        "a": b"From: a@x\r\nSubject: Pump\r\nMessage-ID: <a@x>\r\nDate: Sun, 01 Mar 2026 09:00:00",
+        "c": b"From: c@x\r\nSubject: none\r\nDate: soon",
+    }
+    content = b"".join(begins + head + b"\r\n\r\n>From " + name.encode() + b"\r\n\r\n" for name, head in heads.items())
+    parsed = parse(content, name="box.mbox")
+    assert (parsed.title, parsed.titled) == ("Box", False)
+    assert [section.heading_path for section in parsed.sections] == [
+        ("Pump", "a@x, 2026-03-01 09:00 UTC"),
+        ("Pump", "Bo, 2026-03-02 09:00 +0100"),
+        ("none", "c@x, soon"),
+    ]
+    assert [section.text.rpartition("\n\n")[2] for section in parsed.sections] == ["From a", "From b", "From c"]
+    assert parsed.updated_at is not None
+    assert parsed.updated_at.day == 2
+
+
 def test_html_only_mail_is_read() -> None:
     mail = EmailMessage()
     mail["Subject"], mail["From"], mail["Date"] = "Hi", "a@b.c", "Mon, 01 Jan 2024 10:00:00 +0100"

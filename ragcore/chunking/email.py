@@ -1,0 +1,237 @@
+"""Method ``email``: each mail of a thread on its own, under a heading that tells who sent it and when.
+
+For mails as files, mailboxes in mbox form, and threads of mails as a source of type ``imap`` writes them.
+
+- What a mail quotes is left out line by line where an earlier mail of the same thread says it, word for word, and with
+  it the line that tells whose words it was ("On Monday Ann wrote:"): it stands there under its own heading. Marked
+  quotes (``>``) count, and originals that Outlook and others put below without marks. A quote of at most 8 lines with
+  an answer below it stays: without it the answer says nothing.
+- Whatever is quoted and stands nowhere before stays; an original below a mail has its own sender and date as heading.
+- A signature (below ``-- ``, at most 15 lines) is a piece of its own the first time it comes, and left out after.
+- Mails stand in the order of the document: the parser puts those of a mailbox in the order of their threads.
+- A mail that fits within ``chunk_tokens`` is one piece, else it is cut by ``naive``; as are tables and code in it, and
+  what is attached, under the mail's heading and the file's name.
+
+A piece's text stands so in the document. The pieces of a section rejoin to its text without what is left out.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise, takewhile
+
+from ragcore.chunking.parts import Part, cut
+from ragcore.chunking.pieces import ChunkOptions, Piece
+from ragcore.chunking.places import Places
+from ragcore.chunking.repeats import Said
+from ragcore.mail_lines import (
+    QUOTE,
+    RULE,
+    attribution_lines,
+    is_original,
+    mail_heading,
+    original_heading,
+    original_start,
+)
+from ragcore.tokens import Tokenizer
+from ragcore.types import Section, SectionKind
+
+_CONTEXT_LINES = 8
+_SIGNATURE_LINES = 15
+_MOST_HEADING = 200
+_FIELDS = 5
+_FIELD = re.compile(r"(Subject|From|To|Cc|Date): (.*)")
+_IN_THREAD = re.compile(r"(?P<who>\S[^\n]{0,200}), (?P<when>\d{4}-\d\d-\d\d \d\d:\d\d UTC)(?:, to [^\n]*)?:$")
+"""The line above each mail of a thread, as the source type ``imap`` writes it."""
+
+
+def chunk(
+    sections: Sequence[Section], options: ChunkOptions, tokenizer: Tokenizer, following: Section | None
+) -> list[Piece]:
+    """Return the pieces of all mails, in order; needs all sections at once. ``following`` is not looked at."""
+    parts: list[Part] = []
+    threads = _Threads()
+    heading = ""
+    for section in sections:
+        if section.kind is not SectionKind.TEXT:
+            parts.append(Part(section=_under(section, heading)))
+            continue
+        places = Places(section)
+        for mail in _mails_in(section):
+            if mail.heading:
+                heading = mail.heading
+                threads.begin(section.heading_path[:1])
+            text = section.text[mail.start : mail.end]
+            for own in _kept(text, threads.said, threads.signatures, at=mail.start):
+                part = _under(places.part(own.start, own.end), heading)
+                path = (*part.heading_path, own.heading) if own.heading else part.heading_path
+                parts.append(Part(section=replace(part, heading_path=path)))
+            threads.take(text)
+    return cut(parts, options, tokenizer)
+
+
+def _under(section: Section, heading: str) -> Section:
+    """Return a section under a mail's heading, unless that stands in its path already."""
+    if not heading or heading in section.heading_path:
+        return section
+    return replace(section, heading_path=(heading, *section.heading_path))
+
+
+class _Threads:
+    """What the mails before have said, thread by thread: one is over when another begins."""
+
+    def __init__(self) -> None:
+        self._thread: tuple[str, ...] | None = None
+        self._mail: list[str] = []
+        self.said = Said()
+        self.signatures: set[str] = set()
+
+    def begin(self, thread: tuple[str, ...]) -> None:
+        """Begin another mail: what the one before said is known from here on."""
+        if thread != self._thread:
+            self._thread, self.said, self._mail = thread, Said(), []
+        for text in self._mail:
+            self.said.add(text)
+        self._mail = []
+
+    def take(self, text: str) -> None:
+        """Remember what the mail says."""
+        self._mail.append(text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Span:
+    """``text[start:end]`` and the heading over it: a mail's, "" for what goes on; within a mail that of an original."""
+
+    start: int
+    end: int
+    heading: str = ""
+
+
+def _mails_in(section: Section) -> list[_Span]:
+    """Return the mails that a section holds, the first of them "" where it goes on with the one before."""
+    text = section.text
+    starts = [(0, _headed(text))]
+    start, is_above_blank = 0, False
+    for line in text.split("\n"):
+        if is_above_blank and (found := _IN_THREAD.fullmatch(line)):
+            starts.append((start, f"{found['who']}, {found['when']}"))
+        is_above_blank = not line
+        start += len(line) + 1
+    ends = [*(start for start, _ in starts[1:]), len(text)]
+    return [_Span(start=start, end=end, heading=heading) for (start, heading), end in zip(starts, ends, strict=True)]
+
+
+def _headed(text: str) -> str:
+    """Return the heading of a mail that begins with the lines of its header; "" for a text that is none."""
+    fields = [_FIELD.fullmatch(line) for line in text.split("\n", _FIELDS)[:_FIELDS]]
+    told = {found[1]: found[2] for found in takewhile(bool, fields) if found}
+    return mail_heading(told["From"], told.get("Date", ""))[:_MOST_HEADING] if "From" in told and len(told) > 1 else ""
+
+
+def _kept(text: str, said: Said, signatures: set[str], *, at: int) -> Iterator[_Span]:
+    """Yield what is kept of a mail, or of a part of one, in spans that begin at ``at`` of their section."""
+    lines = text.split("\n")
+    bare = [line.rstrip() for line in lines]
+    drop = [False] * len(lines)
+    cuts = {0: ""}
+    for start, end, heading in _originals(bare):
+        cuts[start] = heading
+        if all(map(said.holds, bare[original_start(bare, start) : end])):
+            drop[start:end] = [True] * (end - start)
+    for start, end in _quotes(bare):
+        _drop_quote(bare, start, end, said, drop)
+    for start, end in _signatures(bare):
+        signature = "\n".join(bare[start:end]).strip()
+        if signature in signatures:
+            drop[start:end] = [True] * (end - start)
+        else:
+            cuts |= {start: "", end: ""} if signature else {}
+        signatures.add(signature)
+    yield from _spans(lines, drop, cuts, at)
+
+
+def _spans(lines: Sequence[str], drop: Sequence[bool], cuts: dict[int, str], at: int) -> Iterator[_Span]:
+    """Yield the runs of lines that are kept, cut where something else begins; blank ones go with what is dropped."""
+    offsets = [at]
+    for line in lines:
+        offsets.append(offsets[-1] + len(line) + 1)
+    offsets[-1] -= 1  # the last line has no line break
+    borders = sorted({0, len(lines), *cuts, *(n for n in range(1, len(lines)) if drop[n] != drop[n - 1])})
+    heading = ""
+    for start, end in pairwise(borders):
+        heading = cuts.get(start, heading)
+        if not drop[start] and any(line.strip() for line in lines[start:end]):
+            yield _Span(start=offsets[start], end=offsets[end], heading=heading)
+
+
+def _originals(lines: Sequence[str]) -> list[tuple[int, int, str]]:
+    """Return the originals that stand below a mail without marks: where each begins and ends, and its heading."""
+    own = sum(1 for _ in takewhile(_FIELD.fullmatch, lines[:_FIELDS]))
+    starts = [number for number in range(max(1, own), len(lines)) if is_original(lines, number)]
+    # A rule "-----Original Message-----" and the lines of the header below it begin the same one.
+    starts = [number for number, before in zip(starts, [-9, *starts], strict=False) if number - before > 2]
+    begins = []
+    for number in starts:
+        begin = number
+        while begin and (not lines[begin - 1] or RULE.match(lines[begin - 1])):
+            begin -= 1
+        begins.append(begin)
+    ends = [*begins, len(lines)][1:]
+    return [
+        (begin, end, original_heading(lines, start)[:_MOST_HEADING])
+        for begin, start, end in zip(begins, starts, ends, strict=True)
+    ]
+
+
+def _quotes(lines: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the runs of quoted lines, blank ones within them included."""
+    found: list[tuple[int, int]] = []
+    for number, line in enumerate(lines):
+        if QUOTE.match(line):
+            if found and not any(lines[found[-1][1] : number]):
+                found[-1] = (found[-1][0], number + 1)
+            else:
+                found.append((number, number + 1))
+    return found
+
+
+def _drop_quote(lines: Sequence[str], start: int, end: int, said: Said, drop: list[bool]) -> None:
+    """Mark the lines of a quote that were said before, and with all of them the line that tells whose they were."""
+    below = next((lines[number] for number in range(end, len(lines)) if lines[number]), "")
+    if below and below != "--" and end - start <= _CONTEXT_LINES:
+        return
+    held = [said.holds(line) for line in lines[start:end]]
+    if not any(is_held and line.strip("> ") for is_held, line in zip(held, lines[start:end], strict=True)):
+        return
+    drop[start:end] = held
+    if all(held):
+        above = start
+        while above and not lines[above - 1]:
+            above -= 1
+        first = above - attribution_lines(lines[max(0, above - 3) : above])
+        if first < above:
+            drop[first:start] = [True] * (start - first)
+
+
+def _signatures(lines: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the signatures: from ``--`` to the quote, the original or the end below it, if that is near."""
+    found = []
+    for number, line in enumerate(lines):
+        if line != "--":
+            continue
+        end = number + 1
+        while end < len(lines) and not _ends_signature(lines, end):
+            end += 1
+        above = attribution_lines([one for one in lines[number:end] if one]) if end < len(lines) else 0
+        while above:
+            end -= 1
+            above -= bool(lines[end])
+        if end - number - 1 <= _SIGNATURE_LINES:
+            found.append((number, end))
+    return found
+
+
+def _ends_signature(lines: Sequence[str], number: int) -> bool:
+    line = lines[number]
+    return line == "--" or bool(QUOTE.match(line) or RULE.match(line)) or is_original(lines, number)

@@ -1,0 +1,195 @@
+import pathlib
+import re
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ragcore.chunking import ChunkOptions, chunk_sections
+from ragcore.chunking.repeats import words_of
+from ragcore.parsing import parse
+from ragcore.tokens import offline_tokenizer
+from ragcore.types import Location, Section
+from tests.ragcore.chunking.mails import mail
+from tests.ragcore.nasty import NASTY
+from tests.soak import scaled
+
+TOKENIZER = offline_tokenizer()
+EMAIL = ChunkOptions(method="email")
+MAILS = pathlib.Path(__file__).parents[4] / "shared/bench/documents"
+
+ASKED = "How do I open the red valve? It is stuck and nothing\nhelps, not even the long lever.\n"
+ATTRIBUTIONS = {
+    "english": "On Sun, 1 Mar 2026 at 09:00, Ann <ann@x.org> wrote:",
+    "two lines": "On Sunday, the first of March 2026, at nine o'clock, Ann Example\n<ann@x.org> wrote:",
+    "german": "Am 01.03.26 um 09:00 schrieb Ann:",
+    "french": "Le 1 mars 2026 à 09:00, Ann a écrit :",
+    "spanish": "El 1 mar 2026, Ann escribió:",
+    "italian": "Il giorno 1 mar 2026 Ann ha scritto:",
+    "russian": "1 марта 2026 г., Ann написал(а):",
+    "japanese": "2026年3月1日(日) 9:00 Ann <ann@x.org>:",
+    "chinese": "Ann 于2026年3月1日写道：",
+}
+
+
+def pieces_of(*mails: bytes, tokens: int = 160):
+    sections = parse(b"".join(mails), name="box.mbox").sections
+    return chunk_sections(sections, ChunkOptions(method="email", chunk_tokens=tokens), TOKENIZER)
+
+
+def quoted(text: str) -> str:
+    return "".join(f"> {line}\n" for line in text.splitlines())
+
+
+@pytest.mark.parametrize("language", sorted(ATTRIBUTIONS))
+def test_a_quote_of_an_earlier_mail_goes_with_the_line_above_it(language: str) -> None:
+    # Broken at another width than in the original.
+    again = "How do I open the red valve? It is\nstuck and nothing helps, not even\nthe long lever.\n"
+    answer = f"Turn it left.\n\n{ATTRIBUTIONS[language]}\n{quoted(again)}"
+    first, second = pieces_of(mail(0, ASKED), mail(1, answer, answers=0, who="Bob", subject="Re: Valve"))
+    assert (first.heading_path, second.heading_path) == (
+        ("Valve", "Ann, 2026-03-01 09:00 UTC"),
+        ("Valve", "Bob, 2026-03-02 09:00 UTC"),
+    )
+    assert first.text.rstrip().endswith(ASKED.strip())
+    assert second.text.rstrip().endswith("\n\nTurn it left.")
+
+
+ORIGINALS = {
+    "outlook": "________________________________\nFrom: Ann <ann@x.org>\nSent: Sunday\nTo: all\nSubject: Valve\n\n",
+    "german": "Von: Ann <ann@x.org>\nGesendet: Sonntag\nAn: all\nBetreff: Valve\n\n",
+    "rule": "-----Original Message-----\nFrom: Ann\nSent: Sunday\nTo: all\n\n",
+    "chinese": "发件人：Ann\n发送时间：2026年3月1日\n收件人：all\n\n",
+}
+
+
+@pytest.mark.parametrize("kind", sorted(ORIGINALS))
+def test_an_original_below_a_mail_goes_where_it_stands_before_and_else_has_its_own_heading(kind: str) -> None:
+    answer = f"Turn it left.\n\n{ORIGINALS[kind]}{ASKED}"
+    *_, second = pieces_of(mail(0, ASKED), mail(1, answer, answers=0, who="Bob"))
+    assert second.text.rstrip().endswith("\n\nTurn it left.")
+    own, original = pieces_of(mail(1, answer, answers=0, who="Bob"), mail(9, "Done.", subject="Other"))[:2]
+    assert own.text.rstrip().endswith("\n\nTurn it left.")
+    assert original.text.endswith(ASKED.strip())
+    assert original.heading_path[-1].startswith("Ann")
+    assert len(original.heading_path) == 3
+
+
+def test_what_is_quoted_and_stands_nowhere_before_stays() -> None:
+    changed = ASKED.replace("red", "blue")
+    answer = f"Turn it left.\n\n{ATTRIBUTIONS['english']}\n{quoted(changed)}"
+    text = "".join(piece.text for piece in pieces_of(mail(0, ASKED), mail(1, answer, answers=0)))
+    assert "> How do I open the blue valve? It is stuck and nothing" in text
+    assert "> helps, not even the long lever." not in text
+    assert ATTRIBUTIONS["english"] in text
+    alone = "".join(piece.text for piece in pieces_of(mail(1, answer, answers=0), mail(2, ASKED, subject="Other")))
+    assert quoted(changed).strip() in alone
+
+
+def test_another_thread_is_not_the_place_where_a_quote_stands() -> None:
+    answer = f"Turn it left.\n\n{ATTRIBUTIONS['english']}\n{quoted(ASKED)}"
+    text = "".join(piece.text for piece in pieces_of(mail(0, ASKED, subject="Pump"), mail(1, answer)))
+    assert quoted(ASKED).strip() in text
+
+
+def test_a_short_quote_with_an_answer_below_it_stays() -> None:
+    answer = f"{quoted('How do I open the red valve?')}\nTurn it left.\n"
+    *_, second = pieces_of(mail(0, ASKED), mail(1, answer, answers=0))
+    assert second.text.rstrip().endswith("> How do I open the red valve?\n\nTurn it left.")
+
+
+def test_a_signature_is_a_piece_once() -> None:
+    sign = "-- \nAnn Example\n+1 555 0100\n"
+    found = pieces_of(mail(0, ASKED + sign), mail(1, f"Nobody?\n\n{sign}", answers=0))
+    assert [piece.text.strip() for piece in found if "555" in piece.text] == [sign.strip()]
+    assert [piece.text.strip().rpartition("\n\n")[2] for piece in found][-1] == "Nobody?"
+
+
+def test_a_mailbox_is_read_thread_by_thread_whatever_its_order() -> None:
+    box = [
+        mail(3, "Three.", answers=1, subject="Re: Valve"),
+        mail(2, "Another.", subject="Pump"),
+        mail(1, "One.", subject="Valve"),
+        mail(4, ">From here on it leaks.\n\nFrom the pump\n\nFrom: nobody", answers=2, subject="AW: Pump"),
+    ]
+    found = pieces_of(*box)
+    assert [(piece.heading_path[0], piece.text.strip().split()[-1]) for piece in found] == [
+        ("Valve", "One."),
+        ("Valve", "Three."),
+        ("Pump", "Another."),
+        ("Pump", "nobody"),
+    ]
+    assert "From the pump" in found[-1].text
+
+
+def test_the_mails_of_a_thread_as_a_source_writes_it_have_their_headings_and_lines() -> None:
+    text = (
+        "Valve stuck\n\nAnn, 2026-11-22 14:03 UTC, to all@x.org:\nHow?\n\nBob, 2026-11-23 08:00 UTC:\nTurn it left.\n"
+    )
+    title, first, second = chunk_sections(parse(text.encode(), name="thread.txt").sections, EMAIL, TOKENIZER)
+    assert title.text.strip() == "Valve stuck"
+    assert (first.heading_path, first.location.first_line) == (("Ann, 2026-11-22 14:03 UTC",), 3)
+    assert (second.heading_path, second.location.first_line) == (("Bob, 2026-11-23 08:00 UTC",), 6)
+
+
+LINES = st.sampled_from(
+    [
+        "How do I open it?", "Turn it left.", "and hold the ring", "> How do I open it?", "> Turn it left.", ">> and hold the ring",
+        "On 1 Mar 2026, Ann wrote:", "-- ", "Ann", "From: Ann", "Sent: Monday", "-----Original Message-----", "", "", "> ", "第一条。", "> 第一条。",
+    ]
+)  # fmt: skip
+BODIES = st.one_of(st.lists(LINES, max_size=12).map("\n".join), NASTY)
+
+
+@settings(max_examples=scaled(60))
+@given(st.lists(st.tuples(BODIES, st.sampled_from(["A", "B"]), st.booleans()), max_size=5), st.integers(16, 60))
+def test_whatever_is_left_out_was_said_before(mails: list[tuple[str, str, bool]], tokens: int) -> None:
+    sections = [
+        Section(
+            text=f"From: Ann <a@x>\nTo: all\n\n{body}" if is_mail else body,
+            heading_path=(thread,),
+            location=Location(page=page, first_line=1, last_line=body.count("\n") + 1 + 3 * is_mail),
+        )
+        for page, (body, thread, is_mail) in enumerate(mails, start=1)
+    ]
+    chosen = ChunkOptions(method="email", chunk_tokens=tokens)
+    pieces = chunk_sections(sections, chosen, TOKENIZER)
+    assert pieces == chunk_sections(sections, chosen, TOKENIZER)
+    assert [piece.location.page for piece in pieces] == sorted(piece.location.page for piece in pieces)
+    kept = ""
+    for section in sections:
+        own = [piece for piece in pieces if piece.location.page == section.location.page]
+        at = 0
+        missing = []
+        for piece in own:
+            assert piece.token_count == TOKENIZER.count(piece.text) <= tokens
+            assert section.heading_path[0] in piece.heading_path
+            start = section.text.index(piece.text[piece.overlap :], at)
+            missing.append(section.text[at:start])
+            at = start + len(piece.text) - piece.overlap
+        missing.append(section.text[at:])
+        kept += "\n" + "".join(piece.text[piece.overlap :] for piece in own)
+        said = " ".join(words_of(kept))
+        for line in "\n".join(missing).split("\n"):
+            is_telling = re.search(r"wrote:|^(From|Sent):|Original", line)
+            assert is_telling or " ".join(words_of(line)) in said
+
+
+def test_a_megabyte_of_quotes_takes_seconds_at_most() -> None:
+    body = "".join(f"From: a{n}\nSent: b\n\n> On it says\n> hello {n} a b a b a b a b\n-- \n" for n in range(3_000))
+    sections = [Section(text=f"From: a\nTo: b\n\n{body}", heading_path=(path,)) for path in "AAB"]
+    began = time.process_time()
+    pieces = chunk_sections(sections, EMAIL, TOKENIZER)
+    assert time.process_time() - began < 20
+    assert pieces
+
+
+@pytest.mark.parametrize("name", ["unstructured-family-day.eml", "unstructured-email-no-html-content-1.eml"])
+def test_a_real_mail_has_a_heading_and_loses_nothing(name: str) -> None:
+    if not (MAILS / name).exists():
+        pytest.skip("the public documents are not here: ../shared/bench/documents")
+    (section,) = parse((MAILS / name).read_bytes(), name=name).sections
+    pieces = chunk_sections([section], EMAIL, TOKENIZER)
+    assert "".join(piece.text for piece in pieces) == section.text
+    assert all(re.search(r", 2022-\d\d-\d\d \d\d:\d\d -0\d00$", piece.heading_path[0]) for piece in pieces)
