@@ -29,7 +29,7 @@ def deep_link(chunk: Chunk, passage: str = "") -> str:
     its own (a message, a row of an application) is already as deep as its source knows, and stays. What has permalinks
     of its own (the messages of a thread) is linked by that of the passage's first line.
     """
-    place = _narrowed(chunk, passage)
+    chunk, place = _narrowed(chunk, passage)
     url = _permalink(place) or chunk.url
     if not url or "#" in url or place.permalinks:
         return url
@@ -56,7 +56,7 @@ def _permalink(place: Location) -> str:
 
 def place(chunk: Chunk, passage: str = "") -> str:
     """Return where the passage stands, in words: ``p. 3``, ``Leave › Carry-over``, ``Meters, rows 2-5``."""
-    where = _narrowed(chunk, passage)
+    chunk, where = _narrowed(chunk, passage)
     parts = []
     if where.page:
         parts.append(f"p. {where.page}")
@@ -73,7 +73,46 @@ def place(chunk: Chunk, passage: str = "") -> str:
     return ", ".join(parts)
 
 
-def _narrowed(chunk: Chunk, passage: str) -> Location:
+def _narrowed(chunk: Chunk, passage: str) -> tuple[Chunk, Location]:
+    """Return the part of the chunk that holds the passage, and where this stands; without one: where the chunk does.
+
+    Of what was widened to its parent's text that is the part where the passage begins, with the rows or lines until its
+    end where that is another part of the same page or sheet.
+    """
+    start = chunk.text.find(passage) if passage and chunk.parts else -1
+    if start < 0:
+        return chunk, chunk.location if chunk.parts else _lines_of(chunk, passage)
+    end = start + len(passage.rstrip())
+    held = [part for part in _parts(chunk) if part[0] < max(end, start + 1) and start < part[0] + len(part[1].text)]
+    if not held:
+        return chunk, chunk.location
+    offset, first = held[0]
+    where = _lines_of(first, first.text[start - offset : end - offset])
+    if len(held) > 1:
+        offset, last = held[-1]
+        until = _lines_of(last, last.text[: end - offset])
+        if (where.page, where.slide, where.sheet) == (until.page, until.slide, until.sheet):
+            where = replace(
+                where,
+                last_row=max(where.last_row, until.last_row),
+                last_line=max(where.last_line, until.last_line),
+            )
+    return first, where
+
+
+def _parts(chunk: Chunk) -> list[tuple[int, Chunk]]:
+    """Return the parts of a widened chunk as chunks of their own, each with its offset in the text."""
+    ends = [*(part.start for part in chunk.parts[1:]), len(chunk.text)]
+    return [
+        (
+            part.start,
+            replace(chunk, text=chunk.text[part.start : end], kind=part.kind, location=part.location, parts=()),
+        )
+        for part, end in zip(chunk.parts, ends, strict=True)
+    ]
+
+
+def _lines_of(chunk: Chunk, passage: str) -> Location:
     """Return the chunk's location with its rows or lines narrowed to those of the passage.
 
     Line k of a chunk's own text, counted from 0 after a repeated header, is row or line first + k of the source.
@@ -107,7 +146,8 @@ def allowed_urls(chunks: Iterable[Chunk], hosts: frozenset[str]) -> frozenset[st
     for chunk in chunks:
         if chunk.url:
             found.add(chunk.url)
-        found.update(link.url for link in chunk.location.permalinks)
+        places = (chunk.location, *(part.location for part in chunk.parts))
+        found.update(link.url for place_ in places for link in place_.permalinks)
         for match in _URL.finditer(chunk.text):
             address = match.group().rstrip(".,;:!?")
             if host_of(address) in hosts:

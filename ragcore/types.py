@@ -111,6 +111,28 @@ class ParsedDocument:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Parent:
+    """Which chunks of its document are quoted with a chunk: those with the ordinals ``first`` to ``last``, itself too.
+
+    ``goes_on``: its own text begins right where that of the chunk before it ends, in the same section.
+    """
+
+    first: int
+    last: int
+    goes_on: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkPart:
+    """From character ``start`` of a parent's text on, until the next part, it is that of the chunk ``ordinal``."""
+
+    start: int
+    ordinal: int
+    kind: SectionKind
+    location: Location
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Chunk:
     """A retrievable piece of one section; ``text`` is what is quoted, and stands so in the document.
 
@@ -119,6 +141,8 @@ class Chunk:
     ``keywords``, ``questions`` and ``tags`` come from enrichment (the tags of a tag set from its rows) and take part
     in search, never in quotes.
     ``reader_set`` names the readers that the document's source told; empty: it told none, the knowledge base decides.
+    ``parent`` names the chunks that it is quoted with, None: it stands alone. ``parts`` are those of a chunk whose text
+    was widened to its parent's, in order; all else, such as id and location, stays that of the chunk that was found.
     """
 
     id: str
@@ -139,6 +163,8 @@ class Chunk:
     questions: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     reader_set: str = ""
+    parent: Parent | None = None
+    parts: tuple[ChunkPart, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,6 +22,7 @@ def ingest_options(base: KnowledgeBaseSettings) -> IngestOptions:
         chunk_tokens=base.chunk_tokens,
         overlap=base.chunk_overlap,
         delimiters=base.delimiters,
+        parent_tokens=base.parent_tokens,
     )
     return IngestOptions(chunk=chunk, methods=() if isinstance(named, str) else tuple(named.items()))
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from ragcore.chunk_methods import CHUNK_TOKENS
 from ragcore.errors import ConfigError
 from ragcore.tokens import Tokenizer
 from ragcore.types import Location, Section, SectionKind
@@ -22,15 +23,18 @@ class ChunkOptions:
     ``delimiters`` lists the characters after which text may be cut, several characters as one between backticks:
     ``"\n!?。；！？"``, ``"`##`\n"``. Empty, the default, means paragraphs, lines and sentences, in that order.
     ``overlap`` is the share of ``chunk_tokens`` that a chunk may repeat of the one before it, 0 <= overlap < 1.
+    ``parent_tokens`` is the most that the chunks hold together that are quoted when one of them is found; 0: each is
+    quoted alone.
 
     Raises:
         ConfigError: A value is out of its range.
     """
 
     method: str = "naive"
-    chunk_tokens: int = 160
+    chunk_tokens: int = CHUNK_TOKENS
     delimiters: str = ""
     overlap: float = 0.0
+    parent_tokens: int = 0
 
     def __post_init__(self) -> None:
         """Refuse what cannot work."""
@@ -38,6 +42,11 @@ class ChunkOptions:
             raise ConfigError(f"chunk_tokens is {self.chunk_tokens}, and must be at least {MIN_CHUNK_TOKENS}")
         if not 0 <= self.overlap < 1:
             raise ConfigError(f"overlap is {self.overlap}, and must be a share from 0 to less than 1")
+        if self.parent_tokens and self.parent_tokens <= self.chunk_tokens:
+            raise ConfigError(
+                f"parent_tokens is {self.parent_tokens}, and must be larger than chunk_tokens, which is "
+                f"{self.chunk_tokens}, or 0, which leaves parents out"
+            )
 
     @property
     def delimiter_strings(self) -> tuple[str, ...]:

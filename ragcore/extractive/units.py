@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from ragcore.citations.sentences import BlockKind, split_sentences
@@ -76,6 +76,8 @@ def units_of(chunk: Chunk, index: int, most: int = 4) -> list[Unit]:
     Of a list of more than ``most`` sentences the first are quoted, and that it goes on is told: one step among others
     that is left out unseen would mislead.
     """
+    if len({part.kind for part in chunk.parts}) > 1:
+        return _units_of_runs(chunk, index, most)
     if chunk.kind is SectionKind.TABLE:
         found = (
             Unit(text=row.said(), chunk=index, order=order, row=row, alone=True)
@@ -103,6 +105,24 @@ def units_of(chunk: Chunk, index: int, most: int = 4) -> list[Unit]:
         if piece.quotable
     ]
     return sorted([*sentences, *_lists(pieces, index, most)], key=lambda unit: unit.order)
+
+
+def _units_of_runs(chunk: Chunk, index: int, most: int) -> list[Unit]:
+    """Return the units of text and code that are quoted together, each run of one kind read by itself."""
+    units: list[Unit] = []
+    order = paragraph = 0
+    starts = [part for at, part in enumerate(chunk.parts) if not at or part.kind is not chunk.parts[at - 1].kind]
+    for part, end in zip(starts, [*(part.start for part in starts[1:]), len(chunk.text)], strict=True):
+        run = replace(chunk, text=chunk.text[part.start : end], kind=part.kind, parts=())
+        # Even numbers are those of lists, and neighbours differ by two: what is of another kind is nobody's neighbour.
+        found = [
+            replace(unit, order=order + unit.order, paragraph=paragraph + unit.paragraph)
+            for unit in units_of(run, index, most)
+        ]
+        units += found
+        order += 2 * len(run.text) + 4
+        paragraph += len(run.text) + 1
+    return units
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ragcore.chunking import Piece, chunk_sections, embedding_text, method_named
+from ragcore.chunking.parents import Parents
 from ragcore.ingest.events import IngestOptions, Stage, Underway
 from ragcore.ingest.spool import Draft, Spool
 from ragcore.parsing.worker import ParseWorker, Part, Step
 from ragcore.stores.rows import Document, StoredChunk, digest, generation, storable
 from ragcore.terms import language_of
 from ragcore.tokens import Tokenizer
-from ragcore.types import Chunk, Location, ParsedDocument, Permalink, Section, SourceDocument
+from ragcore.types import Chunk, Location, Parent, ParsedDocument, Permalink, Section, SourceDocument
 
 BIG = 1_000_000
 """Bytes from which on hashing goes to a thread: about a millisecond."""
@@ -125,6 +126,7 @@ class _Cutter:
         self._options = options
         self._tokenizer = tokenizer
         self._is_whole = method_named(options.chunk.method).is_whole
+        self._parents = Parents(options.chunk.parent_tokens, tokenizer)
         self._held: list[Section] = []
 
     def cut(self, part: Part) -> None:
@@ -136,13 +138,19 @@ class _Cutter:
         self._held = [] if part.is_last else self._held[-1:]
         following = self._held[0] if self._held else None
         pieces = chunk_sections(ready, self._options.chunk, self._tokenizer, following=following)
-        first = self.document.chunk_count
         placed = [replace(piece, location=_linked(piece.location, self._permalinks)) for piece in pieces]
-        self.spool.extend(_drafts(self.document, self._title, placed, first))
+        self._lay_down(self._parents.add(ready, placed))
+        if part.is_last:
+            self._lay_down(self._parents.close())
+
+    def _lay_down(self, pieces: Sequence[tuple[Piece, Parent | None]]) -> None:
+        """Make chunks of the next pieces, and lay them into the spool."""
+        first = self.document.chunk_count
+        self.spool.extend(_drafts(self.document, self._title, pieces, first))
         self.document = replace(
             self.document,
             chunk_count=first + len(pieces),
-            token_count=self.document.token_count + sum(piece.token_count for piece in pieces),
+            token_count=self.document.token_count + sum(piece.token_count for piece, _ in pieces),
         )
 
 
@@ -189,10 +197,10 @@ def _document(
     )
 
 
-def _drafts(document: Document, title: str, pieces: Sequence[Piece], first: int) -> list[Draft]:
-    """Make chunks of pieces, the first of them number ``first`` of its document."""
+def _drafts(document: Document, title: str, pieces: Sequence[tuple[Piece, Parent | None]], first: int) -> list[Draft]:
+    """Make chunks of pieces with their parents, the first of them number ``first`` of its document."""
     drafts: list[Draft] = []
-    for ordinal, piece in enumerate(pieces, start=first):
+    for ordinal, (piece, parent) in enumerate(pieces, start=first):
         text = embedding_text(title, piece.heading_path, piece.text, piece.embedded)
         chunk = Chunk(
             id=f"{document.generation}-{ordinal}",
@@ -211,6 +219,7 @@ def _drafts(document: Document, title: str, pieces: Sequence[Piece], first: int)
             updated_at=document.updated_at,
             tags=piece.tags,
             reader_set=document.reader_set,
+            parent=parent,
         )
         stored = StoredChunk(
             chunk=chunk, vector_key=digest(text), language=language_of(piece.text), embedded=piece.embedded

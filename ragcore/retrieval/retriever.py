@@ -17,6 +17,7 @@ from ragcore.retrieval.background import Backgrounds
 from ragcore.retrieval.candidates import Candidates, CandidateSearch, Within
 from ragcore.retrieval.matching import matched_words, named_shares, phrase_share
 from ragcore.retrieval.options import RetrievalOptions
+from ragcore.retrieval.parents import parent_of, siblings_of, widened
 from ragcore.retrieval.query import SearchQuery, analyse
 from ragcore.retrieval.ranking import RankedCandidate, Ranking, rank
 from ragcore.retrieval.scoring import NAMED_SHARE, lifted
@@ -68,7 +69,7 @@ class Retrieved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Judged:
-    """What passed the gate and what came near to it."""
+    """What passed the gate, of at most ``top_n`` parents, and what came near to it."""
 
     passed: tuple[ScoredChunk, ...]
     near: tuple[ScoredChunk, ...]
@@ -156,13 +157,23 @@ class Retriever:
         # In a thread: sixty chunks are read for a quoted phrase, which would hold up the other conversations.
         judged = await asyncio.to_thread(self._judged, query, searched, live)
         return Retrieved(
-            chunks=judged.passed,
+            chunks=await self._with_parents(question, judged.passed),
             near=judged.near,
             without_vectors=without_vectors,
             without_keywords=without_keywords,
             relaxed=searched.ranking.relaxed,
             notes=("index_rebuilding",) if without_vectors or without_keywords else (),
         )
+
+    async def _with_parents(self, question: Question, passed: tuple[ScoredChunk, ...]) -> tuple[ScoredChunk, ...]:
+        """Quote large what was found small; a chunk without a parent stays as it is, and nothing is read for it."""
+        ids = siblings_of(scored.chunk for scored in passed)
+        if not ids:
+            return passed
+        siblings = await self._registry.readable_chunks(
+            ids, question.knowledge_bases, readers=question.readers, homes=self._homes
+        )
+        return widened(passed, siblings)
 
     async def _loaded_synonyms(self) -> Synonyms:
         """Read the synonym file once."""
@@ -211,11 +222,15 @@ class Retriever:
         if query.phrases:
             scores = lifted(scores, np.array([phrase_share(query, live[one.chunk_id]) for one in read]))
         scores = self._named_first(query, searched, scores, [live[one.chunk_id] for one in read])
-        order = np.argsort(-scores, kind="stable")[: self._options.top_n]
-        passed = [int(place) for place in order if max(0.0, scores[place]) >= ranking.threshold]
+        parents = [parent_of(live[one.chunk_id]) for one in read]
+        order = (int(place) for place in np.argsort(-scores, kind="stable"))
+        relevant = [place for place in order if max(0.0, scores[place]) >= ranking.threshold]
+        quoted = set(list(dict.fromkeys(parents[place] for place in relevant))[: self._options.top_n])
+        passed = [place for place in relevant if parents[place] in quoted]
         # What came near is told by the strict judgement: the word that stands nowhere may be just what is asked.
         strict = {place: ranking.strict.get(read[place].chunk_id, 0.0) for place in range(len(read))}
-        closest = sorted(set(strict) - set(passed), key=lambda place: (-strict[place], read[place].chunk_id))
+        others = (place for place in strict if parents[place] not in quoted)
+        closest = sorted(others, key=lambda place: (-strict[place], read[place].chunk_id))
         lowest = NEAR * self._options.similarity_threshold
         return _Judged(
             passed=tuple(
@@ -226,7 +241,7 @@ class Retriever:
             ),
             near=tuple(
                 self._scored(query, read[place], live[read[place].chunk_id], strict[place], tell=True)
-                for place in closest[: max(0, MOST_NEAR - len(passed))]
+                for place in closest[: max(0, MOST_NEAR - len(quoted))]
                 if strict[place] >= lowest > 0.0
             ),
         )

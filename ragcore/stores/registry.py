@@ -137,15 +137,25 @@ class Registry:
         self, ids: Sequence[str], names: Sequence[str], readers: frozenset[str] | None, homes: Mapping[str, str]
     ) -> tuple[dict[str, Chunk], int]:
         """Return those of the live chunks that may be read, and the last switch seen along with them."""
-
-        def admits(row: Row[Any]) -> bool:
-            told = json.loads(row.readers) if row.readers is not None else None
-            is_home = homes.get(row.source, row.knowledge_base) == row.knowledge_base
-            return is_home and row.knowledge_base in names and is_open(told, readers)
-
+        admits = _admitting(names, readers, homes)
         return await self.database.read(
             lambda connection: (_live_of(connection, ids, admits), _newest(connection, names))
         )
+
+    async def readable_chunks(
+        self,
+        ids: Sequence[str],
+        knowledge_bases: Sequence[str],
+        *,
+        readers: frozenset[str] | None = None,
+        homes: Mapping[str, str] = MappingProxyType({}),
+    ) -> dict[str, Chunk]:
+        """Return those of the chunks that are live and that these readers may read, by id, in the order asked for.
+
+        The arguments are those of ``settled_search``, and mean the same.
+        """
+        admits = _admitting(knowledge_bases, readers, homes)
+        return await self.database.read(lambda connection: _live_of(connection, ids, admits))
 
     async def _state(self, names: Sequence[str], readers: frozenset[str] | None) -> tuple[int, Mapping[str, Permitted]]:
         """Return the last switch in these knowledge bases, and what of each is permitted at that moment."""
@@ -288,6 +298,19 @@ class Registry:
         async with self.database.connect() as connection:
             rows = await connection.execute(select(knowledge_bases).order_by(knowledge_bases.c.name))
             return {row.name: KnowledgeBase(**row._mapping) for row in rows}
+
+
+def _admitting(
+    names: Sequence[str], readers: frozenset[str] | None, homes: Mapping[str, str]
+) -> Callable[[Row[Any]], bool]:
+    """Return what tells of a row whether it stands where it belongs, and whether these readers may read it."""
+
+    def admits(row: Row[Any]) -> bool:
+        told = json.loads(row.readers) if row.readers is not None else None
+        is_home = homes.get(row.source, row.knowledge_base) == row.knowledge_base
+        return is_home and row.knowledge_base in names and is_open(told, readers)
+
+    return admits
 
 
 def _live_of(

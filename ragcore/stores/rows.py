@@ -15,7 +15,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from ragcore.stores.schema import chunks, documents
-from ragcore.types import Chunk, Location, Permalink, SectionKind
+from ragcore.types import Chunk, Location, Parent, Permalink, SectionKind
 
 Record = dict[str, Any]
 """One row to be written, by column name."""
@@ -178,7 +178,12 @@ def chunk_from_row(row: Row[Any]) -> Chunk:
         questions=tuple(enrichment.get("questions", ())),
         tags=tuple(enrichment.get("tags", ())),
         reader_set=row.reader_set,
+        parent=_parent(enrichment.get("parent", ())),
     )
+
+
+def _parent(said: Sequence[int]) -> Parent | None:
+    return Parent(first=said[0], last=said[1], goes_on=bool(said[2])) if said else None
 
 
 def _location(said: dict[str, Any]) -> Location:
@@ -213,6 +218,8 @@ def chunk_record(stored: StoredChunk) -> Record:
     }
     if stored.embedded:
         enrichment["embedded"] = stored.embedded
+    if chunk.parent:
+        enrichment["parent"] = [chunk.parent.first, chunk.parent.last, int(chunk.parent.goes_on)]
     return {
         "id": chunk.id,
         "document_id": chunk.document_id,

@@ -20,7 +20,7 @@ from bots.doctor import (
 )
 from bots.settings import Settings, load_settings
 from ragcore.answer import AnswerOptions
-from ragcore.errors import ModelBadOutput, ModelInterrupted, ModelUnreachable
+from ragcore.errors import ConfigError, ModelBadOutput, ModelInterrupted, ModelUnreachable
 from ragcore.ingest import IngestOptions
 from ragcore.models.llm import TASKS
 from ragcore.models.openai_chat import OpenAIChatModel
@@ -250,3 +250,11 @@ async def test_an_endpoint_s_dimension_is_asked_once(tmp_path: pathlib.Path, mon
     assert "hidden" not in (settings.data_dir / "dimensions.json").read_text()
     (settings.data_dir / "dimensions.json").write_text("[]")
     assert (await open_embedder(settings)).dimension == 0
+
+
+def test_parents_are_larger_than_chunks(tmp_path: pathlib.Path) -> None:
+    settings = settings_of(tmp_path, "[knowledge_bases.a]\nparent_tokens = 512\n")
+    assert ingest_options(settings.all_knowledge_bases["a"]).chunk.parent_tokens == 512
+    for sizes in ("parent_tokens = 160", "chunk_tokens = 300\nparent_tokens = 299"):
+        with pytest.raises(ConfigError, match=r"\[knowledge_bases\.a\] parent_tokens: must be more than chunk_tokens"):
+            settings_of(tmp_path, f"[knowledge_bases.a]\n{sizes}\n")

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
 from bots.settings.grammar import normal_schedule
 from bots.settings.model.values import ChunkMethods, FilePath, JsonTable, Name, OptionalUrl, Reader, Secret, Section
+from ragcore.chunk_methods import CHUNK_TOKENS
 
 
 class ChromaSettings(Section):
@@ -47,6 +48,13 @@ class KnowledgeBaseSettings(Section):
         default=None,
         description="the characters after which text may be cut, as one string; default: paragraphs, lines, sentences",
     )
+    parent_tokens: int = Field(
+        default=0,
+        ge=0,
+        le=16384,
+        description="search small, quote large: how many tokens of the chunks around a found one, under the same "
+        "heading or in the same table, are quoted with it; more than `chunk_tokens`; 0: it is quoted alone",
+    )
     readers: tuple[Reader, ...] = Field(
         default=(),
         description="who may be answered from it: `*`, `slack:T0123`, `slack:T0123/C0456`, `slack:T0123/@U0789`, "
@@ -57,6 +65,14 @@ class KnowledgeBaseSettings(Section):
         default=None,
         description="a file with this knowledge base's own system prompt; how to cite is added where it does not say",
     )
+
+    @field_validator("parent_tokens")
+    @classmethod
+    def _is_larger(cls, tokens: int, info: ValidationInfo) -> int:
+        if 0 < tokens <= (info.data.get("chunk_tokens") or CHUNK_TOKENS):
+            usual = f"chunk_tokens ({CHUNK_TOKENS} where it is left out)"
+            raise ValueError(f"must be more than {usual}, or 0 to quote each chunk alone")
+        return tokens
 
 
 class SourceSettings(Section):
