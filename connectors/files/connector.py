@@ -1,7 +1,8 @@
 """The connector of the source type ``files``.
 
-A document is a file, by its path relative to the folder, or a line of a JSONL file, by ``<path>#<id>``. What changed is
-told by each file's version, which is whatever its place has (size and times, an ETag), and for lines by their content.
+A document is a file, by its path relative to the folder, a line of a JSONL file, by ``<path>#<id>``, or what is
+attached to a mail, by ``<path>#<number>``. What changed is told by each file's version, which is whatever its place has
+(size and times, an ETag), and for lines by their content.
 """
 
 import hashlib
@@ -18,6 +19,7 @@ from connectors.batches import batches
 from connectors.files.jsonl import LineDocument
 from connectors.files.lines import ONE_DOCUMENT, LineFiles, is_line_file, remembered
 from connectors.files.local import LocalPlace
+from connectors.files.mails import MailFiles, is_mail_file
 from connectors.files.options import FilesOptions
 from connectors.files.place import Blocked, Found, Place, Unread, Whole
 from connectors.files.remote import Address, RemotePlace, is_url, local_path
@@ -42,6 +44,7 @@ class FilesConnector:
     options: FilesOptions
     _place: Place = field(init=False)
     _lines: LineFiles = field(init=False)
+    _mails: MailFiles = field(init=False)
     _limit: int = field(init=False)
     _salt: str = field(init=False)
     _walked: list[Found | Blocked] | None = field(init=False, default=None)
@@ -52,6 +55,9 @@ class FilesConnector:
         self._limit = int(self.options.max_megabytes * 1_000_000)
         self._place = self._made_place()
         self._lines = LineFiles(origin=self.origin, place=self._place, document=self._line_document)
+        # What is attached belongs to a mail that was taken: only what is left out everywhere is left out there.
+        names = Selection.of((), self.options.exclude, hidden=True)
+        self._mails = MailFiles(origin=self.origin, place=self._place, selection=names, limit=self._limit)
 
     async def changes(self, cursor: str | None, known: Mapping[str, str]) -> AsyncIterator[Change]:
         """Yield every file, and every line of a JSONL file, whose version isn't the known one."""
@@ -81,16 +87,24 @@ class FilesConnector:
         yield Estimate(documents=len(due))
         for batch in batches(due, _expected, most_bytes=_BATCH_BYTES, most=_BATCH):
             for file, found in zip(batch, await self._place.read(batch, limit=self._limit), strict=True):
-                yield self._read(file, found)
+                async for document in self._documents(file, found):
+                    yield document
             yield Checkpoint(cursor=cursor)
+        async for change in self._changed_lines(line_files, cursor, known):
+            yield change
+        if self._place.lists_dearly:
+            self._walked = walked
+        yield Checkpoint(cursor=self._lines.to_cursor())
+
+    async def _changed_lines(
+        self, line_files: Sequence[Found], cursor: str | None, known: Mapping[str, str]
+    ) -> AsyncGenerator[Change, None]:
+        """Yield what is new in those JSONL files that aren't as the cursor remembers them."""
         earlier, known_ids = remembered(cursor), sorted(known) if line_files else []
         for file in line_files:
             if not self._lines.is_as_remembered(file, earlier, known_ids):
                 async for change in self._line_changes(file, known):
                     yield change or Checkpoint(cursor=cursor)
-        if self._place.lists_dearly:
-            self._walked = walked
-        yield Checkpoint(cursor=self._lines.to_cursor())
 
     async def _line_changes(
         self, file: Found, known: Mapping[str, str]
@@ -113,6 +127,9 @@ class FilesConnector:
                 elif is_line_file(spot):
                     async for found in self._lines.ids(spot):
                         yield found
+                elif is_mail_file(spot):
+                    async for found in self._mails.ids(spot):
+                        yield found
                 else:
                     yield self.origin.document_id(spot.native_id)
 
@@ -133,6 +150,10 @@ class FilesConnector:
                 del wanted[native]
                 yield Failure(id=self.origin.document_id(native), reason=spot.reason, mend=spot.mend)
             return
+        if is_mail_file(spot):
+            async for document in self._wanted_of_mail(spot, wanted):
+                yield document
+            return
         is_whole = not is_line_file(spot)
         if is_line_file(spot):
             async for line in self._lines.wanted(spot, wanted):
@@ -145,6 +166,34 @@ class FilesConnector:
             if not (isinstance(found, Unread) and found.is_gone):
                 del wanted[spot.native_id]
                 yield self._read(spot, found)
+
+    async def _wanted_of_mail(
+        self, file: Found, wanted: dict[str, None]
+    ) -> AsyncGenerator[SourceDocument | Failure, None]:
+        """Yield what is wanted of a mail and what is attached to it, and take it off the list."""
+        here = [native for native in wanted if native == file.native_id or native.startswith(f"{file.native_id}#")]
+        if not here:
+            return
+        (found,) = await self._place.read([file], limit=self._limit)
+        if isinstance(found, Unread):
+            if not found.is_gone:
+                for native in here:
+                    del wanted[native]
+                    yield Failure(id=self.origin.document_id(native), reason=found.reason, mend=found.mend)
+            return
+        async for document in self._documents(file, found):
+            if self.origin.native_id(document.id) in wanted:
+                del wanted[self.origin.native_id(document.id)]
+                yield document
+
+    async def _documents(self, file: Found, found: Whole | Unread) -> AsyncGenerator[SourceDocument | Failure, None]:
+        """Yield a file that was read, with what is attached to it, or why it couldn't be read."""
+        read = self._read(file, found)
+        if is_mail_file(file):
+            async for document in self._mails.documents(file, read):
+                yield document
+        else:
+            yield read
 
     async def _spots(self) -> AsyncGenerator[Found | Blocked, None]:
         """Yield what is there: by a walk, but where listing is dear what this run's walk has found."""
@@ -171,6 +220,8 @@ class FilesConnector:
         return Selection.of(self.options.include, self.options.exclude, hidden=self.options.hidden)
 
     def _is_known(self, file: Found, known: Mapping[str, str]) -> bool:
+        if is_mail_file(file):
+            return self._mails.is_known(file, known)
         return bool(file.version) and known.get(self.origin.document_id(file.native_id)) == file.version
 
     def _read(self, file: Found, found: Whole | Unread) -> SourceDocument | Failure:

@@ -24,6 +24,9 @@ class FilesOptions(Options):
     `include` names them, pictures, sound, film and fonts. On this machine links are followed to what lies inside the
     folder alone; those on an SFTP server are passed by.
 
+    What is attached to a mail (`.eml`) is a document of its own, where it is in a format that is read and no picture,
+    and `exclude` doesn't name it; as is a mail that is attached, with what is attached to that. It goes with its mail.
+
     A `.jsonl` or `.ndjson` file whose lines have `id` and `text` is a document a line, with `title`, `url`, `author`,
     `updated_at` where they stand; a broken line is told by its number, and the others are taken.
     """

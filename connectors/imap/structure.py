@@ -12,20 +12,11 @@ from typing import Any
 from connectors.imap.options import ImapOptions
 from connectors.patterns import compiled
 from connectors.rows import clean
-from ragcore.parsing.mail import MAIL_ERRORS
+from ragcore.parsing.mail import MAIL_ERRORS, NO_DOCUMENTS
 from ragcore.parsing.media import hinted
 from ragcore.parsing.titles import one_line
 
 _MOST = 1_000
-_NO_DOCUMENTS = frozenset(
-    (
-        *("application/pgp-signature", "application/pkcs7-signature", "application/x-pkcs7-signature"),
-        *("application/pgp-encrypted", "application/pkcs7-mime", "application/x-pkcs7-mime", "application/ms-tnef"),
-        *("text/calendar", "application/ics", "text/vcard", "text/x-vcard", "message/delivery-status"),
-        *("message/disposition-notification", "text/rfc822-headers", "text/x-amp-html"),
-    )
-)
-"""Types of parts that are no documents, whatever their names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,6 +152,6 @@ def attached_to(parts: Sequence[Part], options: ImapOptions) -> list[Part]:
         if wanted is not None:
             if wanted.fullmatch(part.name.replace("/", "_")):
                 found.append(part)
-        elif part.type not in _NO_DOCUMENTS and hinted(part.name, part.type) is not None:
+        elif part.type not in NO_DOCUMENTS and hinted(part.name, part.type) is not None:
             found.append(part)
     return [*huge, *found]

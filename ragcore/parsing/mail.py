@@ -21,6 +21,15 @@ from ragcore.types import ParsedDocument, Section
 
 _SHOWN = ("Subject", "From", "To", "Cc", "Date")
 _MAX_PARTS = 1_000
+NO_DOCUMENTS = frozenset(
+    (
+        *("application/pgp-signature", "application/pkcs7-signature", "application/x-pkcs7-signature"),
+        *("application/pgp-encrypted", "application/pkcs7-mime", "application/x-pkcs7-mime", "application/ms-tnef"),
+        *("text/calendar", "application/ics", "text/vcard", "text/x-vcard", "message/delivery-status"),
+        *("message/disposition-notification", "text/rfc822-headers", "text/x-amp-html"),
+    )
+)
+"""Types of parts that are no documents, whatever their names."""
 MAIL_ERRORS = (MessageError, ValueError, LookupError, AttributeError, TypeError, IndexError)
 """What the standard library's mail parser raises on malformed headers and encodings."""
 
@@ -33,7 +42,7 @@ def parse_mail(job: Job) -> ParsedDocument:
     """
     mails = mails_of(job.content)
     if len(mails) > 1:
-        return _parse_mailbox(job, mails)
+        return _parse_mailbox(replace(job, is_apart=False), mails)
     read = _read_mail(mails[0] if mails else job.content, job)
     return ParsedDocument(
         title=read.subject,
@@ -98,8 +107,11 @@ def _read_mail(content: bytes, job: Job) -> _Read:
     _write_body(message, writer)
     attached: list[Section] = []
     warnings: list[str] = []
-    for part in _attachments(message):
-        _read_attachment(part, job, attached, warnings)
+    if job.is_apart:
+        writer.text(_named([_name(part) for part in _attachments(message)]))
+    else:
+        for part in _attachments(message):
+            _read_attachment(part, job, attached, warnings)
     return _Read(
         message=message,
         subject=facts["Subject"],
@@ -108,6 +120,10 @@ def _read_mail(content: bytes, job: Job) -> _Read:
         sections=(*writer.sections(facts["Subject"]), *attached),
         warnings=tuple(warnings),
     )
+
+
+def _named(names: Sequence[str]) -> str:
+    return f"(attached: {', '.join(names)})" if names else ""
 
 
 def mail_header(message: EmailMessage, name: str) -> str:
@@ -152,10 +168,51 @@ def _leaves(message: EmailMessage) -> Iterator[EmailMessage]:
 
 
 def _is_attachment(part: EmailMessage) -> bool:
+    """Tell what is attached: as it says, a forwarded mail, or a file that is no text and shown within the mail."""
     try:
-        return part.get_content_disposition() == "attachment" or part.get_content_type() == "message/rfc822"
+        if part.get_content_disposition() == "attachment" or part.get_content_type() == "message/rfc822":
+            return True
+        return part.get_content_maintype() not in {"text", "multipart"} and bool(part.get_filename())
     except MAIL_ERRORS:
         return False
+
+
+def _name(part: EmailMessage) -> str:
+    """Return a file's name as the mail tells it, a forwarded mail's by its subject, on one line."""
+    try:
+        name = one_line(part.get_filename() or "")
+        if not name and part.get_content_type() == "message/rfc822":
+            inner = part.get_payload()
+            forwarded = inner[0] if isinstance(inner, list) and inner else None
+            subject = mail_header(forwarded, "Subject") if isinstance(forwarded, EmailMessage) else ""
+            return f"{subject or 'attached mail'}.eml"
+    except MAIL_ERRORS:
+        return "attachment"
+    return name or "attachment"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attachment:
+    """What is attached to a mail: its name and type as the mail tells them, and its content, decoded."""
+
+    name: str
+    media_type: str
+    content: bytes
+
+
+def attachments_of(content: bytes) -> list[Attachment]:
+    """Return what is attached to a mail, at most ``_MAX_PARTS``; [] for what is no mail. Blocks for large ones."""
+    mails = mails_of(content)
+    if len(mails) > 1:
+        return []  # those of a mailbox are read with their mails
+    try:
+        message = email.message_from_bytes(mails[0] if mails else content, policy=email.policy.default)
+        parts = list(_attachments(message))
+        return [
+            Attachment(name=_name(part), media_type=part.get_content_type(), content=_bytes(part)) for part in parts
+        ]
+    except MAIL_ERRORS:
+        return []
 
 
 def part_text(part: EmailMessage) -> str:
@@ -188,10 +245,7 @@ def _attachments(message: EmailMessage) -> Iterator[EmailMessage]:
 
 def _read_attachment(part: EmailMessage, job: Job, attached: list[Section], warnings: list[str]) -> None:
     """Parse one attachment; what cannot be read is a warning, not the end of the mail."""
-    try:
-        name = part.get_filename() or "attached mail"
-    except MAIL_ERRORS:
-        name = "attachment"
+    name = _name(part)
     if job.parse_inner is None or job.depth >= job.options.max_depth:
         warnings.append(f"attachment {name} left out: nested too deep")
         return

@@ -44,7 +44,8 @@ class Job:
     """One document to parse: its bytes, what is said about it, and whom to tell.
 
     ``media_type`` is what detection found, never what was claimed. ``depth`` counts the documents around this one,
-    and ``parse_inner`` parses one that stands inside it (an attachment).
+    and ``parse_inner`` parses one that stands inside it (an attachment). ``is_apart``: what is attached is a document
+    of its own, and isn't read here.
     """
 
     content: bytes
@@ -55,6 +56,7 @@ class Job:
     progress: Callable[[int, int], None] | None = None
     cancelled: Callable[[], bool] | None = None
     depth: int = 0
+    is_apart: bool = False
     parse_inner: Callable[["Job"], ParsedDocument] | None = None
 
     def step(self, done: int, total: int) -> None:

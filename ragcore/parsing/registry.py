@@ -62,7 +62,8 @@ def parse(
         content: The document's bytes.
         name: Its file name, a hint at the format and the title of last resort. A text that is no file has none, and
             its sections no line numbers.
-        media_type: The media type that its source claims, a weaker hint.
+        media_type: The media type that its source claims, a weaker hint. ``message/rfc822; attachments=apart`` is a
+            mail whose attachments are documents of their own.
         options: Limits.
         progress: Called with (done, total) in the format's own unit (pages for PDF), often enough to move a bar.
         cancelled: Asked as often; True stops the work.
@@ -95,7 +96,13 @@ def parse_job(job: Job) -> ParsedDocument:
     """Parse a job whose ``media_type`` is still the claimed one."""
     media = recognise(job.content, name=job.name, media_type=job.media_type, options=job.options)
     parsed = PARSERS[media](
-        replace(job, media_type=media, declared_encoding=_charset(job.media_type), parse_inner=parse_job)
+        replace(
+            job,
+            media_type=media,
+            declared_encoding=_parameter(job.media_type, "charset"),
+            is_apart=_parameter(job.media_type, "attachments") == "apart",
+            parse_inner=parse_job,
+        )
     )
     if not any(section.text.strip() for section in parsed.sections):
         if parsed.warnings:
@@ -116,7 +123,7 @@ def _without_lines(section: Section) -> Section:
     return replace(section, location=replace(section.location, first_line=0, last_line=0))
 
 
-def _charset(media_type: str) -> str:
-    """Return the charset parameter of a claimed media type such as ``text/html; charset=big5``."""
-    _, _, rest = media_type.partition("charset=")
+def _parameter(media_type: str, name: str) -> str:
+    """Return a parameter of a claimed media type such as ``text/html; charset=big5``."""
+    _, _, rest = media_type.partition(f"{name}=")
     return rest.split(";")[0].strip(" \"'")
