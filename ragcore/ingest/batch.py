@@ -146,7 +146,9 @@ async def _write(
             yield _told(batch, Stage.WRITING, done, total)
             await uninterrupted(_write_slice(library, part))
             done += len(part)
-        yield await uninterrupted(library.staging.switch([prepared.document for prepared in batch], also))
+        fresh = [prepared.document for prepared in batch]
+        replacing = {prepared.document.id: prepared.replaces for prepared in batch if prepared.replaces}
+        yield await uninterrupted(library.staging.switch(fresh, also, replacing=replacing))
 
 
 async def _write_first(library: Library, batch: Sequence[Prepared], part: Sequence[Draft]) -> None:

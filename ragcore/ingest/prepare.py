@@ -25,12 +25,16 @@ BIG = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """A document ready to be written: its row and its chunks."""
+    """A document ready to be written: its row and its chunks.
+
+    ``replaces``, where it was made of a live one, is that generation: if another is live by then, it isn't written.
+    """
 
     document: Document
     chunks: Spool
     is_new: bool
     warnings: tuple[str, ...] = ()
+    replaces: str = ""
 
 
 async def document_hash(source: SourceDocument, *, pipeline: str) -> str:

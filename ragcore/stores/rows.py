@@ -28,7 +28,8 @@ class Document:
     """A document as the registry knows it.
 
     ``hash`` decides whether work is due, ``pipeline`` is the part of it that is ours (parser, chunker, options).
-    ``revision`` is the switch that wrote it. ``readers`` is None when the source did not say.
+    ``revision`` is the switch that wrote it. ``readers`` is None when the source did not say. ``enriched`` is the
+    fingerprint of the enrichment that all its chunks have, empty for none.
     """
 
     id: str
@@ -51,6 +52,7 @@ class Document:
     metadata: Mapping[str, str] = field(default_factory=dict)
     updated_at: datetime | None = None
     indexed_at: datetime | None = None
+    enriched: str = ""
 
     @property
     def reader_set(self) -> str:

@@ -53,6 +53,8 @@ documents = Table(
     Column("metadata", Text, nullable=False, default="{}"),
     Column("updated_at", DateTime(timezone=True)),
     Column("indexed_at", DateTime(timezone=True)),
+    # The fingerprint of the enrichment that all its chunks have (ragcore.enrich); empty: none, or not all of it.
+    Column("enriched", String(64), nullable=False, default="", server_default=""),
     Index("documents_by_source", "source"),
     Index("documents_by_knowledge_base", "knowledge_base", "revision"),
     Index("documents_by_revision", "revision"),
@@ -98,6 +100,21 @@ vectors = Table(
     Column("key", String(64), primary_key=True),
     Column("embedder", String(200), primary_key=True),
     Column("data", LargeBinary, nullable=False),  # float32, little-endian, L2-normalised
+)
+
+# What a model wrote, by all that it was asked with: nothing is asked twice. ``text`` is empty while it could not be
+# used, ``attempts`` is how often it was asked.
+model_results = Table(
+    "model_results",
+    metadata,
+    Column("key", String(64), primary_key=True),
+    Column("task", String(50), nullable=False),
+    Column("model", String(200), nullable=False),
+    Column("text", Text, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("prompt_tokens", Integer, nullable=False),
+    Column("completion_tokens", Integer, nullable=False),
+    Column("asked_at", DateTime(timezone=True), nullable=False),
 )
 
 # Generations that are not live and may have left traces in chunks and indexes: being written, or replaced and not yet

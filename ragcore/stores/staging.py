@@ -16,6 +16,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from types import MappingProxyType
 
 from sqlalchemy import Column, Delete, and_, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -81,20 +82,29 @@ class Staging:
             )
             await insert_new(connection, chunks, [chunk_record(c) for c in stored])
 
-    async def switch(self, fresh: Sequence[Document], also: Together = _NOTHING) -> Switched:
+    async def switch(
+        self,
+        fresh: Sequence[Document],
+        also: Together = _NOTHING,
+        *,
+        replacing: Mapping[str, str] = MappingProxyType({}),
+    ) -> Switched:
         """Make each document's ``generation`` its live one, in one commit, and note the replaced ones for sweeping.
 
         What is to hold ``also`` is written by the same commit. Each document once. ``revision`` and ``indexed_at`` of
-        the values are ignored.
+        the values are ignored. ``replacing`` names, for documents that were made of what is live, that generation:
+        where another one is live by now, the document stays as it is, and what was staged of it is garbage.
         """
         async with self._database.begin() as connection:
             revision = 0
+            fresh = await _not_overtaken(connection, fresh, replacing)
             if fresh:
                 revision = await _next_revision(connection)
                 await self._make_live(connection, revision, fresh)
             for document in also.refreshed:
                 await _refresh(connection, document)
-            over = [*(document.id for document in (*fresh, *also.refreshed)), *also.read]
+            read = (document.id for document in (*fresh, *also.refreshed) if document.id not in replacing)
+            over = [*read, *also.read]
             await drop_failures(connection, over)
             gone = await self._bury(connection, also.gone, revision)
             await put_failures(connection, also.failed)
@@ -111,6 +121,13 @@ class Staging:
         lost = [old[d.id] for d in fresh if d.id in old and old[d.id].generation != d.generation]
         await self._account(connection, revision, gained=gained, lost=lost)
         await _execute_paged(connection, delete(staged), staged.c.generation, [d.generation for d in fresh])
+
+    async def mark_enriched(self, generations: Mapping[str, str], fingerprint: str) -> None:
+        """Note of documents, by id and live generation, that they have this enrichment as they are."""
+        async with self._database.begin() as connection:
+            for document_id, generation in generations.items():
+                same = and_(documents.c.id == document_id, documents.c.generation == generation)
+                await connection.execute(update(documents).where(same).values(enriched=fingerprint))
 
     async def tombstone(self, document_ids: Sequence[str]) -> list[str]:
         """Mark documents as deleted, in one commit, and note their generations for sweeping.
@@ -204,6 +221,17 @@ class Staging:
                 total = found if sign > 0 else -found
                 change[key] = change[key] + total if key in change else total
         await add_to_sums(connection, change)
+
+
+async def _not_overtaken(
+    connection: AsyncConnection, fresh: Sequence[Document], replacing: Mapping[str, str]
+) -> Sequence[Document]:
+    """Return the documents but those that were made of a generation which is live no more."""
+    if not replacing:
+        return fresh
+    live = await _live_generations(connection, list(replacing))
+    overtaken = {one for one, generation in replacing.items() if one not in live or live[one].generation != generation}
+    return [document for document in fresh if document.id not in overtaken]
 
 
 async def _refresh(connection: AsyncConnection, document: Document) -> None:

@@ -28,6 +28,8 @@ TO_0008 = (
         f"ALTER TABLE sources DROP COLUMN {name}"
         for name in ("faults", "fault", "not_before", "refused", "lease_owner")
     ),
+    "DROP TABLE model_results",
+    "ALTER TABLE documents DROP COLUMN enriched",
     "DROP TABLE shares",
     "DROP INDEX documents_by_reader_set",
     "DROP INDEX chunks_by_vector",
