@@ -1,0 +1,70 @@
+"""What models wrote, kept by all that they were asked with: asking the same again costs a look-up."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from sqlalchemy import Connection, select
+
+from ragcore.stores.database import PAGE, Database
+from ragcore.stores.rows import pages, upsert
+from ragcore.stores.schema import model_results
+from ragcore.types import Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelResult:
+    """One result. ``text`` is empty where none of the ``attempts`` gave something that could be used."""
+
+    key: str
+    task: str
+    model: str
+    text: str
+    attempts: int = 1
+    usage: Usage = Usage()
+
+
+class ModelResults:
+    """The results of one database."""
+
+    def __init__(self, database: Database) -> None:
+        """Read and write in an open database."""
+        self._database = database
+
+    async def get(self, key: str) -> ModelResult | None:
+        """Return a result, None where the model was never asked."""
+        query = select(model_results).where(model_results.c.key == key)
+
+        def work(connection: Connection) -> ModelResult | None:
+            row = connection.execute(query).one_or_none()
+            if row is None:
+                return None
+            usage = Usage(calls=1, prompt_tokens=row.prompt_tokens, completion_tokens=row.completion_tokens)
+            return ModelResult(
+                key=row.key, task=row.task, model=row.model, text=row.text, attempts=row.attempts, usage=usage
+            )
+
+        return await self._database.read(work)
+
+    async def known(self, keys: list[str]) -> set[str]:
+        """Return those of the keys whose results can be used."""
+        found: set[str] = set()
+        async with self._database.connect() as connection:
+            for page in pages(keys, PAGE):
+                query = select(model_results.c.key).where(model_results.c.key.in_(page), model_results.c.text != "")
+                found.update(await connection.scalars(query))
+        return found
+
+    async def put(self, result: ModelResult) -> None:
+        """Keep a result, in place of an older one of its key."""
+        record = {
+            "key": result.key,
+            "task": result.task,
+            "model": result.model,
+            "text": result.text,
+            "attempts": result.attempts,
+            "prompt_tokens": result.usage.prompt_tokens,
+            "completion_tokens": result.usage.completion_tokens,
+            "asked_at": datetime.now(UTC),
+        }
+        async with self._database.begin() as connection:
+            await upsert(connection, model_results, [record])
