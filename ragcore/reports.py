@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from ragcore.types import Usage
+
 
 class Fault(StrEnum):
     """Of what kind the fault was that ended a run, as far as what to do next depends on it."""
@@ -87,3 +89,41 @@ class SyncReport:
     def is_success(self) -> bool:
         """Tell whether the run ended well and every document could be read."""
         return not self.error and not self.failed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnrichProgress:
+    """So many of ``total`` documents of a knowledge base are enriched, with so many calls of the model."""
+
+    knowledge_base: str
+    done: int
+    total: int
+    calls: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unenriched:
+    """A document that lacks some of its enrichment, and can be found without; ``chunks`` are how many lack some."""
+
+    document_id: str
+    chunks: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnrichReport:
+    """What was added to a knowledge base by a model, or with ``dry_run`` about what it would take.
+
+    ``documents`` were enriched. ``usage`` is what the model was asked for; ``cached`` results stood from before.
+    ``failed`` documents are tried again at the next sync. ``error`` is why it ended early, "" when it did not.
+    """
+
+    knowledge_base: str
+    documents: int = 0
+    chunks: int = 0
+    usage: Usage = Usage()
+    cached: int = 0
+    failed: tuple[Unenriched, ...] = ()
+    seconds: float = 0.0
+    error: str = ""
+    dry_run: bool = False

@@ -85,7 +85,7 @@ async def reembed(library: Library, knowledge_base: str) -> AsyncGenerator[Index
     total = await library.registry.live_count(knowledge_base)
     embedder, done, after = library.embedder, 0, ""
     while page := await library.registry.live_page(knowledge_base, after=after):
-        texts = {stored.vector_key: _embedded_text(stored) for stored in page}
+        texts = {stored.vector_key: embedded_text(stored) for stored in page}
         known = await library.vector_rows.known(embedder.name, list(texts))
         missing = {key: text for key, text in texts.items() if key not in known}
         if missing:
@@ -99,7 +99,7 @@ async def reembed(library: Library, knowledge_base: str) -> AsyncGenerator[Index
             yield health
 
 
-def _embedded_text(stored: StoredChunk) -> str:
+def embedded_text(stored: StoredChunk) -> str:
     """Return the text that a vector's key was made of: with the title, or without, where that is the file's name."""
     chunk = stored.chunk
     bare, titled = (

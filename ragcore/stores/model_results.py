@@ -1,5 +1,6 @@
 """What models wrote, kept by all that they were asked with: asking the same again costs a look-up."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -45,7 +46,7 @@ class ModelResults:
 
         return await self._database.read(work)
 
-    async def known(self, keys: list[str]) -> set[str]:
+    async def known(self, keys: Sequence[str]) -> set[str]:
         """Return those of the keys whose results can be used."""
         found: set[str] = set()
         async with self._database.connect() as connection:

@@ -1,0 +1,143 @@
+"""Asks the model, each thing once: what it wrote is kept by all that it was asked with."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from ragcore.context import default_budget, fit_prompt, prompt_tokens
+from ragcore.errors import ModelBadOutput
+from ragcore.models.llm import ChatModel
+from ragcore.prompts import Prompts
+from ragcore.stores.model_results import ModelResult, ModelResults
+from ragcore.stores.rows import digest
+from ragcore.stores.waiting import uninterrupted
+from ragcore.tokens import Tokenizer
+from ragcore.types import Message, Usage
+
+TASK = "enrich"
+"""What the model is asked for, as far as its options go."""
+AT_ONCE = 4
+"""Calls under way together: answers share the endpoint."""
+MOST_ATTEMPTS = 3
+"""How often the same is asked of a model that answers something else, over all runs; then it is done without."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """What a model is asked: a template with its inputs, and a text that is its material."""
+
+    template: str
+    inputs: Mapping[str, object] = field(default_factory=dict)
+    text: str
+
+
+@dataclass(slots=True)
+class Spent:
+    """What was asked since the beginning: ``cached`` results cost nothing, ``usage`` is what the calls took."""
+
+    usage: Usage = Usage()
+    cached: int = 0
+
+
+class Asker:
+    """A model, what it wrote before, and how many calls it takes at once."""
+
+    def __init__(
+        self,
+        *,
+        model: ChatModel,
+        identity: str,
+        results: ModelResults,
+        prompts: Prompts,
+        tokenizer: Tokenizer,
+        at_once: int = AT_ONCE,
+    ) -> None:
+        """Compose.
+
+        Args:
+            model: Asked under the task ``enrich``.
+            identity: Its name with its options for that task: whatever may change what it writes.
+            results: What it wrote before.
+            prompts: The templates.
+            tokenizer: Counts.
+            at_once: Most calls under way together.
+        """
+        self.model = model
+        self.identity = identity
+        self.prompts = prompts
+        self.tokenizer = tokenizer
+        self.spent = Spent()
+        self._results = results
+        self._places = asyncio.Semaphore(at_once)
+
+    def key_of(self, call: Call) -> str:
+        """Return the digest of all that decides what the model writes."""
+        return digest(call.template, self.identity, self._system(call), call.text)
+
+    def tokens_of(self, call: Call) -> int:
+        """Return how many tokens the prompt of a call takes."""
+        return prompt_tokens(self._messages(call), self.tokenizer)
+
+    async def known(self, keys: Sequence[str]) -> set[str]:
+        """Return those of the keys that the model has answered."""
+        return await self._results.known(keys)
+
+    async def ask(self, call: Call, read: Callable[[str], T]) -> T | None:
+        """Return what the model wrote, read by ``read``; None where it has never written anything of use.
+
+        Raises:
+            ModelError: The model can't be reached, or refuses, or what it wrote can't be used: it may be asked again,
+                unless it has been often enough.
+            ContextTooSmall: The template does not fit into its window.
+        """
+        key = self.key_of(call)
+        before = await self._results.get(key)
+        if before is not None and (before.text or before.attempts >= MOST_ATTEMPTS):
+            self.spent.cached += 1
+            return read(before.text) if before.text else None
+        attempts = 1 if before is None else before.attempts + 1
+        async with self._places:
+            text, usage = await self._asked(call)
+            # What is written is paid for: whoever stops now finds it the next time.
+            return await uninterrupted(self._kept(call, key, attempts, text, usage, read))
+
+    async def _kept(
+        self, call: Call, key: str, attempts: int, text: str, usage: Usage, read: Callable[[str], T]
+    ) -> T | None:
+        """Read what the model wrote, and keep it."""
+        self.spent.usage += usage
+        found: T | None = None
+        with contextlib.suppress(ModelBadOutput):
+            found = await asyncio.to_thread(read, text)
+        told = "" if found is None else text
+        await self._results.put(
+            ModelResult(key=key, task=call.template, model=self.model.name, text=told, attempts=attempts, usage=usage)
+        )
+        if found is None and attempts < MOST_ATTEMPTS:
+            raise ModelBadOutput("what the model wrote can't be used; it is asked again at the next sync", raw=text)
+        return found
+
+    async def _asked(self, call: Call) -> tuple[str, Usage]:
+        """Return what the model writes now, and what that took."""
+        fitted = await asyncio.to_thread(
+            fit_prompt,
+            self._messages(call),
+            default_budget(self.model.context_window),
+            reserve=self.model.max_tokens,
+            tokenizer=self.tokenizer,
+        )
+        try:
+            return await self.model.complete(fitted.messages, task=TASK)
+        except ModelBadOutput as cut:  # at the limit of its length: what stands before that may do
+            written = self.tokenizer.count(cut.raw)
+            return cut.raw, Usage(calls=1, prompt_tokens=fitted.count, completion_tokens=written)
+
+    def _messages(self, call: Call) -> tuple[Message, Message]:
+        return Message(role="system", text=self._system(call)), Message(role="user", text=call.text)
+
+    def _system(self, call: Call) -> str:
+        return self.prompts.render(call.template, **call.inputs)

@@ -1,0 +1,125 @@
+"""One live document becomes one with what a model says of its chunks: ready to be written, in place of itself."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncGenerator, Coroutine, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from ragcore.enrich.asking import Asker
+from ragcore.enrich.steps import ChunkStep, bare, kept
+from ragcore.errors import ContextTooSmall, ModelAuthError, ModelError, ModelRateLimited, ModelUnreachable
+from ragcore.ingest.prepare import Prepared
+from ragcore.ingest.spool import SLICE, Draft, Spool
+from ragcore.library import Library
+from ragcore.library.recovery import embedded_text
+from ragcore.reports import Unenriched
+from ragcore.stores.enrichment import Enrichment
+from ragcore.stores.rows import Document, StoredChunk, digest, generation
+
+# No chunk is to blame, so asking about the next one makes no sense.
+FATAL = (ModelUnreachable, ModelAuthError, ModelRateLimited)
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """A document and what became of it: ``prepared`` to be written, None where it stays as it is."""
+
+    document: Document
+    prepared: Prepared | None
+    failed: Unenriched | None
+
+    @property
+    def is_complete_as_it_is(self) -> bool:
+        """Tell whether it has all that is wanted already, so that only this is to be noted."""
+        return self.prepared is None and self.failed is None
+
+
+async def made(
+    library: Library, document: Document, steps: Sequence[ChunkStep], asker: Asker | None, wanted: str
+) -> Made:
+    """Ask the model about each chunk of a document.
+
+    Args:
+        library: The stores.
+        document: A live one.
+        steps: What is wanted of each chunk; none takes away what models said before.
+        asker: The model; None without steps.
+        wanted: The fingerprint that the document gets if nothing of it fails.
+
+    Raises:
+        ModelUnreachable, ModelAuthError, ModelRateLimited: The model can't be asked at present.
+        StoreError: A store failed.
+    """
+    spool, said, reasons = Spool(library.data_dir), [document.hash, "enriched"], Counter[str]()
+    is_changed = False
+    async for page in chunks_of(library, document):
+        answers = await together([_enriched(stored, steps, asker) for stored in page])
+        for stored, (fresh, reason) in zip(page, answers, strict=True):
+            is_changed = is_changed or fresh != stored
+            reasons.update([reason] if reason else [])
+            said.append(digest(*fresh.chunk.keywords, "", *fresh.chunk.questions))
+            spool.extend([Draft(stored=fresh, text=embedded_text(fresh))])
+    failed = None
+    if reasons:
+        reason = reasons.most_common(1)[0][0]
+        failed = Unenriched(document_id=document.id, chunks=reasons.total(), reason=reason)
+    fingerprint = "" if failed else wanted
+    name = generation(document.id, document.knowledge_base, digest(*said))
+    if not is_changed or name == document.generation:
+        return Made(document=document, prepared=None, failed=failed)
+    fresh_document = replace(document, generation=name, enriched=fingerprint)
+    prepared = Prepared(
+        document=fresh_document,
+        chunks=await asyncio.to_thread(_renamed, spool, name, Spool(library.data_dir)),
+        is_new=False,
+        replaces=document.generation,
+    )
+    return Made(document=fresh_document, prepared=prepared, failed=failed)
+
+
+async def chunks_of(library: Library, document: Document) -> AsyncGenerator[list[StoredChunk], None]:
+    """Yield the chunks of a document in order, some at a time."""
+    stored, first = Enrichment(library.database), 0
+    while page := await stored.chunks(document.generation, first=first, limit=SLICE):
+        yield page
+        first = page[-1].chunk.ordinal + 1
+
+
+async def _enriched(stored: StoredChunk, steps: Sequence[ChunkStep], asker: Asker | None) -> tuple[StoredChunk, str]:
+    """Return a chunk with what is wanted of it, and why some of that is lacking, "" if none is.
+
+    What a step fails to say is left as it was.
+    """
+    fresh, reason = bare(stored), ""
+    for step in steps:
+        assert asker is not None
+        try:
+            fresh = await step.apply(fresh, asker)
+        except FATAL:
+            raise
+        except (ModelError, ContextTooSmall) as error:
+            fresh, reason = kept(stored, fresh, step), f"{step.template}: {error}"
+    return fresh, reason
+
+
+async def together(works: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    """Return all results in order; the first failure ends the others."""
+    tasks = [asyncio.ensure_future(work) for work in works]
+    try:
+        return list(await asyncio.gather(*tasks))
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _renamed(spool: Spool, name: str, fresh: Spool) -> Spool:
+    """Lay down the chunks under the name of their generation, which is made of all of them."""
+    for draft in spool:
+        chunk = draft.stored.chunk
+        renamed = replace(draft.stored, chunk=replace(chunk, id=f"{name}-{chunk.ordinal}"))
+        fresh.extend([replace(draft, stored=renamed)])
+    return fresh

@@ -1,0 +1,80 @@
+"""The steps: what each asks of a model about a chunk, and what of a chunk it fills."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
+
+from ragcore.chunking import embedding_text
+from ragcore.enrich.asking import Asker, Call
+from ragcore.enrich.options import EnrichOptions
+from ragcore.enrich.replies import keywords_of, questions_of
+from ragcore.stores.rows import StoredChunk
+from ragcore.types import Chunk
+
+Field = Literal["keywords", "questions"]
+FIELDS: tuple[Field, ...] = get_args(Field)
+"""What of a chunk models say."""
+
+Read = Callable[[str, str, int], tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkStep:
+    """A list of at most ``count`` things about each chunk, asked for by ``template`` and kept in ``field`` of it.
+
+    ``read`` makes the list of a reply, the chunk's words and the count. ``reply_tokens`` is about what one of the
+    things takes, for an estimate.
+    """
+
+    template: str
+    field: Field
+    count: int
+    read: Read
+    reply_tokens: int
+
+    def call(self, stored: StoredChunk) -> Call:
+        """Return what is asked about a chunk."""
+        return Call(template=self.template, inputs={"count": self.count}, text=_material(stored.chunk))
+
+    async def apply(self, stored: StoredChunk, asker: Asker) -> StoredChunk:
+        """Return the chunk with what the model says of it; without, where it never said anything of use.
+
+        Raises:
+            ModelError, ContextTooSmall: It says nothing, or nothing of use.
+        """
+        call = self.call(stored)
+        found = await asker.ask(call, lambda reply: self.read(reply, call.text, self.count))
+        return _with(stored, self.field, found or ())
+
+
+def steps_of(options: EnrichOptions) -> tuple[ChunkStep, ...]:
+    """Return the steps that are switched on."""
+    steps = (
+        ChunkStep(template="keywords", field="keywords", count=options.auto_keywords, read=keywords_of, reply_tokens=5),
+        ChunkStep(
+            template="questions", field="questions", count=options.auto_questions, read=questions_of, reply_tokens=18
+        ),
+    )
+    return tuple(step for step in steps if step.count)
+
+
+def bare(stored: StoredChunk) -> StoredChunk:
+    """Return a chunk without what models said of it."""
+    for field in FIELDS:
+        stored = _with(stored, field, ())
+    return stored
+
+
+def kept(before: StoredChunk, stored: StoredChunk, step: ChunkStep) -> StoredChunk:
+    """Return a chunk with what a step said of it before."""
+    return _with(stored, step.field, getattr(before.chunk, step.field))
+
+
+def _with(stored: StoredChunk, field: Field, said: tuple[str, ...]) -> StoredChunk:
+    fill: dict[str, Any] = {field: said}
+    return replace(stored, chunk=replace(stored.chunk, **fill))
+
+
+def _material(chunk: Chunk) -> str:
+    """Return what a model is shown of a chunk: its place in the document, then its text."""
+    return embedding_text(chunk.title, chunk.heading_path, chunk.text)

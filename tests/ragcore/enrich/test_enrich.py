@@ -1,0 +1,267 @@
+"""What a model says of chunks goes live without a gap, is asked once, and is tried again where it failed."""
+
+import asyncio
+import dataclasses
+import pathlib
+from collections.abc import Mapping
+
+import pytest
+
+from ragcore.enrich import Asker, EnrichOptions, enrich, estimate, fingerprint
+from ragcore.enrich.asking import MOST_ATTEMPTS
+from ragcore.errors import ModelAuthError, ModelRefused, ModelUnreachable
+from ragcore.library import Library
+from ragcore.library.recovery import check
+from ragcore.prompts import Prompts
+from ragcore.reports import EnrichProgress, EnrichReport
+from ragcore.stores.health import IndexState
+from ragcore.stores.model_results import ModelResults
+from ragcore.tokens import offline_tokenizer
+from ragcore.types import Chunk
+from tests.fakes.chatting import Say, SayingModel
+from tests.fakes.libraries import fill, opened
+
+TEXTS = {
+    "leave": "# Leave\n\nParental leave lasts 14 weeks.\n\n# Sickness\n\nA doctor's note is due on day four.",
+    "travel": "# Hotels\n\nA hotel may cost 120 euros a night.",
+}
+BOTH = EnrichOptions(auto_keywords=2, auto_questions=1)
+
+
+def say(rules: str, material: str) -> str:
+    """Answer as a good model would, from the material's last line."""
+    words = material.splitlines()[-1].rstrip(".").split()
+    return f"What about {words[0]} {words[1]}?" if "questions" in rules.split("\n")[0] else f"{words[0]}, {words[-1]}"
+
+
+def asker(library: Library, model: SayingModel, *, identity: str = "saying 0.1", prompts: Prompts | None = None) -> Asker:
+    return Asker(
+        model=model,
+        identity=identity,
+        results=ModelResults(library.database),
+        prompts=prompts or Prompts(),
+        tokenizer=offline_tokenizer(),
+    )
+
+
+async def run(
+    library: Library, model: SayingModel, options: EnrichOptions = BOTH, *, identity: str = "saying 0.1", **more: Prompts
+) -> EnrichReport:
+    *progress, report = [
+        event async for event in enrich(library, "kb", options, asker(library, model, identity=identity, **more))
+    ]
+    assert isinstance(report, EnrichReport)
+    assert all(isinstance(one, EnrichProgress) for one in progress)
+    assert {health.state for health in await check(library)} == {IndexState.WELL}
+    return report
+
+
+async def chunks(library: Library) -> dict[str, Chunk]:
+    return {chunk.text.splitlines()[-1]: chunk for chunk in await library.registry.chunks_of(["s:leave", "s:travel"])}
+
+
+async def test_each_chunk_gets_what_is_wanted_and_can_be_found_by_it(tmp_path: pathlib.Path) -> None:
+    async with opened(tmp_path) as library:
+        await fill(library, TEXTS)
+        before = await chunks(library)
+        model = SayingModel(say)
+        report = await run(library, model)
+        assert (report.documents, report.chunks, report.failed, report.error) == (2, 3, (), "")
+        assert (report.usage.calls, report.usage.prompt_tokens, report.cached) == (6, 600, 0)
+        after = await chunks(library)
+        assert after["Parental leave lasts 14 weeks."].keywords == ("Parental", "weeks")
+        assert after["A hotel may cost 120 euros a night."].questions == ("What about A hotel?",)
+        bare = [dataclasses.replace(one, id="", keywords=(), questions=()) for one in after.values()]
+        assert bare == [dataclasses.replace(one, id="") for one in before.values()]
+        found = await library.keywords.read(lambda reader: reader.statistics("kb", ["about"]))
+        assert found.frequencies == (3,)
+        assert library.embedder.texts == library.embedder.texts[:3]  # type: ignore[attr-defined]
+
+
+async def test_nothing_is_asked_twice(tmp_path: pathlib.Path) -> None:
+    model = SayingModel(say)
+    async with opened(tmp_path) as library:
+        await fill(library, TEXTS)
+        await run(library, model)
+        generations = {chunk.id for chunk in (await chunks(library)).values()}
+        again = await run(library, model)
+        assert (again.documents, again.usage.calls, again.cached) == (0, 0, 0)
+        assert {chunk.id for chunk in (await chunks(library)).values()} == generations
+        # One paragraph changes: its chunk alone is asked about.
+        await fill(library, TEXTS | {"leave": TEXTS["leave"].replace("14", "16")})
+        assert not (await chunks(library))["Parental leave lasts 16 weeks."].keywords
+        changed = await run(library, model)
+        assert (changed.documents, changed.usage.calls, changed.cached) == (1, 2, 2)
+        assert len(model.asked) == 8
+
+
+async def test_another_option_or_template_or_model_touches_what_it_changes(tmp_path: pathlib.Path) -> None:
+    model = SayingModel(say)
+    async with opened(tmp_path / "data") as library:
+        await fill(library, TEXTS)
+        await run(library, model)
+        more = await run(library, model, EnrichOptions(auto_keywords=3, auto_questions=1))
+        assert (more.usage.calls, more.cached) == (3, 3)
+        own = tmp_path / "prompts"
+        own.mkdir()
+        (own / "questions.j2").write_text("{# inputs: count -#}\nWrite {{ count }} questions.", encoding="utf-8")
+        mended = await run(library, model, prompts=Prompts(own))
+        assert (mended.usage.calls, mended.cached) == (3, 3)
+        other = await run(library, model, identity="another")
+        assert (other.usage.calls, other.cached) == (6, 0)
+        without = await run(library, model, EnrichOptions())
+        assert (without.documents, without.usage.calls) == (2, 0)
+        assert not any(chunk.keywords or chunk.questions for chunk in (await chunks(library)).values())
+        back = await run(library, model)
+        assert (back.documents, back.usage.calls, back.cached) == (2, 0, 6)
+
+
+@pytest.mark.parametrize("reply", ["", "I'm sorry, I can't.", '{"a":', "x" * 50_000])
+async def test_what_cannot_be_used_leaves_the_chunk_searchable_and_is_asked_a_few_times(
+    tmp_path: pathlib.Path, reply: str
+) -> None:
+    model = SayingModel(lambda rules, material: reply if "hotel" in material else say(rules, material))
+    async with opened(tmp_path) as library:
+        await fill(library, TEXTS)
+        for attempt in range(1, MOST_ATTEMPTS):
+            report = await run(library, model)
+            assert [(one.document_id, one.chunks) for one in report.failed] == [("s:travel", 1)], attempt
+            assert (await chunks(library))["Parental leave lasts 14 weeks."].keywords
+        assert len(await library.registry.chunks_of(["s:travel"])) == 1
+        last = await run(library, model)
+        assert (last.documents, last.failed) == (1, ())
+        assert len(model.asked) == 4 + 2 * MOST_ATTEMPTS
+        assert (await run(library, model)).documents == 0
+
+
+async def test_a_refusal_of_one_chunk_is_its_own(tmp_path: pathlib.Path) -> None:
+    def refusing(rules: str, material: str) -> str:
+        if "hotel" in material:
+            raise ModelRefused("the content filter stopped it")
+        return say(rules, material)
+
+    async with opened(tmp_path) as library:
+        await fill(library, TEXTS)
+        report = await run(library, SayingModel(refusing))
+        assert [one.document_id for one in report.failed] == ["s:travel"]
+        assert "content filter" in report.failed[0].reason
+        assert report.documents == 1
+        mended = await run(library, SayingModel(say))
+        assert (mended.documents, mended.usage.calls) == (1, 2)
+
+
+@pytest.mark.parametrize("error", [ModelUnreachable("away"), ModelAuthError("wrong key")])
+async def test_a_model_that_is_away_ends_the_pass_and_loses_nothing(tmp_path: pathlib.Path, error: Exception) -> None:
+    answered = 0
+
+    def failing(rules: str, material: str) -> str:
+        nonlocal answered
+        answered += 1
+        if answered > 3:
+            raise error
+        return say(rules, material)
+
+    async with opened(tmp_path) as library:
+        await fill(library, TEXTS)
+        report = await run(library, SayingModel(failing))
+        assert report.error == str(error)
+        again = await run(library, SayingModel(say))
+        assert again.usage.calls == 3
+        assert again.cached == 3
+
+
+async def test_what_was_said_before_stays_where_a_new_template_fails(tmp_path: pathlib.Path) -> None:
+    async with opened(tmp_path) as library:
+        await fill(library, TEXTS)
+        await run(library, SayingModel(say))
+        before = {text: chunk.keywords for text, chunk in (await chunks(library)).items()}
+        report = await run(library, SayingModel(lambda rules, material: ""), identity="another")
+        assert len(report.failed) == 2
+        assert {text: chunk.keywords for text, chunk in (await chunks(library)).items()} == before
+
+
+async def test_a_document_that_is_replaced_meanwhile_is_not_put_back(tmp_path: pathlib.Path) -> None:
+    async with opened(tmp_path) as library:
+        await fill(library, TEXTS)
+        asked, go_on = asyncio.Event(), asyncio.Event()
+
+        class Slow(SayingModel):
+            async def complete(self, messages, *, task):  # type: ignore[no-untyped-def]
+                asked.set()
+                await go_on.wait()
+                return await super().complete(messages, task=task)
+
+        passing = asyncio.create_task(run(library, Slow(say)))
+        await asked.wait()
+        await fill(library, {"travel": "# Hotels\n\nA hotel may cost 150 euros a night."})
+        go_on.set()
+        await passing
+        assert "A hotel may cost 150 euros a night." in await chunks(library)
+        assert len(await library.registry.chunks_of(["s:travel"])) == 1
+        report = await run(library, SayingModel(say))
+        assert report.documents == 1
+        assert (await chunks(library))["A hotel may cost 150 euros a night."].keywords
+
+
+async def test_a_failure_that_is_on_record_stays(tmp_path: pathlib.Path) -> None:
+    """What can't be read anew is told until it can, whatever is added to its old version."""
+    async with opened(tmp_path) as library:
+        await fill(library, TEXTS)
+        await fill(library, {"travel": b"%PDF-1.7 broken"})
+        assert "s:travel" in await library.failures.of_source("s")
+        await run(library, SayingModel(say))
+        assert "s:travel" in await library.failures.of_source("s")
+        assert (await chunks(library))["A hotel may cost 120 euros a night."].keywords
+
+
+async def test_broken_off_anywhere_it_goes_on_and_asks_nothing_twice(tmp_path: pathlib.Path) -> None:
+    texts: Mapping[str, str] = {f"d{n}": f"# Part\n\nMatter {n} is of {n} kilos." for n in range(40)}
+    async with opened(tmp_path) as library:
+        await fill(library, texts)
+        answers: set[tuple[str, str]] = set()
+        for stop_after in (1, 5, 20, 30):
+            model = SayingModel(say)
+
+            def counted(rules: str, material: str, model: SayingModel = model, stop_after: int = stop_after) -> str:
+                if len(model.asked) > stop_after:
+                    raise asyncio.CancelledError
+                answers.add((rules, material))
+                return say(rules, material)
+
+            model.say = counted
+            with pytest.raises(asyncio.CancelledError):
+                await run(library, model)
+        last = SayingModel(say)
+        report = await run(library, last)
+        assert not report.failed
+        assert not answers & set(last.asked)
+        assert len(answers) + len(last.asked) == 80
+
+
+async def test_no_more_calls_than_allowed_are_under_way(tmp_path: pathlib.Path) -> None:
+    async with opened(tmp_path) as library:
+        await fill(library, {f"d{n}": f"# Part\n\nMatter {n} is of {n} kilos." for n in range(30)})
+        model = SayingModel(say)
+        await run(library, model)
+        assert 1 < model.most_at_once <= 4
+
+
+async def test_the_cost_is_told_before(tmp_path: pathlib.Path) -> None:
+    async with opened(tmp_path) as library:
+        await fill(library, TEXTS)
+        model = SayingModel(say)
+        before = await estimate(library, "kb", BOTH, asker(library, model))
+        assert (before.dry_run, before.documents, before.chunks, before.usage.calls, before.cached) == (True, 2, 3, 6, 0)
+        assert before.usage.prompt_tokens > 6 * 100
+        assert not model.asked
+        await run(library, model, EnrichOptions(auto_keywords=2))
+        after = await estimate(library, "kb", BOTH, asker(library, model))
+        assert (after.usage.calls, after.cached) == (3, 3)
+
+
+def test_nothing_wanted_has_no_fingerprint() -> None:
+    assert fingerprint(BOTH, None) == ""
+    assert fingerprint(EnrichOptions(), None) == ""
+
+
+_: Say = say
