@@ -14,10 +14,10 @@ from pathlib import Path
 from bots.access import line_to_add, unread
 from bots.requests import Check
 from bots.settings import Settings
-from ragcore.errors import CitebotError, ModelAuthError, ModelError
+from ragcore.errors import CitebotError, ConfigError, ModelAuthError, ModelError
 from ragcore.models.embeddings import Embedder
 from ragcore.models.llm import TASKS, ChatModel
-from ragcore.prompts import render
+from ragcore.prompts import OWN, prompts_in, render
 from ragcore.types import Image, Message, Usage
 
 _LITTLE_SPACE = 1024**3
@@ -75,6 +75,25 @@ def check_files(settings: Settings) -> Iterator[Check]:
             yield Check(
                 name=what, state="fail", found=f"there is no file {file}", mend="mend the path, or leave it out"
             )
+
+
+def check_prompts(folder: Path | None) -> Iterator[Check]:
+    """Tell what is wrong with the folder of templates of the operator's own; nothing without one."""
+    if folder is None:
+        return
+    if not folder.is_dir():
+        mend = "create it, or leave the setting out"
+        yield Check(name="prompts", state="fail", found=f"there is no folder {folder}", mend=mend)
+        return
+    for name in sorted(file.stem for file in folder.glob("*.j2")):
+        if name not in OWN.names():
+            mend = f"name it like the one that it is to replace: {', '.join(OWN.names())}"
+            yield Check(name="prompts", state="warn", found=f"nothing reads {name}.j2 in {folder}", mend=mend)
+            continue
+        try:
+            prompts_in(folder).render(name, **dict.fromkeys(OWN.declared_inputs(name), ""))
+        except ConfigError as error:
+            yield Check(name="prompts", state="fail", found=str(error), mend=f"mend {folder / name}.j2, or remove it")
 
 
 def check_data_dir(data_dir: Path) -> Check:

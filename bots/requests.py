@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from ragcore.reports import FailedDocument, Fault, SyncProgress, SyncReport
+from ragcore.reports import EnrichReport, FailedDocument, Fault, SyncProgress, SyncReport
 from ragcore.types import Answer, Citation, ConversationKey, Delta, Image, Message, ScoredChunk, Status, Usage
 
 
@@ -59,6 +59,8 @@ class Sync:
     ``full`` reads everything anew and deletes whatever is missing without waiting for a second run to agree; with
     ``ask_first`` a ``Doubt`` comes before it deletes much, and waits for a ``Decide``. ``dry_run`` changes nothing.
     ``scheduled``: the timetable asks, and holds the lease; failed documents are tried when they are due, not now.
+    ``enrich``: what a model is to add to the documents is a part of it, and ends in an ``EnrichReport`` a knowledge
+    base; else that goes on in the background, where the process does such things.
     """
 
     sources: tuple[str, ...] = ()
@@ -66,6 +68,7 @@ class Sync:
     dry_run: bool = False
     ask_first: bool = False
     scheduled: bool = False
+    enrich: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -278,6 +281,7 @@ Event = (
     | SyncProgress
     | Doubt
     | SyncReport
+    | EnrichReport
     | SourceState
     | Judgement
     | Unanswered

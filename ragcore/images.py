@@ -6,7 +6,7 @@ import base64
 from ragcore.context import default_budget, fit_prompt
 from ragcore.errors import ModelBadOutput
 from ragcore.models.llm import ChatModel
-from ragcore.prompts import render
+from ragcore.prompts import OWN, Prompts
 from ragcore.tokens import Tokenizer
 from ragcore.types import Image, ImageType, Message, Usage
 
@@ -33,7 +33,9 @@ def _kind(content: bytes) -> ImageType | None:
     return None
 
 
-async def describe(model: ChatModel, image: Image, question: str, tokenizer: Tokenizer) -> tuple[str, Usage]:
+async def describe(
+    model: ChatModel, image: Image, question: str, tokenizer: Tokenizer, *, prompts: Prompts = OWN
+) -> tuple[str, Usage]:
     """Return the words of a picture and what it shows, as far as the question needs it, and what that took.
 
     A description that was cut at its limit is better than none, and is given as it is.
@@ -43,6 +45,7 @@ async def describe(model: ChatModel, image: Image, question: str, tokenizer: Tok
         image: The picture.
         question: What is asked beside it; may be empty.
         tokenizer: Counts the question; a long one is cut in its middle.
+        prompts: The templates.
 
     Raises:
         ModelError: The model gave nothing.
@@ -51,7 +54,7 @@ async def describe(model: ChatModel, image: Image, question: str, tokenizer: Tok
     fitted = await asyncio.to_thread(
         fit_prompt,
         [
-            Message(role="system", text=render("describe_image")),
+            Message(role="system", text=prompts.render("describe_image")),
             Message(role="user", text=question, images=(image,)),
         ],
         default_budget(model.context_window),

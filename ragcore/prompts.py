@@ -89,16 +89,16 @@ def declared_inputs(source: str) -> frozenset[str]:
     return frozenset(names - {"none", ""})
 
 
-@lru_cache(maxsize=1)
-def _own() -> Prompts:
-    return Prompts()
+OWN = Prompts()
+"""The package's own templates."""
+
+
+@lru_cache(maxsize=16)
+def prompts_in(folder: Path | None) -> Prompts:
+    """Return the templates with those of a folder before them, the same ones each time: each is compiled once."""
+    return Prompts(folder) if folder else OWN
 
 
 def render(name: str, /, **inputs: object) -> str:
     """Return the text of one of the package's own templates; see ``Prompts.render``."""
-    return _own().render(name, **inputs)
-
-
-def render_file(path: Path, /, **inputs: object) -> str:
-    """Return the text of a template somewhere else; see ``Prompts.render_file``."""
-    return _own().render_file(path, **inputs)
+    return OWN.render(name, **inputs)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from bots.access import Audience, line_to_add, narrowest, readable
 from bots.app.diagnosing import diagnose
+from bots.app.enriching import Enriching
 from bots.app.options import answer_options, retrieval_options
 from bots.app.parts import Parts
 from bots.app.remembering import recall_history, recall_one, remember
@@ -66,6 +67,7 @@ class Operations:
         self._parts = parts
         self._room = Room(settings.sync.at_once)
         self._doubts = Doubts()
+        self.enriching = Enriching(settings, parts)
         self._mending: asyncio.Task[None] | None = None
         self._warming: asyncio.Task[None] | None = None
         self._following: asyncio.Task[None] | None = None
@@ -132,8 +134,7 @@ class Operations:
                     async for answered in answering:
                         yield answered
             case Sync():
-                runs = run_sources(self._settings, self._parts.library, request, self._doubts, self._room)
-                async with contextlib.aclosing(runs) as events:
+                async with contextlib.aclosing(self._sync(request)) as events:
                     async for told in events:
                         yield told
             case Diagnose():
@@ -199,11 +200,31 @@ class Operations:
                 aged = await with_ages(self._settings, self._parts.library, event)
                 yield self._with_refusal(await self._with_empty_index(aged, request, names), request, names)
 
+    async def _sync(self, request: Sync) -> AsyncGenerator[Event]:
+        reports = []
+        runs = run_sources(self._settings, self._parts.library, request, self._doubts, self._room)
+        async with contextlib.aclosing(runs) as events:
+            async for event in events:
+                if isinstance(event, SyncReport):
+                    reports.append(event)
+                yield event
+        bases = [source.knowledge_base for source in self._settings.sources if source.name in request.sources]
+        names = dict.fromkeys(bases) if request.sources else dict.fromkeys(self._settings.all_knowledge_bases)
+        if not request.enrich:
+            self.enriching.soon(names)
+            return
+        steps = self.enriching.foreseen(names, reports) if request.dry_run else self.enriching.now(names)
+        async with contextlib.aclosing(steps) as told:
+            async for step in told:
+                yield step
+
     async def _describe(self, request: Describe) -> Described:
         model = self._parts.vision_model
         if model is None:
             raise ConfigError("no model reads pictures: name one as vision_model under [llm]")
-        text, usage = await describe(model, request.image, request.question, self._parts.tokenizer)
+        text, usage = await describe(
+            model, request.image, request.question, self._parts.tokenizer, prompts=self._parts.prompts
+        )
         return Described(text=text, usage=usage)
 
     async def _search(self, request: Search) -> Found:

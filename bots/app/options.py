@@ -8,7 +8,9 @@ from urllib.parse import urlsplit
 from bots.settings import KnowledgeBaseSettings, Settings
 from ragcore.answer import AnswerOptions
 from ragcore.chunking import ChunkOptions
+from ragcore.enrich.options import EnrichOptions
 from ragcore.ingest import IngestOptions
+from ragcore.prompts import prompts_in
 from ragcore.retrieval.options import RetrievalOptions
 
 T = TypeVar("T")
@@ -25,6 +27,11 @@ def ingest_options(base: KnowledgeBaseSettings) -> IngestOptions:
         parent_tokens=base.parent_tokens,
     )
     return IngestOptions(chunk=chunk, methods=() if isinstance(named, str) else tuple(named.items()))
+
+
+def enrich_options(base: KnowledgeBaseSettings) -> EnrichOptions:
+    """Return what a model is to add to the chunks of a knowledge base."""
+    return EnrichOptions(auto_keywords=base.auto_keywords, auto_questions=base.auto_questions)
 
 
 def retrieval_options(settings: Settings) -> RetrievalOptions:
@@ -54,6 +61,7 @@ def answer_options(settings: Settings, knowledge_bases: tuple[str, ...]) -> Answ
         hosts=link_hosts(settings),
         prompt_file=prompt,
         known_languages=known_languages(settings),
+        prompts=prompts_in(settings.prompts),
     )
 
 

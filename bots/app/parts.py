@@ -16,6 +16,7 @@ from ragcore.library.upkeep import followed
 from ragcore.models.embeddings import Embedder
 from ragcore.models.llm import ChatModel
 from ragcore.models.openai_chat import ChatLimits, ChatOptions, OpenAIChatModel
+from ragcore.prompts import Prompts, prompts_in
 from ragcore.retrieval import Retriever
 from ragcore.tokens import Tokenizer, offline_tokenizer, tokenizer_for
 
@@ -31,6 +32,7 @@ class Parts:
     vision_model: ChatModel | None
     retriever: Retriever
     history: History
+    prompts: Prompts
 
 
 @contextlib.asynccontextmanager
@@ -69,6 +71,7 @@ async def open_parts(settings: Settings) -> AsyncGenerator[Parts]:
                 homes=homes(settings),
             ),
             history=history,
+            prompts=prompts_in(settings.prompts),
         )
 
 
@@ -79,6 +82,14 @@ def chat_model_of(settings: Settings, tokenizer: Tokenizer) -> OpenAIChatModel |
         return None
     tasks = {name: _task_options(llm, task) for name, task in llm.tasks.items()}
     return _model_of(llm, llm.model, _options(llm), tasks, tokenizer)
+
+
+def enrich_identity(settings: Settings) -> str:
+    """Return the model's name with its options for enriching: another of these, and it is asked anew."""
+    llm = settings.llm
+    assert llm is not None
+    options = _task_options(llm, llm.tasks.get("enrich", TaskSettings()))
+    return f"{options.model or llm.model} {options!r}"
 
 
 def vision_model_of(settings: Settings, tokenizer: Tokenizer) -> OpenAIChatModel | None:

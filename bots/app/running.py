@@ -129,6 +129,7 @@ class Runner:
         async with (
             scheduling(self._settings, self._database, self._operations, sweeps, self._tell_all),
             self._following.going_on(),
+            self._operations.enriching.going_on(),
         ):
             await asyncio.Event().wait()
 

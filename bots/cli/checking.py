@@ -9,7 +9,15 @@ from rich.text import Text
 from bots.cli.forms import check_form
 from bots.cli.output import print_json, results
 from bots.cli.reach import reach, read_settings
-from bots.doctor import check_data_dir, check_files, check_readers, check_settings, check_tasks, mend_stores
+from bots.doctor import (
+    check_data_dir,
+    check_files,
+    check_prompts,
+    check_readers,
+    check_settings,
+    check_tasks,
+    mend_stores,
+)
 from bots.rendering.clean import clean, clean_line
 from bots.rendering.terminal import Indented
 from bots.requests import Check, Diagnose
@@ -44,7 +52,12 @@ async def _checks(config: Path | None, *, repair: bool, console: Console | None)
         note(Check(name="settings", state="fail", found=str(error), mend="mend these lines and run doctor again"))
         return checks
     data_dir = check_data_dir(settings.data_dir)
-    named = (*check_tasks(settings), *check_files(settings), *check_readers(settings, with_token(settings)))
+    named = (
+        *check_tasks(settings),
+        *check_files(settings),
+        *check_prompts(settings.prompts),
+        *check_readers(settings, with_token(settings)),
+    )
     for check in (check_settings(settings), *named, data_dir):
         note(check)
     if data_dir.state == "fail":

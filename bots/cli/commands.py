@@ -164,7 +164,7 @@ def sync(
     from bots.cli.syncing import run_sync
     from bots.requests import Sync
 
-    request = Sync(sources=tuple(sources or ()), full=full, dry_run=dry_run)
+    request = Sync(sources=tuple(sources or ()), full=full, dry_run=dry_run, enrich=True)
     _run(run_sync(config or context.obj, request, as_json=json))
 
 

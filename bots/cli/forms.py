@@ -6,7 +6,7 @@ from datetime import datetime
 from bots.rendering.markdown import to_markdown
 from bots.requests import Check, Judgement, SourceState, Unanswered
 from ragcore.links import deep_link
-from ragcore.reports import SyncReport
+from ragcore.reports import EnrichReport, SyncReport
 from ragcore.types import Answer, ScoredChunk
 
 Form = dict[str, object]
@@ -82,6 +82,25 @@ def report_form(report: SyncReport) -> Form:
         form["changed_ids"] = list(report.changed_ids)
         form["deleted_ids"] = list(report.deleted_ids)
     return form
+
+
+def enrich_form(report: EnrichReport) -> Form:
+    """Return one entry of ``sync --json`` for a knowledge base that a model enriches; they follow the sources."""
+    form: Form = {
+        "knowledge_base": report.knowledge_base,
+        "enriched": report.documents,
+        "chunks": report.chunks,
+        "usage": {
+            "calls": report.usage.calls,
+            "prompt_tokens": report.usage.prompt_tokens,
+            "completion_tokens": report.usage.completion_tokens,
+        },
+        "cached": report.cached,
+        "failed": [{"id": one.document_id, "chunks": one.chunks, "reason": one.reason} for one in report.failed],
+        "error": report.error or None,
+        "seconds": round(report.seconds, 3),
+    }
+    return form | {"dry_run": True} if report.dry_run else form
 
 
 def state_form(state: SourceState) -> Form:

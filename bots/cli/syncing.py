@@ -12,7 +12,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from rich.table import Column
 from rich.text import Text
 
-from bots.cli.forms import report_form
+from bots.cli.forms import enrich_form, report_form
 from bots.cli.output import print_json, remarks, results, say
 from bots.cli.reach import reach, read_settings
 from bots.counting import counted
@@ -20,7 +20,7 @@ from bots.rendering.clean import clean_line
 from bots.requests import Decide, Doubt, Sync
 from bots.service import Gateway
 from bots.settings import Settings
-from ragcore.reports import SyncProgress, SyncReport
+from ragcore.reports import EnrichReport, SyncProgress, SyncReport
 
 
 async def run_sync(config: Path | None, request: Sync, *, as_json: bool) -> int:
@@ -28,13 +28,16 @@ async def run_sync(config: Path | None, request: Sync, *, as_json: bool) -> int:
     settings = read_settings(config)
     _check_sources(settings, request)
     async with reach(settings, command="sync", serving=True) as gateway:
-        reports = await _follow(gateway, replace(request, ask_first=True), quiet=as_json)
+        reports, enriched = await _follow(gateway, replace(request, ask_first=True), quiet=as_json)
     if as_json:
-        print_json([report_form(report) for report in reports])
+        print_json([*map(report_form, reports), *map(enrich_form, enriched)])
     else:
         for report in reports:
             _show_report(report)
-    return int(any(report.error or any(not one.is_empty for one in report.failed) for report in reports))
+        for one in enriched:
+            _show_enriched(one)
+    unread = any(report.error or any(not one.is_empty for one in report.failed) for report in reports)
+    return int(unread or any(one.error for one in enriched))
 
 
 def _check_sources(settings: Settings, request: Sync) -> None:
@@ -49,9 +52,10 @@ def _check_sources(settings: Settings, request: Sync) -> None:
         say(f"No source is set up. Add a [[sources]] table to {where}.")
 
 
-async def _follow(gateway: Gateway, request: Sync, *, quiet: bool) -> list[SyncReport]:
+async def _follow(gateway: Gateway, request: Sync, *, quiet: bool) -> tuple[list[SyncReport], list[EnrichReport]]:
     """Show progress on stderr while a sync runs: a bar on a terminal, else a line a source."""
     reports: list[SyncReport] = []
+    enriched: list[EnrichReport] = []
     console = remarks()
     with ExitStack() as stack:
         progress = stack.enter_context(_bar(console)) if console.is_terminal and not quiet else None
@@ -59,14 +63,16 @@ async def _follow(gateway: Gateway, request: Sync, *, quiet: bool) -> list[SyncR
         async for event in gateway.run(request):
             if isinstance(event, SyncReport):
                 reports.append(event)
+            elif isinstance(event, EnrichReport):
+                enriched.append(event)
             elif isinstance(event, Doubt):
                 await _decide(gateway, event, progress)
             elif isinstance(event, SyncProgress) and progress is not None:
                 _advance(progress, tasks, event)
             elif isinstance(event, SyncProgress) and event.source not in tasks and not quiet:
-                say(f"Syncing {event.source} ...")
+                say(f"{event.source.capitalize() if ' ' in event.source else f'Syncing {event.source}'} ...")
                 tasks[event.source] = TaskID(0)
-    return reports
+    return reports, enriched
 
 
 async def _decide(gateway: Gateway, doubt: Doubt, progress: Progress | None) -> None:
@@ -152,3 +158,24 @@ def _show_report(report: SyncReport) -> None:
         console.print(Text(f"  ! {clean_line(warning)}", style="yellow"))
     if report.error:
         console.print(Text(f"  ✗ {clean_line(report.error)}", style="red"))
+
+
+def _show_enriched(report: EnrichReport) -> None:
+    """Show what a model added to a knowledge base, and what that took; or what it would take."""
+    console = results()
+    name, usage = clean_line(report.knowledge_base), report.usage
+    spent = f"{counted(usage.calls, 'call')} of the model, {usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens"
+    what = f"{counted(report.documents, 'document')} ({counted(report.chunks, 'chunk')})"
+    if report.documents or report.failed or not report.error:
+        head = Text(name, style="bold")
+        if report.dry_run:
+            head.append(f": enriching {what} would take about {spent} (dry run: nothing was asked)", "not bold")
+        else:
+            cached = f", {report.cached:,} known from before" if report.cached else ""
+            head.append(f": {what} enriched with {spent}{cached}, in {report.seconds:.1f} s", "not bold")
+        console.print(head)
+    for failed in report.failed:
+        told = f"{clean_line(failed.document_id)}: {counted(failed.chunks, 'chunk')} not enriched"
+        console.print(Text(f"  ! {told}: {clean_line(failed.reason)}", style="yellow"))
+    if report.error:
+        console.print(Text(f"  ✗ {name}: {clean_line(report.error)}", style="red"))

@@ -4,14 +4,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from ragcore.prompts import OWN, Prompts
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerOptions:
     """How answers are written and shown; the settings' ``[answer]`` table.
 
     ``language`` is that of the fixed sentences, "" for the asker's. ``hosts`` are those whose addresses may become
-    links when they stand in a retrieved chunk. ``prompt_file`` is a template that takes the place of
-    ``answer_system``, with the same input. ``known_languages`` are those that the embedder can tell apart; None: all.
+    links when they stand in a retrieved chunk. ``prompts`` are the templates, and ``prompt_file`` is one that takes the
+    place of ``answer_system``, with the same input. ``known_languages`` are those that the embedder can tell apart;
+    None: all.
     """
 
     empty_response: str = ""
@@ -22,3 +25,4 @@ class AnswerOptions:
     hosts: frozenset[str] = frozenset()
     prompt_file: Path | None = None
     known_languages: frozenset[str] | None = frozenset({"en"})
+    prompts: Prompts = OWN

@@ -32,7 +32,6 @@ from ragcore.links import allowed_urls
 from ragcore.models.embeddings import Embedder
 from ragcore.models.llm import ChatModel
 from ragcore.phrases import Phrase, phrase
-from ragcore.prompts import render
 from ragcore.tokens import Tokenizer
 from ragcore.types import Answer, AnswerEvent, Delta, Message, Question, ScoredChunk, Status, Support, Usage
 
@@ -188,7 +187,10 @@ class Answerer:
     def _citation_prompt(self, model: ChatModel, draft: Draft) -> tuple[Message, ...]:
         reserve = 2 * self._tokenizer.count(draft.text)
         fitted = fit_prompt(
-            [Message(role="system", text=render("citation_plus")), Message(role="user", text=draft.text)],
+            [
+                Message(role="system", text=self._options.prompts.render("citation_plus")),
+                Message(role="user", text=draft.text),
+            ],
             default_budget(model.context_window),
             knowledge=[block(index, scored.chunk) for index, scored in enumerate(draft.chunks)],
             reserve=reserve,

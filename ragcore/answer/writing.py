@@ -17,7 +17,6 @@ from ragcore.extractive import ExtractOptions, extract
 from ragcore.models.embeddings import Embedder
 from ragcore.models.llm import ChatModel, Discard, Finish, ReasoningPiece, TextPiece
 from ragcore.phrases import phrase
-from ragcore.prompts import render, render_file
 from ragcore.tokens import Tokenizer
 from ragcore.types import Delta, Message, Question, ScoredChunk, Usage
 
@@ -156,9 +155,10 @@ class ModelWriter:
     def _fit(self, question: Question, chunks: tuple[ScoredChunk, ...], budget: int) -> Fitted:
         prompt = self._options.prompt_file
         quote = self._options.quote
-        rules = render_file(prompt, quote=quote) if prompt else render("answer_system", quote=quote)
+        prompts = self._options.prompts
+        rules = prompts.render_file(prompt, quote=quote) if prompt else prompts.render("answer_system", quote=quote)
         if quote and "[ID:" not in rules:
-            rules = f"{rules}\n\n{render('citation_rules')}"  # a prompt of the user's own that leaves it to us
+            rules = f"{rules}\n\n{prompts.render('citation_rules')}"  # a prompt of the user's own that leaves it to us
         knowledge = [block(index, scored.chunk) for index, scored in enumerate(chunks)]
 
         def fit(history: Sequence[Message]) -> Fitted:

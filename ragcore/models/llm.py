@@ -6,9 +6,9 @@ from typing import Literal, Protocol
 
 from ragcore.types import Message, Usage
 
-TASKS = ("answer", "cite", "check", "vision")
+TASKS = ("answer", "cite", "check", "enrich", "vision")
 """What a chat model is asked to do; options may differ by task."""
-LATER_TASKS = ("rewrite", "enrich", "research")
+LATER_TASKS = ("rewrite", "research")
 """Tasks that the design names and nothing asks for yet: their options are taken, and wait."""
 
 

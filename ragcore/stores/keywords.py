@@ -20,7 +20,7 @@ from ragcore.types import Chunk
 if TYPE_CHECKING:
     import tantivy
 
-FORMAT = 5
+FORMAT = 6
 """Grows when schema or analysis change: an index of another format counts as damaged, and is refilled."""
 
 _HEAP = 64_000_000  # bytes that the writer gathers before it writes a segment

@@ -13,6 +13,7 @@ from bots.app.parts import chat_model_of
 from bots.doctor import (
     check_data_dir,
     check_files,
+    check_prompts,
     check_readers,
     check_settings,
     check_tasks,
@@ -183,11 +184,11 @@ def test_the_doctor_names_a_task_that_nobody_reads(tmp_path: pathlib.Path) -> No
     settings = settings_of(tmp_path, '[llm]\nmodel = "m"\n[llm.tasks.rewrite]\n[llm.tasks.cite]\n')
     (waiting,) = check_tasks(settings)
     assert (waiting.state, waiting.name) == ("warn", "[llm.tasks.rewrite]")
-    assert waiting.mend.endswith("answer, cite, check, vision")
+    assert waiting.mend.endswith("answer, cite, check, enrich, vision")
     # Each name that some code asks by, so that the doctor calls none of them wrong.
     root = pathlib.Path(bots.__file__).parents[1]
     texts = [path.read_text("utf-8") for name in ("bots", "ragcore") for path in (root / name).rglob("*.py")]
-    assert {task for text in texts for task in re.findall(r'task="(\w+)"', text)} == set(TASKS)
+    assert {task for text in texts for task in re.findall(r'(?:task=|\bTASK = )"(\w+)"', text)} == set(TASKS)
 
 
 def test_the_doctor_blames_the_server_that_stores_stand_on(tmp_path: pathlib.Path) -> None:
@@ -258,3 +259,18 @@ def test_parents_are_larger_than_chunks(tmp_path: pathlib.Path) -> None:
     for sizes in ("parent_tokens = 160", "chunk_tokens = 300\nparent_tokens = 299"):
         with pytest.raises(ConfigError, match=r"\[knowledge_bases\.a\] parent_tokens: must be more than chunk_tokens"):
             settings_of(tmp_path, f"[knowledge_bases.a]\n{sizes}\n")
+
+
+def test_the_doctor_looks_at_templates_of_ones_own(tmp_path: pathlib.Path) -> None:
+    folder = tmp_path / "prompts"
+    assert not list(check_prompts(None))
+    (missing,) = check_prompts(folder)
+    assert (missing.state, str(folder) in missing.found) == ("fail", True)
+    folder.mkdir()
+    (folder / "keywords.j2").write_text("{# inputs: count -#}\nName {{ count }}.")
+    assert not list(check_prompts(folder))
+    (folder / "keyword.j2").write_text("{# inputs: none -#}\n")
+    (folder / "questions.j2").write_text("{# inputs: passage -#}\n{{ passage }}")
+    misnamed, broken = check_prompts(folder)
+    assert (misnamed.state, "keywords" in misnamed.mend) == ("warn", True)
+    assert (broken.state, "'passage' is undefined" in broken.found) == ("fail", True)

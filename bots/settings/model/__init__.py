@@ -71,6 +71,11 @@ class Settings(BaseSettings):
         description="told of faults by direct message, are told in refusals what to change: "
         "`slack:T0123/@U1`, `discord:@1`, `telegram:@1`",
     )
+    prompts: FilePath | None = Field(
+        default=None,
+        description="a folder of your own prompt templates: one named like one of Citebot's, such as `keywords.j2`, "
+        "takes its place",
+    )
     llm: LLMSettings | None = None
     embedding: EmbeddingSettings = EmbeddingSettings()
     rerank: RerankSettings | None = None

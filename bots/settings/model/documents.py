@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field, ValidationInfo, field_validator, mod
 from bots.settings.grammar import normal_schedule
 from bots.settings.model.values import ChunkMethods, FilePath, JsonTable, Name, OptionalUrl, Reader, Secret, Section
 from ragcore.chunk_methods import CHUNK_TOKENS
+from ragcore.enrich.options import MOST_KEYWORDS, MOST_QUESTIONS
 
 
 class ChromaSettings(Section):
@@ -54,6 +55,20 @@ class KnowledgeBaseSettings(Section):
         le=16384,
         description="search small, quote large: how many tokens of the chunks around a found one, under the same "
         "heading or in the same table, are quoted with it; more than `chunk_tokens`; 0: it is quoted alone",
+    )
+    auto_keywords: int = Field(
+        default=0,
+        ge=0,
+        le=MOST_KEYWORDS,
+        description="how many keywords a model names for each chunk, which take part in the search by words: one call "
+        "a chunk; default: none",
+    )
+    auto_questions: int = Field(
+        default=0,
+        ge=0,
+        le=MOST_QUESTIONS,
+        description="how many questions a model writes that each chunk answers, which take part in the search by "
+        "words: one call a chunk; default: none",
     )
     readers: tuple[Reader, ...] = Field(
         default=(),

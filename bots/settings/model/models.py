@@ -10,7 +10,7 @@ from bots.settings.model.values import FROZEN, OPENAI_URL, HttpUrl, JsonTable, S
 class TaskSettings(Section):
     """What one task of the language model does differently from `[llm]`.
 
-    The tasks are `answer`, `cite`, `check` and `vision`.
+    The tasks are `answer`, `cite`, `check`, `enrich` and `vision`.
     """
 
     model: str | None = Field(default=None, description="another model for this task")

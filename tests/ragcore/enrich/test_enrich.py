@@ -7,8 +7,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from ragcore.enrich import Asker, EnrichOptions, enrich, estimate, fingerprint
-from ragcore.enrich.asking import MOST_ATTEMPTS
+from ragcore.enrich.asking import MOST_ATTEMPTS, Asker
+from ragcore.enrich.options import EnrichOptions
+from ragcore.enrich.passing import enrich, estimate, fingerprint
 from ragcore.errors import ModelAuthError, ModelRefused, ModelUnreachable
 from ragcore.library import Library
 from ragcore.library.recovery import check
@@ -31,10 +32,12 @@ BOTH = EnrichOptions(auto_keywords=2, auto_questions=1)
 def say(rules: str, material: str) -> str:
     """Answer as a good model would, from the material's last line."""
     words = material.splitlines()[-1].rstrip(".").split()
-    return f"What about {words[0]} {words[1]}?" if "questions" in rules.split("\n")[0] else f"{words[0]}, {words[-1]}"
+    return f"What about {words[0]} {words[1]}?" if "You write the questions" in rules else f"{words[0]}, {words[-1]}"
 
 
-def asker(library: Library, model: SayingModel, *, identity: str = "saying 0.1", prompts: Prompts | None = None) -> Asker:
+def asker(
+    library: Library, model: SayingModel, *, identity: str = "saying 0.1", prompts: Prompts | None = None
+) -> Asker:
     return Asker(
         model=model,
         identity=identity,
@@ -45,7 +48,12 @@ def asker(library: Library, model: SayingModel, *, identity: str = "saying 0.1",
 
 
 async def run(
-    library: Library, model: SayingModel, options: EnrichOptions = BOTH, *, identity: str = "saying 0.1", **more: Prompts
+    library: Library,
+    model: SayingModel,
+    options: EnrichOptions = BOTH,
+    *,
+    identity: str = "saying 0.1",
+    **more: Prompts,
 ) -> EnrichReport:
     *progress, report = [
         event async for event in enrich(library, "kb", options, asker(library, model, identity=identity, **more))
@@ -104,7 +112,9 @@ async def test_another_option_or_template_or_model_touches_what_it_changes(tmp_p
         assert (more.usage.calls, more.cached) == (3, 3)
         own = tmp_path / "prompts"
         own.mkdir()
-        (own / "questions.j2").write_text("{# inputs: count -#}\nWrite {{ count }} questions.", encoding="utf-8")
+        (own / "questions.j2").write_text(
+            "{# inputs: count -#}\nYou write the questions: {{ count }}.", encoding="utf-8"
+        )
         mended = await run(library, model, prompts=Prompts(own))
         assert (mended.usage.calls, mended.cached) == (3, 3)
         other = await run(library, model, identity="another")
@@ -251,7 +261,13 @@ async def test_the_cost_is_told_before(tmp_path: pathlib.Path) -> None:
         await fill(library, TEXTS)
         model = SayingModel(say)
         before = await estimate(library, "kb", BOTH, asker(library, model))
-        assert (before.dry_run, before.documents, before.chunks, before.usage.calls, before.cached) == (True, 2, 3, 6, 0)
+        assert (before.dry_run, before.documents, before.chunks, before.usage.calls, before.cached) == (
+            True,
+            2,
+            3,
+            6,
+            0,
+        )
         assert before.usage.prompt_tokens > 6 * 100
         assert not model.asked
         await run(library, model, EnrichOptions(auto_keywords=2))

@@ -54,7 +54,17 @@ def test_other_scripts_have_their_own_commas_and_question_marks() -> None:
 
 @pytest.mark.parametrize(
     "reply",
-    ["", " \n", "I'm sorry, but I can't help with that.", "```\n```", "[]", "{}", "null", "Das Wetter, 天气", "?" * 9_000],
+    [
+        "",
+        " \n",
+        "I'm sorry, but I can't help with that.",
+        "```\n```",
+        "[]",
+        "{}",
+        "null",
+        "Das Wetter, 天气",
+        "?" * 9_000,
+    ],
 )
 @pytest.mark.parametrize("read", [keywords_of, questions_of])
 def test_what_is_not_about_the_passage_is_nothing(reply: str, read: type) -> None:

@@ -1,0 +1,164 @@
+"""What a model adds to the chunks of knowledge bases: as a part of a sync, or in the background of everything else."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncGenerator, Collection, Sequence
+
+from bots.app.leasing import lease_seconds, leased
+from bots.app.options import enrich_options
+from bots.app.parts import Parts, enrich_identity
+from bots.counting import counted
+from bots.requests import Event
+from bots.settings import Settings
+from ragcore.enrich.asking import Asker
+from ragcore.enrich.passing import enrich, estimate, is_wanted
+from ragcore.errors import BusyError, CitebotError
+from ragcore.reports import EnrichProgress, EnrichReport, SyncProgress, SyncReport
+from ragcore.stores.model_results import ModelResults
+from ragcore.stores.registry import Counts
+from ragcore.stores.sources import SourceStates
+
+log = logging.getLogger(__name__)
+
+NO_MODEL = "a model is to enrich it, and none is set up: name one under [llm], or set its steps to 0"
+AGAIN_SECONDS = 600.0
+"""Until the next try in the background where the model was away."""
+
+
+class Enriching:
+    """The enrichment of one process: one pass over a knowledge base at a time."""
+
+    def __init__(self, settings: Settings, parts: Parts) -> None:
+        """Compose; nothing is begun."""
+        self._settings = settings
+        self._parts = parts
+        self._passing: dict[str, asyncio.Lock] = {}
+        self._due: dict[str, None] = {}
+        self._woken = asyncio.Event()
+
+    async def now(self, names: Collection[str]) -> AsyncGenerator[Event]:
+        """Enrich these knowledge bases, telling how far it is and what it came to; one with nothing to do is silent."""
+        for name in names:
+            async with self._passing.setdefault(name, asyncio.Lock()), contextlib.aclosing(self._pass(name)) as events:
+                async for event in events:
+                    yield event
+
+    async def foreseen(self, names: Collection[str], reports: Sequence[SyncReport]) -> AsyncGenerator[EnrichReport]:
+        """Tell about what it would take, with the documents that a sync would bring."""
+        counts = await self._parts.library.registry.counts_by_knowledge_base()
+        for name in names:
+            options = enrich_options(self._settings.all_knowledge_bases[name])
+            if not is_wanted(options):
+                continue
+            asker = self._asker()
+            if asker is None:
+                yield EnrichReport(knowledge_base=name, error=NO_MODEL, dry_run=True)
+                continue
+            sources = {source.name for source in self._settings.sources if source.knowledge_base == name}
+            coming = sum(report.added + report.changed for report in reports if report.source in sources)
+            chunks = _chunks_of(coming, counts.get(name, Counts()))
+            yield await estimate(
+                self._parts.library, name, options, asker, coming_documents=coming, coming_chunks=chunks
+            )
+
+    def soon(self, names: Collection[str]) -> None:
+        """Have these knowledge bases enriched in the background, where ``go_on`` runs."""
+        self._due |= dict.fromkeys(names)
+        self._woken.set()
+
+    @contextlib.asynccontextmanager
+    async def going_on(self) -> AsyncGenerator[None]:
+        """Enrich in the background while the context lasts, beginning with whatever is due from before."""
+        self.soon(self._settings.all_knowledge_bases)
+        task = asyncio.create_task(self._go_on())
+        try:
+            yield
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def _go_on(self) -> None:
+        while True:
+            await self._woken.wait()
+            self._woken.clear()
+            names, self._due = list(self._due), {}
+            failed = [name for name in names if not await self._in_background(name)]
+            if failed:
+                asyncio.get_running_loop().call_later(AGAIN_SECONDS, self.soon, failed)
+
+    async def _in_background(self, name: str) -> bool:
+        """Enrich a knowledge base and write to the log what it came to; False where it is to be tried again."""
+        try:
+            async with contextlib.aclosing(self.now([name])) as events:
+                async for event in events:
+                    if isinstance(event, EnrichReport):
+                        _log(event)
+                        if event.error:
+                            return self._asker() is None
+        except CitebotError as error:
+            log.warning("knowledge base %s could not be enriched: %s", name, error)
+            return False
+        return True
+
+    async def _pass(self, name: str) -> AsyncGenerator[Event]:
+        options = enrich_options(self._settings.all_knowledge_bases[name])
+        asker = self._asker() if is_wanted(options) else None
+        if is_wanted(options) and asker is None:
+            yield EnrichReport(knowledge_base=name, error=NO_MODEL)
+            return
+        database = self._parts.library.database
+        # Sources have no colon in their names.
+        lease = leased(SourceStates(database), f"enriching:{name}", lease_seconds(self._settings, database))
+        try:
+            async with lease, contextlib.aclosing(enrich(self._parts.library, name, options, asker)) as steps:
+                async for step in steps:
+                    if isinstance(step, EnrichProgress):
+                        yield _progress(step)
+                    elif step.documents or step.failed or step.error:
+                        yield step
+        except BusyError:
+            log.info("knowledge base %s: another process enriches it", name)
+
+    def _asker(self) -> Asker | None:
+        """Return what asks the model, with nothing spent yet; None without a model."""
+        if self._parts.chat_model is None:
+            return None
+        return Asker(
+            model=self._parts.chat_model,
+            identity=enrich_identity(self._settings),
+            results=ModelResults(self._parts.library.database),
+            prompts=self._parts.prompts,
+            tokenizer=self._parts.tokenizer,
+        )
+
+
+def _chunks_of(documents: int, counts: Counts) -> int:
+    """Return about how many chunks so many documents have, by those that are there; one each where none is."""
+    return round(documents * counts.chunks / counts.documents) if counts.documents else documents
+
+
+def _progress(step: EnrichProgress) -> SyncProgress:
+    return SyncProgress(
+        source=f"enriching {step.knowledge_base}",
+        done=step.done,
+        total=step.total,
+        document_id=counted(step.calls, "call") + " of the model",
+        reached=float(step.done),
+    )
+
+
+def _log(report: EnrichReport) -> None:
+    if report.documents:
+        told = (counted(report.documents, "document"), counted(report.usage.calls, "call"), report.seconds)
+        log.info("knowledge base %s: %s enriched with %s of the model, %.1f s", report.knowledge_base, *told)
+    if report.failed:
+        lacking = counted(len(report.failed), "document")
+        log.warning(
+            "knowledge base %s: %s lack some of it (%s); tried again at the next sync",
+            report.knowledge_base,
+            lacking,
+            report.failed[0].reason,
+        )
+    if report.error:
+        log.warning("knowledge base %s could not be enriched: %s", report.knowledge_base, report.error)

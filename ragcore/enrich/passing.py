@@ -1,0 +1,200 @@
+"""A second pass over what is indexed, in the background of answers, in which a model adds to its chunks.
+
+    live chunks -> steps (one call of the model each, asked once) -> a generation with what they say -> switch
+
+A document is found without it from the moment it is indexed. What is wanted has a fingerprint, and each document that
+of what it has: a changed option or template, or a new version of a document, makes just what it touches due. A step
+that fails leaves its chunk as it was and the document due; whatever the model wrote is kept, so that neither a crash
+nor another sync asks for it again.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+
+from ragcore.enrich.asking import Asker, Spent
+from ragcore.enrich.making import chunks_of, made, together
+from ragcore.enrich.options import EnrichOptions
+from ragcore.enrich.steps import ChunkStep, steps_of
+from ragcore.errors import ModelError
+from ragcore.ingest.batch import write_batch
+from ragcore.ingest.spool import SLICE
+from ragcore.library import Library
+from ragcore.library.upkeep import sweep
+from ragcore.reports import EnrichProgress, EnrichReport, Unenriched
+from ragcore.stores.enrichment import Enrichment
+from ragcore.stores.rows import Document, digest
+from ragcore.types import Usage
+
+TOGETHER = 16
+"""Documents that are made, and switched, together."""
+USUAL_PROMPT = 400
+"""Tokens of a prompt where nothing is indexed to go by: the rules, and a chunk of the usual size."""
+TOLD_EVERY = 0.5
+"""Seconds between two words of how far it is."""
+
+
+def is_wanted(options: EnrichOptions) -> bool:
+    """Tell whether any step is switched on."""
+    return bool(steps_of(options))
+
+
+def fingerprint(options: EnrichOptions, asker: Asker | None) -> str:
+    """Return the fingerprint of what is wanted; empty where that is nothing.
+
+    It holds the steps with their counts, their templates as they are rendered, and the model with its options.
+    """
+    steps = steps_of(options)
+    if asker is None or not steps:
+        return ""
+    told = (part for step in steps for part in (step.template, asker.prompts.render(step.template, count=step.count)))
+    return digest(asker.identity, *told)
+
+
+async def enrich(
+    library: Library, knowledge_base: str, options: EnrichOptions, asker: Asker | None
+) -> AsyncGenerator[EnrichProgress | EnrichReport, None]:
+    """Give each live document of a knowledge base what is wanted of it, and tell how far that is; last a report.
+
+    Closing the iterator stops at once: what the model wrote until then is kept. Without an asker, or with nothing
+    wanted, what models said before is taken away.
+
+    Raises:
+        StoreError: A store failed; what was switched stays.
+    """
+    began = time.monotonic()
+    run = _Run(library, knowledge_base, steps_of(options) if asker else (), asker, fingerprint(options, asker))
+    total = (await Enrichment(library.database).count(knowledge_base, run.wanted)).documents
+    error = ""
+    try:
+        async with aclosing(run.groups(total)) as progress:
+            async for done in progress:
+                yield done
+    except ModelError as raised:
+        error = str(raised)
+    if total:
+        await sweep(library)
+    spent = asker.spent if asker else Spent()
+    yield EnrichReport(
+        knowledge_base=knowledge_base,
+        documents=run.documents,
+        chunks=run.chunks,
+        usage=spent.usage,
+        cached=spent.cached,
+        failed=tuple(run.failed),
+        seconds=time.monotonic() - began,
+        error=error,
+    )
+
+
+async def estimate(
+    library: Library,
+    knowledge_base: str,
+    options: EnrichOptions,
+    asker: Asker,
+    *,
+    coming_documents: int = 0,
+    coming_chunks: int = 0,
+) -> EnrichReport:
+    """Return about what ``enrich`` would take; for what is indexed now the calls are exact.
+
+    Of ``coming_documents``, which are not indexed yet, each of about ``coming_chunks`` is counted as one that is new
+    and of the mean length of those that are there.
+    """
+    began = time.monotonic()
+    run = _Run(library, knowledge_base, steps_of(options), asker, fingerprint(options, asker))
+    sizes: dict[str, tuple[int, int]] = {}
+    chunks = documents = 0
+    async for document in run.due():
+        documents += 1
+        async for page in chunks_of(library, document):
+            chunks += len(page)
+            for call, reply in ((step.call(one), step.count * step.reply_tokens) for one in page for step in run.steps):
+                sizes[asker.key_of(call)] = (asker.tokens_of(call), reply)
+    known = await asker.known(list(sizes))
+    missing = [size for key, size in sizes.items() if key not in known]
+    length = round(sum(prompt for prompt, _ in sizes.values()) / len(sizes)) if sizes else USUAL_PROMPT
+    missing += [(length, step.count * step.reply_tokens) for step in run.steps for _ in range(coming_chunks)]
+    return EnrichReport(
+        knowledge_base=knowledge_base,
+        documents=documents + coming_documents,
+        chunks=chunks + coming_chunks,
+        usage=Usage(
+            calls=len(missing),
+            prompt_tokens=sum(prompt for prompt, _ in missing),
+            completion_tokens=sum(reply for _, reply in missing),
+        ),
+        cached=len(known),
+        seconds=time.monotonic() - began,
+        dry_run=True,
+    )
+
+
+@dataclass(slots=True)
+class _Run:
+    """One pass over a knowledge base, and what it has come to."""
+
+    library: Library
+    knowledge_base: str
+    steps: Sequence[ChunkStep]
+    asker: Asker | None
+    wanted: str
+    seen: int = 0
+    documents: int = 0
+    chunks: int = 0
+    failed: list[Unenriched] = field(default_factory=list)
+
+    async def due(self) -> AsyncGenerator[Document, None]:
+        """Yield the documents that lack what is wanted; each once, whatever becomes of it."""
+        stored, after = Enrichment(self.library.database), ""
+        while page := await stored.documents(self.knowledge_base, self.wanted, after=after, limit=TOGETHER):
+            for document in page:
+                yield document
+            after = page[-1].id
+
+    async def groups(self, total: int) -> AsyncGenerator[EnrichProgress, None]:
+        """Make and switch the documents that are due, some at a time, telling how far it is."""
+        group: list[Document] = []
+        async for document in self.due():
+            group.append(document)
+            if len(group) == TOGETHER or sum(one.chunk_count for one in group) >= SLICE:
+                async for progress in self._group(group, total):
+                    yield progress
+                group = []
+        if group:
+            async for progress in self._group(group, total):
+                yield progress
+
+    async def _group(self, group: Sequence[Document], total: int) -> AsyncGenerator[EnrichProgress, None]:
+        making = asyncio.create_task(self._make(group))
+        try:
+            while not making.done():
+                yield self._progress(total)
+                await asyncio.wait({making}, timeout=TOLD_EVERY)
+            await making
+        finally:
+            making.cancel()
+            await asyncio.gather(making, return_exceptions=True)
+        yield self._progress(total)
+
+    async def _make(self, group: Sequence[Document]) -> None:
+        works = [made(self.library, document, self.steps, self.asker, self.wanted) for document in group]
+        results = await together(works)
+        fresh = [one.prepared for one in results if one.prepared is not None]
+        if fresh:
+            async with aclosing(write_batch(self.library, fresh)) as events:
+                async for _ in events:
+                    pass
+        same = {one.document.id: one.document.generation for one in results if one.is_complete_as_it_is}
+        if same:
+            await self.library.staging.mark_enriched(same, self.wanted)
+        self.seen += len(group)
+        self.documents += sum(one.failed is None for one in results)
+        self.chunks += sum(one.document.chunk_count for one in results)
+        self.failed += [one.failed for one in results if one.failed is not None]
+
+    def _progress(self, total: int) -> EnrichProgress:
+        calls = self.asker.spent.usage.calls if self.asker else 0
+        return EnrichProgress(knowledge_base=self.knowledge_base, done=self.seen, total=total, calls=calls)

@@ -1,0 +1,158 @@
+"""Enrichment as the engineer who runs it sees it: its cost before and after, a crash in it, and the background."""
+
+import asyncio
+import contextlib
+import json
+import pathlib
+import signal
+import sys
+from collections.abc import AsyncIterator
+
+import pytest
+
+from bots.requests import Search, Sync
+from ragcore.reports import EnrichReport, SyncReport
+from tests.bots.handbook import LEAVE, opened, told
+from tests.fakes.openai_server import Failure, Hang, OpenAIServer, Reply, Request
+from tests.fakes.running import command, environment, running
+from tests.fakes.waiting import until
+
+SETTINGS = """
+[llm]
+base_url = "{url}"
+model = "fake"
+[knowledge_bases.handbook]
+auto_keywords = 2
+[[sources]]
+name = "handbook"
+type = "files"
+path = "handbook"
+"""
+
+
+def reply(request: Request) -> Reply:
+    """Name the last word of the passage, and its first."""
+    words = request.texts[-1].splitlines()[-1].rstrip(".").split()
+    return Reply(text=f"{words[-1]}, {words[0]}")
+
+
+@pytest.fixture
+async def model() -> AsyncIterator[OpenAIServer]:
+    async with OpenAIServer(reply) as server:
+        yield server
+
+
+@pytest.fixture
+def home(tmp_path: pathlib.Path, model: OpenAIServer) -> pathlib.Path:
+    (tmp_path / "handbook").mkdir()
+    (tmp_path / "handbook" / "leave.md").write_text(LEAVE, encoding="utf-8")
+    (tmp_path / "citebot.toml").write_text(SETTINGS.format(url=model.base_url), encoding="utf-8")
+    return tmp_path
+
+
+def asked(model: OpenAIServer) -> list[tuple[str, ...]]:
+    return [tuple(request.texts) for request in model.requests]
+
+
+async def test_the_cost_is_told_before_and_after_and_nothing_is_paid_twice(
+    home: pathlib.Path, model: OpenAIServer
+) -> None:
+    async def sync(*options: str) -> tuple[int, dict[str, object], str]:
+        status, out, err = await command(home, environment(), "sync", "--json", *options)
+        (report,) = [one for one in json.loads(out) if "enriched" in one] or [{}]
+        return status, report, err
+
+    status, before, _ = await sync("--dry-run")
+    assert (status, before["dry_run"], before["enriched"], before["usage"]["calls"]) == (0, True, 1, 1)  # type: ignore[index]
+    assert not model.requests
+    status, after, _ = await sync()
+    assert status == 0
+    assert (after["enriched"], after["chunks"], after["usage"]["calls"], after["failed"]) == (1, 2, 2, [])  # type: ignore[index]
+    assert after["usage"]["prompt_tokens"] > 100  # type: ignore[index]
+    assert len(model.requests) == 2
+    status, again, _ = await sync()
+    assert (status, again, len(model.requests)) == (0, {}, 2)
+    _, shown, _ = await command(home, environment(), "sync", "--dry-run")
+    assert "enriching 0 documents (0 chunks) would take about 0 calls" in shown
+
+
+async def test_a_kill_in_the_middle_asks_nothing_twice(home: pathlib.Path, model: OpenAIServer) -> None:
+    for number in range(12):
+        (home / "handbook" / f"{number}.md").write_text(f"# Room {number}\n\nRoom {number} holds {number} people.\n")
+    model.queue(*(Reply(text="Room, people") for _ in range(5)), *(Hang() for _ in range(4)))
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "bots",
+        "sync",
+        cwd=home,
+        env=environment(),
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    try:
+        await until(lambda: len(model.requests) == 9, 60.0)
+        process.send_signal(signal.SIGKILL)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+    answered = set(asked(model)[:5])
+    status, out, err = await command(home, environment(), "sync", "--json")
+    assert status == 0, err
+    report = json.loads(out)[-1]
+    assert (report["enriched"], report["chunks"], report["cached"]) == (13, 14, 5)
+    assert not answered & set(asked(model)[9:])
+    assert len(set(asked(model))) == 14
+    assert len(model.requests) == 9 + 9
+
+
+async def test_an_operation_enriches_what_it_synced_and_searches_by_it(home: pathlib.Path, model: OpenAIServer) -> None:
+    model.default = lambda request: Reply(text="unused leave, vacation days")
+    async with opened(home) as (operations, _):
+        events = await told(operations, Sync(enrich=True))
+        reports = [event for event in events if isinstance(event, SyncReport | EnrichReport)]
+        assert [type(report) for report in reports] == [SyncReport, EnrichReport]
+        (found,) = await told(operations, Search(query="vacation"))
+        assert [scored.chunk.document_id for scored in found.chunks][:1] == ["handbook:leave.md"]  # type: ignore[union-attr]
+        assert "vacation" not in found.chunks[0].chunk.text  # type: ignore[union-attr]
+        assert found.chunks[0].chunk.keywords == ("unused leave", "vacation days")  # type: ignore[union-attr]
+
+
+async def test_a_model_that_is_away_is_told_and_the_documents_are_found(
+    home: pathlib.Path, model: OpenAIServer
+) -> None:
+    model.default = Failure(status=401, message="no such key")
+    async with opened(home) as (operations, _):
+        events = await told(operations, Sync(enrich=True))
+        report = events[-1]
+        assert isinstance(report, EnrichReport)
+        assert "api_key" in report.error
+        (found,) = await told(operations, Search(query="unused leave"))
+        assert found.chunks  # type: ignore[union-attr]
+
+
+async def test_without_a_model_the_setting_that_is_missing_is_named(home: pathlib.Path) -> None:
+    text = (home / "citebot.toml").read_text().partition("[knowledge_bases")[2]
+    (home / "citebot.toml").write_text(f"[knowledge_bases{text}")
+    async with opened(home) as (operations, _):
+        *_, report = await told(operations, Sync(enrich=True))
+        assert isinstance(report, EnrichReport)
+        assert "[llm]" in report.error
+
+
+@pytest.mark.soak
+async def test_what_is_due_is_done_in_the_background_of_a_run(home: pathlib.Path, model: OpenAIServer) -> None:
+    async with opened(home) as (operations, _):
+        await told(operations, Sync())
+    assert not model.requests
+    async with running(home) as citebot:
+        await until(lambda: "1 document enriched with 2 calls" in citebot.log(), 60.0)
+        assert await citebot.end() == 0
+    (home / "prompts").mkdir()
+    (home / "prompts" / "keywords.j2").write_text("{# inputs: count -#}\nName {{ count }}.")
+    (home / "citebot.toml").write_text(f'prompts = "prompts"\n{(home / "citebot.toml").read_text()}')
+    async with running(home) as citebot:
+        await until(lambda: citebot.log().count("1 document enriched with 2 calls") == 2, 60.0)
+        assert await citebot.end() == 0
+    assert model.requests[-1].texts[0] == "Name 2."
