@@ -103,7 +103,10 @@ class EnrichProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unenriched:
-    """A document that lacks some of its enrichment, and can be found without; ``chunks`` are how many lack some."""
+    """A document that lacks some of its enrichment, and can be found without.
+
+    ``chunks`` are how many lack some, 0 where only the document as a whole does.
+    """
 
     document_id: str
     chunks: int

@@ -31,7 +31,7 @@ def ingest_options(base: KnowledgeBaseSettings) -> IngestOptions:
 
 def enrich_options(base: KnowledgeBaseSettings) -> EnrichOptions:
     """Return what a model is to add to the chunks of a knowledge base."""
-    return EnrichOptions(auto_keywords=base.auto_keywords, auto_questions=base.auto_questions)
+    return EnrichOptions(auto_keywords=base.auto_keywords, auto_questions=base.auto_questions, contents=base.contents)
 
 
 def retrieval_options(settings: Settings) -> RetrievalOptions:

@@ -175,7 +175,8 @@ def _show_enriched(report: EnrichReport) -> None:
             head.append(f": {what} enriched with {spent}{cached}, in {report.seconds:.1f} s", "not bold")
         console.print(head)
     for failed in report.failed:
-        told = f"{clean_line(failed.document_id)}: {counted(failed.chunks, 'chunk')} not enriched"
-        console.print(Text(f"  ! {told}: {clean_line(failed.reason)}", style="yellow"))
+        what = counted(failed.chunks, "chunk") if failed.chunks else "the document as a whole"
+        told = f"{clean_line(failed.document_id)}: {what} not enriched: {clean_line(failed.reason)}"
+        console.print(Text(f"  ! {told}", style="yellow"))
     if report.error:
         console.print(Text(f"  ✗ {name}: {clean_line(report.error)}", style="red"))

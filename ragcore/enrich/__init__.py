@@ -6,4 +6,6 @@ making       a document: each chunk through the steps
 steps        what is asked about a chunk, and what of it that fills
 asking       the model, asked once
 replies      what it writes, made into lists
+whole        what is made of a document as a whole, and the steps that do
+contents     such a step: a table of contents, where the headings make none
 """

@@ -2,12 +2,12 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ragcore.context import default_budget, fit_prompt, prompt_tokens
-from ragcore.errors import ModelBadOutput
+from ragcore.errors import ModelAuthError, ModelBadOutput, ModelRateLimited, ModelUnreachable
 from ragcore.models.llm import ChatModel
 from ragcore.prompts import Prompts
 from ragcore.stores.model_results import ModelResult, ModelResults
@@ -22,6 +22,9 @@ AT_ONCE = 4
 """Calls under way together: answers share the endpoint."""
 MOST_ATTEMPTS = 3
 """How often the same is asked of a model that answers something else, over all runs; then it is done without."""
+
+# What was asked about is not to blame, so asking about the next thing makes no sense.
+FATAL = (ModelUnreachable, ModelAuthError, ModelRateLimited)
 
 T = TypeVar("T")
 
@@ -141,3 +144,14 @@ class Asker:
 
     def _system(self, call: Call) -> str:
         return self.prompts.render(call.template, **call.inputs)
+
+
+async def together(works: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    """Return all results in order; the first failure ends the others."""
+    tasks = [asyncio.ensure_future(work) for work in works]
+    try:
+        return list(await asyncio.gather(*tasks))
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

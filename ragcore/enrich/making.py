@@ -2,13 +2,14 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncGenerator, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from functools import partial
 
-from ragcore.enrich.asking import Asker
+from ragcore.enrich.asking import FATAL, Asker, together
 from ragcore.enrich.steps import ChunkStep, bare, kept
-from ragcore.errors import ContextTooSmall, ModelAuthError, ModelError, ModelRateLimited, ModelUnreachable
+from ragcore.enrich.whole import DocumentStep, given_to
+from ragcore.errors import ContextTooSmall, ModelError
 from ragcore.ingest.prepare import Prepared
 from ragcore.ingest.spool import SLICE, Draft, Spool
 from ragcore.library import Library
@@ -16,11 +17,6 @@ from ragcore.library.recovery import embedded_text
 from ragcore.reports import Unenriched
 from ragcore.stores.enrichment import Enrichment
 from ragcore.stores.rows import Document, StoredChunk, digest, generation
-
-# No chunk is to blame, so asking about the next one makes no sense.
-FATAL = (ModelUnreachable, ModelAuthError, ModelRateLimited)
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,9 +34,15 @@ class Made:
 
 
 async def made(
-    library: Library, document: Document, steps: Sequence[ChunkStep], asker: Asker | None, wanted: str
+    library: Library,
+    document: Document,
+    steps: Sequence[ChunkStep],
+    asker: Asker | None,
+    wanted: str,
+    *,
+    whole: Sequence[DocumentStep] = (),
 ) -> Made:
-    """Ask the model about each chunk of a document.
+    """Ask the model about a document as a whole, and about each of its chunks.
 
     Args:
         library: The stores.
@@ -48,23 +50,26 @@ async def made(
         steps: What is wanted of each chunk; none takes away what models said before.
         asker: The model; None without steps.
         wanted: The fingerprint that the document gets if nothing of it fails.
+        whole: What is wanted of the document as a whole.
 
     Raises:
         ModelUnreachable, ModelAuthError, ModelRateLimited: The model can't be asked at present.
         StoreError: A store failed.
     """
     spool, said, reasons = Spool(library.data_dir), [document.hash, "enriched"], Counter[str]()
+    given, lacking = await given_to(document, partial(chunks_of, library, document), whole, asker)
     is_changed = False
     async for page in chunks_of(library, document):
         answers = await together([_enriched(stored, steps, asker) for stored in page])
-        for stored, (fresh, reason) in zip(page, answers, strict=True):
+        for stored, (asked, reason) in zip(page, answers, strict=True):
+            fresh = given.to_chunk(asked)
             is_changed = is_changed or fresh != stored
             reasons.update([reason] if reason else [])
-            said.append(digest(*fresh.chunk.keywords, "", *fresh.chunk.questions))
+            said.append(digest(*fresh.chunk.keywords, "", *fresh.chunk.questions, "", repr(fresh.contents)))
             spool.extend([Draft(stored=fresh, text=embedded_text(fresh))])
     failed = None
-    if reasons:
-        reason = reasons.most_common(1)[0][0]
+    if reasons or lacking:
+        reason = lacking or reasons.most_common(1)[0][0]
         failed = Unenriched(document_id=document.id, chunks=reasons.total(), reason=reason)
     fingerprint = "" if failed else wanted
     name = generation(document.id, document.knowledge_base, digest(*said))
@@ -103,17 +108,6 @@ async def _enriched(stored: StoredChunk, steps: Sequence[ChunkStep], asker: Aske
         except (ModelError, ContextTooSmall) as error:
             fresh, reason = kept(stored, fresh, step), f"{step.template}: {error}"
     return fresh, reason
-
-
-async def together(works: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
-    """Return all results in order; the first failure ends the others."""
-    tasks = [asyncio.ensure_future(work) for work in works]
-    try:
-        return list(await asyncio.gather(*tasks))
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _renamed(spool: Spool, name: str, fresh: Spool) -> Spool:

@@ -11,9 +11,11 @@ MOST_QUESTIONS = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnrichOptions:
-    """The steps, all off by default; each costs one call of the model a chunk.
+    """The steps, all off by default.
 
-    ``auto_keywords`` and ``auto_questions`` are how many of each a chunk gets at most, 0 for none.
+    ``auto_keywords`` and ``auto_questions`` are how many of each a chunk gets at most, 0 for none, for one call of the
+    model each. ``contents``: a document whose headings do not tell its sections gets a table of contents, for one call
+    about 1,024 tokens.
 
     Raises:
         ConfigError: A value is out of its range.
@@ -21,6 +23,7 @@ class EnrichOptions:
 
     auto_keywords: int = 0
     auto_questions: int = 0
+    contents: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what cannot work."""

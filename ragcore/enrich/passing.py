@@ -13,11 +13,13 @@ import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from functools import partial
 
-from ragcore.enrich.asking import Asker, Spent
-from ragcore.enrich.making import chunks_of, made, together
+from ragcore.enrich.asking import Asker, Spent, together
+from ragcore.enrich.making import chunks_of, made
 from ragcore.enrich.options import EnrichOptions
-from ragcore.enrich.steps import ChunkStep, steps_of
+from ragcore.enrich.steps import ChunkStep, document_steps_of, steps_of
+from ragcore.enrich.whole import DocumentStep
 from ragcore.errors import ModelError
 from ragcore.ingest.batch import write_batch
 from ragcore.ingest.spool import SLICE
@@ -38,7 +40,7 @@ TOLD_EVERY = 0.5
 
 def is_wanted(options: EnrichOptions) -> bool:
     """Tell whether any step is switched on."""
-    return bool(steps_of(options))
+    return bool(steps_of(options) or document_steps_of(options))
 
 
 def fingerprint(options: EnrichOptions, asker: Asker | None) -> str:
@@ -46,11 +48,14 @@ def fingerprint(options: EnrichOptions, asker: Asker | None) -> str:
 
     It holds the steps with their counts, their templates as they are rendered, and the model with its options.
     """
-    steps = steps_of(options)
-    if asker is None or not steps:
+    if asker is None or not is_wanted(options):
         return ""
-    told = (part for step in steps for part in (step.template, asker.prompts.render(step.template, count=step.count)))
-    return digest(asker.identity, *told)
+    prompts = asker.prompts
+    told = (
+        part for step in steps_of(options) for part in (step.template, prompts.render(step.template, count=step.count))
+    )
+    whole = (part for step in document_steps_of(options) for part in step.told(prompts))
+    return digest(asker.identity, *told, *whole)
 
 
 async def enrich(
@@ -65,7 +70,7 @@ async def enrich(
         StoreError: A store failed; what was switched stays.
     """
     began = time.monotonic()
-    run = _Run(library, knowledge_base, steps_of(options) if asker else (), asker, fingerprint(options, asker))
+    run = _run(library, knowledge_base, options, asker)
     total = (await Enrichment(library.database).count(knowledge_base, run.wanted)).documents
     error = ""
     try:
@@ -104,7 +109,7 @@ async def estimate(
     and of the mean length of those that are there.
     """
     began = time.monotonic()
-    run = _Run(library, knowledge_base, steps_of(options), asker, fingerprint(options, asker))
+    run = _run(library, knowledge_base, options, asker)
     sizes: dict[str, tuple[int, int]] = {}
     chunks = documents = 0
     async for document in run.due():
@@ -113,10 +118,14 @@ async def estimate(
             chunks += len(page)
             for call, reply in ((step.call(one), step.count * step.reply_tokens) for one in page for step in run.steps):
                 sizes[asker.key_of(call)] = (asker.tokens_of(call), reply)
+        for whole in run.whole:
+            async for call, reply in whole.calls(document, partial(chunks_of, library, document), asker):
+                sizes[asker.key_of(call)] = (asker.tokens_of(call), reply)
     known = await asker.known(list(sizes))
     missing = [size for key, size in sizes.items() if key not in known]
     length = round(sum(prompt for prompt, _ in sizes.values()) / len(sizes)) if sizes else USUAL_PROMPT
     missing += [(length, step.count * step.reply_tokens) for step in run.steps for _ in range(coming_chunks)]
+    missing += [size for step in run.whole for size in step.calls_coming(coming_documents, coming_chunks)]
     return EnrichReport(
         knowledge_base=knowledge_base,
         documents=documents + coming_documents,
@@ -139,6 +148,7 @@ class _Run:
     library: Library
     knowledge_base: str
     steps: Sequence[ChunkStep]
+    whole: Sequence[DocumentStep]
     asker: Asker | None
     wanted: str
     seen: int = 0
@@ -180,7 +190,9 @@ class _Run:
         yield self._progress(total)
 
     async def _make(self, group: Sequence[Document]) -> None:
-        works = [made(self.library, document, self.steps, self.asker, self.wanted) for document in group]
+        works = [
+            made(self.library, document, self.steps, self.asker, self.wanted, whole=self.whole) for document in group
+        ]
         results = await together(works)
         fresh = [one.prepared for one in results if one.prepared is not None]
         if fresh:
@@ -198,3 +210,14 @@ class _Run:
     def _progress(self, total: int) -> EnrichProgress:
         calls = self.asker.spent.usage.calls if self.asker else 0
         return EnrichProgress(knowledge_base=self.knowledge_base, done=self.seen, total=total, calls=calls)
+
+
+def _run(library: Library, knowledge_base: str, options: EnrichOptions, asker: Asker | None) -> _Run:
+    return _Run(
+        library,
+        knowledge_base,
+        steps_of(options) if asker else (),
+        document_steps_of(options) if asker else (),
+        asker,
+        fingerprint(options, asker),
+    )

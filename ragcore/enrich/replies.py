@@ -55,6 +55,11 @@ def _unlabelled(reply: str, passage: str) -> str:
     return reply if label is None or _words(label[0]) & _words(passage) else reply[label.end() :]
 
 
+def shares_words(item: str, passage: str) -> bool:
+    """Return whether what was said of a passage has a word of it, and so is about it."""
+    return bool(_words(item) & _words(passage))
+
+
 def _items(reply: str, split: Callable[[str], list[str]]) -> Iterator[str]:
     """Yield what a reply lists, without what it is numbered, marked and quoted by."""
     text = _FENCE.sub("", reply[:_MOST_READ]).strip()

@@ -6,8 +6,10 @@ from typing import Any, Literal, get_args
 
 from ragcore.chunking import embedding_text
 from ragcore.enrich.asking import Asker, Call
+from ragcore.enrich.contents import ContentsStep
 from ragcore.enrich.options import EnrichOptions
 from ragcore.enrich.replies import keywords_of, questions_of
+from ragcore.enrich.whole import DocumentStep
 from ragcore.stores.rows import StoredChunk
 from ragcore.types import Chunk
 
@@ -48,7 +50,7 @@ class ChunkStep:
 
 
 def steps_of(options: EnrichOptions) -> tuple[ChunkStep, ...]:
-    """Return the steps that are switched on."""
+    """Return the steps that are switched on, of those that look at each chunk."""
     steps = (
         ChunkStep(template="keywords", field="keywords", count=options.auto_keywords, read=keywords_of, reply_tokens=5),
         ChunkStep(
@@ -56,6 +58,11 @@ def steps_of(options: EnrichOptions) -> tuple[ChunkStep, ...]:
         ),
     )
     return tuple(step for step in steps if step.count)
+
+
+def document_steps_of(options: EnrichOptions) -> tuple[DocumentStep, ...]:
+    """Return the steps that are switched on, of those that look at a document as a whole."""
+    return (ContentsStep(),) if options.contents else ()
 
 
 def bare(stored: StoredChunk) -> StoredChunk:

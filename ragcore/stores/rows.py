@@ -14,6 +14,7 @@ from sqlalchemy import ColumnElement, Connection, Float, Row, Table, cast, extra
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from ragcore.contents import Entry
 from ragcore.stores.schema import chunks, documents
 from ragcore.types import Chunk, Location, Parent, Permalink, SectionKind
 
@@ -64,13 +65,15 @@ class Document:
 class StoredChunk:
     """A chunk with what its indexes need besides: where its vector lies, and in which language it is written.
 
-    ``embedded`` is what was embedded in place of its headings and its text; empty: those.
+    ``embedded`` is what was embedded in place of its headings and its text; empty: those. ``contents`` are the entries
+    of its document's table of contents that begin with it, as a model named them.
     """
 
     chunk: Chunk
     vector_key: str
     language: str
     embedded: str = ""
+    contents: tuple[Entry, ...] = ()
 
     @property
     def generation(self) -> str:
@@ -160,7 +163,7 @@ def select_chunks() -> Any:
 
 def chunk_from_row(row: Row[Any]) -> Chunk:
     """Return the chunk of a row of CHUNK_COLUMNS."""
-    enrichment = _read(row.enrichment)
+    enrichment = read_json(row.enrichment)
     return Chunk(
         id=row.id,
         document_id=row.document_id,
@@ -172,8 +175,8 @@ def chunk_from_row(row: Row[Any]) -> Chunk:
         url=row.url,
         media_type=row.media_type,
         kind=SectionKind(row.kind),
-        heading_path=tuple(_read(row.heading_path)),
-        location=_location(_read(row.location)),
+        heading_path=tuple(read_json(row.heading_path)),
+        location=_location(read_json(row.location)),
         overlap=row.overlap,
         updated_at=utc(row.updated_at),
         keywords=tuple(enrichment.get("keywords", ())),
@@ -195,12 +198,19 @@ def _location(said: dict[str, Any]) -> Location:
 
 def stored_from_row(row: Row[Any]) -> StoredChunk:
     """Return the chunk of a row of CHUNK_COLUMNS with its vector's key and its language."""
+    enrichment = read_json(row.enrichment)
     return StoredChunk(
         chunk=chunk_from_row(row),
         vector_key=row.vector_key,
         language=row.language,
-        embedded=_read(row.enrichment).get("embedded", ""),
+        embedded=enrichment.get("embedded", ""),
+        contents=contents_from(enrichment, row.ordinal),
     )
+
+
+def contents_from(enrichment: Mapping[str, Any], ordinal: int) -> tuple[Entry, ...]:
+    """Return the entries of the table of contents that begin with a chunk, of what its column ``enrichment`` says."""
+    return tuple(Entry(ordinal=ordinal, level=level, title=title) for level, title in enrichment.get("contents", ()))
 
 
 def chunk_record(stored: StoredChunk) -> Record:
@@ -220,6 +230,8 @@ def chunk_record(stored: StoredChunk) -> Record:
     }
     if stored.embedded:
         enrichment["embedded"] = stored.embedded
+    if stored.contents:
+        enrichment["contents"] = [[entry.level, storable(entry.title)] for entry in stored.contents]
     if chunk.parent:
         enrichment["parent"] = [chunk.parent.first, chunk.parent.last, int(chunk.parent.goes_on)]
     return {
@@ -299,7 +311,7 @@ def pages(ids: Iterable[str], size: int) -> Iterable[list[str]]:
     return (unique[start : start + size] for start in range(0, len(unique), size))
 
 
-def _read(written: str) -> Any:
+def read_json(written: str) -> Any:
     """Return what JSON says; most columns say that there is nothing."""
     return {} if written in _NOTHING else json.loads(written)
 

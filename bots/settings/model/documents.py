@@ -70,6 +70,11 @@ class KnowledgeBaseSettings(Section):
         description="how many questions a model writes that each chunk answers, which take part in the search by "
         "words: one call a chunk; default: none",
     )
+    contents: bool = Field(
+        default=False,
+        description="let a model find where sections begin in documents whose headings do not tell, for "
+        "`answer.toc_enhance`: one call about 1,024 tokens",
+    )
     readers: tuple[Reader, ...] = Field(
         default=(),
         description="who may be answered from it: `*`, `slack:T0123`, `slack:T0123/C0456`, `slack:T0123/@U0789`, "

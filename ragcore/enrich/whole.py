@@ -1,0 +1,94 @@
+"""What steps make of a document as a whole: each looks at it once, and what it gives is kept with it.
+
+A step reads the chunks a page at a time, as often as it needs to, and holds no more of them than what it asks about.
+"""
+
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Protocol
+
+from ragcore.contents import Entry
+from ragcore.enrich.asking import FATAL, Asker, Call
+from ragcore.errors import ContextTooSmall, ModelError
+from ragcore.prompts import Prompts
+from ragcore.stores.rows import Document, StoredChunk
+
+Pages = Callable[[], AsyncGenerator[list[StoredChunk], None]]
+"""Reads the chunks of a document in order, from the first on, some at a time."""
+
+Part = Literal["contents"]
+"""What of a document such a step gives."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """What was given to a document, empty where nothing was; None leaves what it had.
+
+    ``contents`` are the entries of its table of contents by the ordinal of the chunk with which they begin.
+    """
+
+    contents: Mapping[int, tuple[Entry, ...]] | None = field(default_factory=dict)
+
+    def to_chunk(self, stored: StoredChunk) -> StoredChunk:
+        """Return a chunk of the document with what of it belongs to that chunk."""
+        if self.contents is None:
+            return stored
+        return replace(stored, contents=self.contents.get(stored.chunk.ordinal, ()))
+
+
+class DocumentStep(Protocol):
+    """A step that looks at a document as a whole."""
+
+    @property
+    def template(self) -> str:
+        """Return the name of its template, which names it where it fails."""
+        ...
+
+    @property
+    def part(self) -> Part:
+        """Return what it gives: a field of ``Given``."""
+        ...
+
+    def told(self, prompts: Prompts) -> Sequence[str]:
+        """Return what decides about what it gives, for the fingerprint: its templates as rendered, its options."""
+        ...
+
+    def calls(self, document: Document, pages: Pages, asker: Asker) -> AsyncGenerator[tuple[Call, int], None]:
+        """Yield what it is going to ask, each with about how many tokens the reply takes; as far as can be foreseen."""
+        ...
+
+    def calls_coming(self, documents: int, chunks: int) -> Sequence[tuple[int, int]]:
+        """Return about what it is going to ask of documents that are not read yet: tokens of prompts and of replies."""
+        ...
+
+    async def apply(self, document: Document, pages: Pages, asker: Asker) -> Any:
+        """Return what it gives.
+
+        Raises:
+            ModelError, ContextTooSmall: The model says nothing, or nothing of use.
+        """
+        ...
+
+
+async def given_to(
+    document: Document, pages: Pages, steps: Sequence[DocumentStep], asker: Asker | None
+) -> tuple[Given, str]:
+    """Return what steps give a document, and why one of them failed, "" where none did.
+
+    What a step fails to give is left as it was.
+
+    Raises:
+        ModelUnreachable, ModelAuthError, ModelRateLimited: The model can't be asked at present.
+    """
+    given, reason = Given(), ""
+    for step in steps:
+        assert asker is not None
+        try:
+            part = await step.apply(document, pages, asker)
+        except FATAL:
+            raise
+        except (ModelError, ContextTooSmall) as error:
+            part, reason = None, f"{step.template}: {error}"
+        changes: dict[str, Any] = {step.part: part}
+        given = replace(given, **changes)
+    return given, reason

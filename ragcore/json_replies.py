@@ -1,0 +1,43 @@
+"""What a model writes where JSON was asked for: found between what else it writes, and repaired. Pure."""
+
+import json
+import re
+from typing import Any
+
+import json_repair
+
+from ragcore.errors import ModelBadOutput
+
+MOST_READ = 20_000
+"""Characters of a reply that are read: a model that can't stop writes the same for ever."""
+
+_FENCE = re.compile(r"^\s*```\w*\s*$", re.MULTILINE)
+
+
+def value_of(reply: str) -> Any:
+    """Return what a reply says as JSON, without the fence and the words around it.
+
+    Raises:
+        ModelBadOutput: It holds no JSON.
+    """
+    text = _FENCE.sub("", reply[:MOST_READ])
+    starts = [at for at in (text.find("["), text.find("{")) if at >= 0]
+    if not starts:
+        raise ModelBadOutput("it is no JSON", raw=reply)
+    text = text[min(starts) :].strip()
+    try:
+        return json.loads(text)
+    except (RecursionError, ValueError):  # brackets without end; words after it, or half of it
+        pass
+    try:
+        return json_repair.loads(text)
+    except (RecursionError, ValueError) as error:  # a number of thousands of digits
+        raise ModelBadOutput("it is no JSON", raw=reply) from error
+
+
+def whole_number(said: object) -> int | None:
+    """Return a whole number, also one that stands in a text such as "3" or "[3]"; None for anything else."""
+    if isinstance(said, str):
+        found = re.fullmatch(r"[\s\[]*(-?[0-9]{1,9})[\s\]]*", said)
+        return int(found[1]) if found else None
+    return said if isinstance(said, int) and not isinstance(said, bool) else None
