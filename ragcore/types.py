@@ -52,11 +52,33 @@ class SourceDocument:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Box:
+    """A rectangle on a page (from 1), in points from the upper left corner of the page as it is shown, to 0.1."""
+
+    page: int
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrintedLine:
+    """``text[start:end]`` of a section, which is printed there; lines of one ``column`` of a page follow each other."""
+
+    start: int
+    end: int
+    box: Box
+    column: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Location:
     """Where a section or chunk stands in its document; 0 or "" means: the format has no such thing.
 
     ``anchor`` is the fragment of the nearest heading, as the published page has it (``carry-over``). ``permalinks``
     are the addresses of what stands here, where it has ones of its own: the first is that of the first line.
+    ``boxes`` are the rectangles that its lines fill, in reading order; ``page`` is that of the first.
     """
 
     page: int = 0
@@ -68,6 +90,7 @@ class Location:
     last_line: int = 0
     anchor: str = ""
     permalinks: tuple[Permalink, ...] = ()
+    boxes: tuple[Box, ...] = ()
 
 
 class SectionKind(StrEnum):
@@ -84,7 +107,8 @@ class Section:
 
     ``heading_path`` runs from the outermost heading inwards and does not repeat the document's title.
     ``header`` is, for a table, the Markdown lines (column names and rule, each with its newline) with which ``text``
-    begins and which every later chunk of the table repeats.
+    begins and which every later chunk of the table repeats. ``lines`` tell where its text is printed, in order, for
+    formats with pages.
     """
 
     text: str
@@ -92,6 +116,7 @@ class Section:
     heading_path: tuple[str, ...] = ()
     location: Location = Location()
     header: str = ""
+    lines: tuple[PrintedLine, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

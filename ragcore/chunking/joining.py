@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise, takewhile
 
+from ragcore.boxes import few
 from ragcore.chunking.pieces import Piece
 from ragcore.tokens import Tokenizer
 from ragcore.types import Location, Section, SectionKind
@@ -72,4 +73,5 @@ def _place(sections: Sequence[Section]) -> Location:
         last_line=max(place.last_line for place in places) if has_lines else 0,
         first_row=first.first_row if has_rows else 0,
         last_row=max(place.last_row for place in places) if has_rows else 0,
+        boxes=few([box for place in places for box in place.boxes]),
     )

@@ -78,7 +78,7 @@ def _table_pieces(section: Section, header: str, options: ChunkOptions, tokenize
         spans = pack(body, section.kind, (), budget, tokenizer)
     places = Places(section)
     for index, (start, end) in enumerate(spans):
-        place = places.within(len(header) + start, len(header) + end)
+        place = places.within(len(header) + start if index else 0, len(header) + end)
         yield _piece(section, header + body[start:end], len(header) if index else 0, place, tokenizer)
 
 

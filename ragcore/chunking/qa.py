@@ -13,6 +13,7 @@ that asks, and text that marks them: ``Q: ... A: ...``, ``问：…… 答：…
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from ragcore.boxes import few
 from ragcore.chunking import naive
 from ragcore.chunking.pieces import MIN_CHUNK_TOKENS, ChunkOptions, Piece
 from ragcore.chunking.places import Places
@@ -137,7 +138,8 @@ def _pair_pieces(part: Section, answer: int, options: ChunkOptions, tokenizer: T
     own = options.chunk_tokens - tokenizer.count(question)
     if own < max(MIN_CHUNK_TOKENS, options.chunk_tokens // 2):
         return naive.chunk([part], options, tokenizer, None)
-    rest = Places(part).part(answer, len(part.text))
+    places = Places(part)
+    rest = places.part(answer, len(part.text))
     while own >= MIN_CHUNK_TOKENS:
         tail = naive.chunk([rest], replace(options, chunk_tokens=own), tokenizer, None)
         counts = [tokenizer.count(question + piece.text) for piece in tail]
@@ -148,7 +150,7 @@ def _pair_pieces(part: Section, answer: int, options: ChunkOptions, tokenizer: T
                     text=question + piece.text,
                     token_count=count,
                     overlap=piece.overlap + (len(question) if index else 0),
-                    location=piece.location if index else _from(part, piece),
+                    location=piece.location if index else _from(places.within(0, answer), piece),
                 )
                 for index, (piece, count) in enumerate(zip(tail, counts, strict=True))
             ]
@@ -156,9 +158,15 @@ def _pair_pieces(part: Section, answer: int, options: ChunkOptions, tokenizer: T
     return naive.chunk([part], options, tokenizer, None)
 
 
-def _from(part: Section, piece: Piece) -> Location:
+def _from(question: Location, piece: Piece) -> Location:
     """Return the place of the first part of a pair: from its question on."""
-    return replace(piece.location, first_row=part.location.first_row, first_line=part.location.first_line)
+    return replace(
+        piece.location,
+        page=question.page,
+        first_row=question.first_row,
+        first_line=question.first_line,
+        boxes=few([*question.boxes, *piece.location.boxes]),
+    )
 
 
 def _asking(question: str, pieces: Sequence[Piece], options: ChunkOptions, tokenizer: Tokenizer) -> Iterator[Piece]:

@@ -117,13 +117,17 @@ class RowCutter:
         whole = self.whole(rows)
         if whole.token_count <= self._options.chunk_tokens:
             return [whole]
-        under = replace(self._section, text=whole.text, header=self.header, location=whole.location)
+        lines = self._places.lines(rows[0].start, rows[-1].end, at=len(self.header))
+        if not whole.overlap:
+            lines = (*self._places.lines(0, len(self.header)), *lines)
+        under = replace(self._section, text=whole.text, header=self.header, location=whole.location, lines=lines)
         for repeated in (self.header + self._section.text[rows[0].start : lead], self.header):
             first, *others = self._naive(replace(under, header=repeated))
             if repeated and all(piece.text.startswith(repeated) for piece in (first, *others)):
                 return [replace(first, overlap=whole.overlap), *others]
         if whole.overlap:
-            return self._naive(replace(under, text=whole.text[whole.overlap :], header=""))
+            own = self._places.lines(rows[0].start, rows[-1].end)
+            return self._naive(replace(under, text=whole.text[whole.overlap :], header="", lines=own))
         return [first, *others]
 
     def _naive(self, section: Section) -> list[Piece]:
@@ -145,10 +149,13 @@ class RowCutter:
     def _place(self, start: int, end: int) -> Location:
         """Return where rows stand; of a header that is a row like the others, one row above those of the section."""
         place, header = self._section.location, self._section.header
-        if start or self.header or not header:
+        if self.header or not header:
+            return self._places.within(0 if start == len(self.header) else start, end)
+        if start:
             return self._places.within(start, end)
         last = place if end <= len(header) else self._places.within(len(header), end)
         first_row, first_line = max(0, place.first_row - 1), max(0, place.first_line - header.count("\n"))
-        if end > len(header):
-            return replace(last, first_row=first_row, first_line=first_line)
-        return replace(place, first_row=first_row, last_row=first_row, first_line=first_line, last_line=first_line)
+        if end <= len(header):
+            last = replace(place, last_row=first_row, last_line=first_line)
+        whole = self._places.within(start, end)
+        return replace(last, first_row=first_row, first_line=first_line, page=whole.page, boxes=whole.boxes)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from ragcore.chunking.heading_lines import DEPTHS, HeadingLine, Kind, heading_line, is_title
+from ragcore.chunking.places import Places
 from ragcore.types import Section, SectionKind
 
 _MOST_SKIPPED = 2
@@ -187,16 +188,16 @@ def under_headings(sections: Sequence[Section], headings: Sequence[FoundHeading]
     for number, section in enumerate(sections):
         if section.heading_path != own:
             own, opened = section.heading_path, []
-        start = breaks = 0
+        start, places = 0, Places(section)
         while waiting and waiting[-1].section == number:
             heading = waiting.pop()
             before = section.text[start : heading.offset]
             is_bare = bool(opened) and opened[-1].depth < heading.depth and _is_heading(before, opened[-1])
             if not is_bare and before.strip():
-                done.append(_part(section, before, breaks, opened))
-                start, breaks = heading.offset, breaks + before.count("\n")
+                done.append(_part(section, places, (start, heading.offset), opened))
+                start = heading.offset
             opened = [*(one for one in opened if one.depth < heading.depth), heading]
-        done.append(_part(section, section.text[start:], breaks, opened))
+        done.append(_part(section, places, (start, len(section.text)), opened))
     return done
 
 
@@ -205,14 +206,8 @@ def _is_heading(text: str, heading: FoundHeading) -> bool:
     return " ".join(text.split()) == heading.text
 
 
-def _part(section: Section, text: str, breaks: int, opened: Sequence[FoundHeading]) -> Section:
-    """Return a part of a section, ``breaks`` line breaks into it, under the headings that are open there."""
+def _part(section: Section, places: Places, span: tuple[int, int], opened: Sequence[FoundHeading]) -> Section:
+    """Return a part of a section, under the headings that are open there."""
     path = (*section.heading_path, *(heading.text for heading in opened))
-    if text == section.text:
-        return replace(section, heading_path=path)
-    place = section.location
-    if place.first_line:
-        first = place.first_line + breaks
-        last = min(first + text.rstrip().count("\n"), place.last_line)
-        place = replace(place, first_line=first, last_line=last)
-    return replace(section, text=text, heading_path=path, location=place)
+    whole = span == (0, len(section.text))
+    return replace(section if whole else places.part(*span), heading_path=path)

@@ -175,7 +175,8 @@ def _clean(section: Section) -> Section:
     path = tuple(map(storable, section.heading_path))
     if (text, header, path) == (section.text, section.header, section.heading_path):
         return section
-    return replace(section, text=text, header=header, heading_path=path)
+    lines = section.lines if text == section.text else ()  # its offsets hold no more
+    return replace(section, text=text, header=header, heading_path=path, lines=lines)
 
 
 def _document(

@@ -4,13 +4,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from ragcore.boxes import boxes_of
 from ragcore.parsing.tables import markdown_table
 from ragcore.parsing.titles import same_title
-from ragcore.types import Location, Section, SectionKind
+from ragcore.types import Box, Location, PrintedLine, Section, SectionKind
 
 INLINE_CODE_LINES = 8
 """A longer code block is a section of its own; a shorter one stays fenced in the text that explains it."""
 
+_BETWEEN = "\n\n"
 _NOT_SLUG = re.compile(r"[^\w\- ]")
 
 
@@ -71,11 +73,13 @@ class SectionWriter:
 
     A heading, a table, a long code block or a new place ends the section before it. A heading with nothing but a
     deeper heading under it goes into the section of the deeper one: a lone heading is no section if text follows.
+    ``lines`` are where a block is printed, their offsets those of the block.
     """
 
     place: Location = field(default_factory=Location)
     _path: HeadingPath = field(default_factory=HeadingPath)
     _blocks: list[str] = field(default_factory=list)
+    _lines: list[PrintedLine] = field(default_factory=list)
     _bare: bool = True
     _listing: bool = False
     _done: list[Section] = field(default_factory=list)
@@ -85,24 +89,25 @@ class SectionWriter:
         self._flush()
         self.place = place
 
-    def heading(self, heading: Heading) -> None:
+    def heading(self, heading: Heading, lines: Sequence[PrintedLine] = ()) -> None:
         """Begin a section; its text starts with the heading as Markdown."""
         if not (self._bare and heading.level > self._path.level):
             self._flush()
         self._path.enter(heading)
         self._listing = False
         if heading.text:
-            self._blocks.append(f"{'#' * min(heading.level, 6)} {heading.text}")
+            mark = f"{'#' * min(heading.level, 6)} "
+            self._append(mark + heading.text, [_from_start(line, len(mark)) for line in lines])
 
     def silent_heading(self, heading: Heading) -> None:
         """Begin a section under a heading whose text stands elsewhere (a chapter's name in the table of contents)."""
         self._flush()
         self._path.enter(heading)
 
-    def text(self, block: str) -> None:
+    def text(self, block: str, lines: Sequence[PrintedLine] = ()) -> None:
         """Add a paragraph or a list."""
         if block.strip():
-            self._blocks.append(block)
+            self._append(block, lines)
             self._bare = self._listing = False
 
     def item(self, line: str) -> None:
@@ -124,11 +129,19 @@ class SectionWriter:
         self._flush()
         self._add(block, SectionKind.CODE)
 
-    def table(self, columns: Sequence[str], rows: Sequence[Sequence[str]], place: Location | None = None) -> None:
-        """Add a table as a section of its own."""
+    def table(
+        self,
+        columns: Sequence[str],
+        rows: Sequence[Sequence[str]],
+        place: Location | None = None,
+        printed: Sequence[Sequence[Box]] = (),
+    ) -> None:
+        """Add a table as a section of its own; ``printed`` are the boxes of its header, and of each row."""
         self._flush()
         header, text = markdown_table(columns, rows)
-        self._add(text if rows else header.rstrip("\n"), SectionKind.TABLE, header if rows else "", place)
+        text = text if rows else header.rstrip("\n")
+        self._lines = _lines_of_rows(text, printed)
+        self._add(text, SectionKind.TABLE, header if rows else "", place)
 
     def markdown_table(self, lines: Sequence[str]) -> None:
         """Add a table that is Markdown already: two header lines, then the rows."""
@@ -137,13 +150,25 @@ class SectionWriter:
         self._add("\n".join(lines), SectionKind.TABLE, header if len(lines) > 2 else "")
 
     def _add(self, text: str, kind: SectionKind, header: str = "", place: Location | None = None) -> None:
-        location = replace(place or self.place, anchor=self._path.anchor or self.place.anchor)
-        section = Section(text=text, kind=kind, heading_path=self._path.texts, location=location, header=header)
+        place, lines, self._lines = place or self.place, tuple(self._lines), []
+        section = Section(
+            text=text,
+            kind=kind,
+            heading_path=self._path.texts,
+            location=replace(place, anchor=self._path.anchor or self.place.anchor, boxes=boxes_of(lines)),
+            header=header,
+            lines=lines,
+        )
         self._done.append(section)
+
+    def _append(self, block: str, lines: Sequence[PrintedLine]) -> None:
+        before = sum(len(one) + len(_BETWEEN) for one in self._blocks) if lines else 0
+        self._lines += [replace(line, start=line.start + before, end=line.end + before) for line in lines]
+        self._blocks.append(block)
 
     def _flush(self) -> None:
         if self._blocks:
-            self._add("\n\n".join(self._blocks), SectionKind.TEXT)
+            self._add(_BETWEEN.join(self._blocks), SectionKind.TEXT)
         self._blocks = []
         self._bare = True
         self._listing = False
@@ -152,6 +177,25 @@ class SectionWriter:
         """Return all sections; the title is left out of their heading paths."""
         self._flush()
         return without_title(self._done, title)
+
+
+def _from_start(line: PrintedLine, mark: int) -> PrintedLine:
+    """Return a heading's line behind its mark of Markdown, which belongs to the first line."""
+    return replace(line, start=line.start + mark if line.start else 0, end=line.end + mark)
+
+
+def _lines_of_rows(text: str, printed: Sequence[Sequence[Box]]) -> list[PrintedLine]:
+    """Return where the rows of a Markdown table are printed; the rule goes with the names of the columns."""
+    found: list[PrintedLine] = []
+    if not printed:
+        return found
+    names, rule, *rows = text.split("\n")
+    start = 0
+    for row, boxes in zip([f"{names}\n{rule}", *rows], printed, strict=True):
+        end = start + len(row)
+        found += [PrintedLine(start=start, end=end, box=box) for box in boxes]
+        start = end + 1
+    return found
 
 
 def without_title(sections: Sequence[Section], title: str) -> tuple[Section, ...]:

@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from ragcore.contents import Entry
 from ragcore.stores.schema import chunks, documents
-from ragcore.types import Chunk, Location, Parent, Permalink, SectionKind
+from ragcore.types import Box, Chunk, Location, Parent, Permalink, SectionKind
 
 Record = dict[str, Any]
 """One row to be written, by column name."""
@@ -193,7 +193,11 @@ def _parent(said: Sequence[int]) -> Parent | None:
 
 def _location(said: dict[str, Any]) -> Location:
     permalinks = tuple(Permalink(**link) for link in said.pop("permalinks", ()))
-    return Location(**said, permalinks=permalinks)
+    boxes = tuple(
+        Box(page=page, left=left, top=top, right=right, bottom=bottom)
+        for page, left, top, right, bottom in said.pop("boxes", ())
+    )
+    return Location(**said, permalinks=permalinks, boxes=boxes)
 
 
 def stored_from_row(row: Row[Any]) -> StoredChunk:
@@ -223,6 +227,8 @@ def chunk_record(stored: StoredChunk) -> Record:
     }
     if chunk.location.permalinks:
         location["permalinks"] = [dataclasses.asdict(link) for link in chunk.location.permalinks]
+    if chunk.location.boxes:
+        location["boxes"] = [dataclasses.astuple(box) for box in chunk.location.boxes]
     enrichment: Record = {
         name: list(value)
         for name, value in (("keywords", chunk.keywords), ("questions", chunk.questions), ("tags", chunk.tags))

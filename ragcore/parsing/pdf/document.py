@@ -13,15 +13,16 @@ from typing import Any
 from ragcore.errors import ParseError
 from ragcore.parsing.media import Media
 from ragcore.parsing.options import Job
-from ragcore.parsing.outline import Heading, SectionWriter
+from ragcore.parsing.outline import SectionWriter
+from ragcore.parsing.pdf.frame import Frame
 from ragcore.parsing.pdf.furniture import Furniture
 from ragcore.parsing.pdf.layout import Line, reading_order
 from ragcore.parsing.pdf.ocr import ocr_engine, ocr_mend
 from ragcore.parsing.pdf.paragraphs import blocks_of, heading_level, words_of
 from ragcore.parsing.pdf.runs import page_runs
-from ragcore.parsing.pdf.tables import PageTable
+from ragcore.parsing.pdf.writing import write
 from ragcore.parsing.titles import one_line
-from ragcore.types import Location, ParsedDocument
+from ragcore.types import ParsedDocument
 
 _PDFIUM = threading.Lock()
 """PDFium may be used by one thread at a time; held for a batch of pages, so that documents take turns."""
@@ -35,6 +36,7 @@ _NO_TITLE = re.compile(
 _DATE = re.compile(r"^D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:([+-])(\d\d)'?(\d\d)?|Z)?")
 _TITLE_CHARACTERS = 200
 _MOST_OF_PAGE = 0.4
+_NO_FRAME = Frame(media=(0.0, 0.0, 1.0, 1.0), shown=(0.0, 0.0, 1.0, 1.0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +46,7 @@ class _Page:
     number: int
     height: float
     lines: tuple[Line, ...]
+    frame: Frame
     scanned: bool = False
     broken: bool = False
 
@@ -99,7 +102,7 @@ def _parse(document: Any, job: Job, *, running: bool = True) -> ParsedDocument:
             body = _body_of_page(kept[page.number], sizes)
             if page.number == 1:
                 big = _biggest(kept[1], body)
-            _write(page.number, kept[page.number], writer, body, words)
+            write(blocks_of(kept[page.number], body, words), page.number, page.frame, writer)
             if page.scanned:
                 scanned.append(page.number)
             if page.broken:
@@ -150,7 +153,7 @@ def _page(document: Any, index: int, job: Job) -> _Page:
     try:
         page = document[index]
     except pypdfium2.PdfiumError:
-        return _Page(number=index + 1, height=1.0, lines=(), broken=True)
+        return _Page(number=index + 1, height=1.0, lines=(), frame=_NO_FRAME, broken=True)
     textpage = None
     try:
         textpage = page.get_textpage()
@@ -161,10 +164,10 @@ def _page(document: Any, index: int, job: Job) -> _Page:
             engine = ocr_engine()
             read = engine.read(page) if engine is not None else None
             if read is not None and read.runs:
-                return _Page(number=index + 1, height=read.height, lines=tuple(reading_order(read)))
-        return _Page(number=index + 1, height=max(runs.height, 1.0), lines=lines, scanned=scanned)
+                return _Page(number=index + 1, height=read.height, lines=tuple(reading_order(read)), frame=read.frame)
+        return _Page(number=index + 1, height=max(runs.height, 1.0), lines=lines, frame=runs.frame, scanned=scanned)
     except pypdfium2.PdfiumError:
-        return _Page(number=index + 1, height=1.0, lines=(), broken=True)
+        return _Page(number=index + 1, height=1.0, lines=(), frame=_NO_FRAME, broken=True)
     finally:
         if textpage is not None:
             textpage.close()
@@ -205,17 +208,6 @@ def _body_of_page(lines: Sequence[Line], sizes: Counter[float]) -> float:
     own = _sizes(lines)
     largest = max(own, key=lambda size: (own[size], size), default=0.0)
     return max(body, largest) if own[largest] > _MOST_OF_PAGE * own.total() else body
-
-
-def _write(number: int, lines: Sequence[Line], writer: SectionWriter, body: float, words: set[str]) -> None:
-    writer.at(Location(page=number))
-    for block in blocks_of(lines, body, words):
-        if isinstance(block, Heading):
-            writer.heading(block)
-        elif isinstance(block, PageTable):
-            writer.table(block.columns, block.rows)
-        else:
-            writer.text(block.text)
 
 
 def _biggest(lines: Sequence[Line], body: float) -> str:

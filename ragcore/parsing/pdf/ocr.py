@@ -4,6 +4,7 @@ import functools
 import importlib.util
 from typing import Any
 
+from ragcore.parsing.pdf.frame import Frame
 from ragcore.parsing.pdf.runs import PageRuns, Run
 
 _INSTALL = 'install OCR with: pip install "citebot[ocr]", then sync with --full'
@@ -30,7 +31,8 @@ class OcrEngine:
         found, _ = self._engine(pixels)
         bitmap.close()
         runs = [_run(box, str(text), scale) for box, text, score in found or [] if float(score) >= _CONFIDENCE]
-        return PageRuns(width=width, height=height, runs=tuple(runs))
+        whole = (0.0, 0.0, width, height)
+        return PageRuns(width=width, height=height, runs=tuple(runs), frame=Frame(media=whole, shown=whole))
 
 
 def _run(box: Any, text: str, scale: float) -> Run:

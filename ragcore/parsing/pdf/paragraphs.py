@@ -3,10 +3,9 @@
 import re
 import statistics
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from ragcore.parsing.outline import Heading
 from ragcore.parsing.pdf.layout import Line
 from ragcore.parsing.pdf.tables import PageTable, find_tables
 
@@ -22,14 +21,20 @@ _LEVELS = ((1, 1.9), (2, 1.5), (3, 1.28), (4, 1.14))
 """Heading levels, and from which font size against the body's."""
 
 
+Placed = tuple[int, int, Line]
+"""``text[start:end]`` of a block stands on this line."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paragraph:
-    """A block of text."""
+    """A block of text, a heading of that ``level`` when it isn't 0, and where its lines stand in it."""
 
     text: str
+    placed: tuple[Placed, ...]
+    level: int = 0
 
 
-Block = Heading | Paragraph | PageTable
+Block = Paragraph | PageTable
 
 
 def words_of(lines: Sequence[Line]) -> set[str]:
@@ -134,17 +139,31 @@ def _same_heading(before: Line, line: Line, body: float) -> bool:
 
 def _block(group: Sequence[Line], body: float, words: Collection[str]) -> Block:
     level = heading_level(group[0], body)
-    joined = group[0].text
-    for before, line in pairwise(group):
-        rows = len(before.cells) > 1 or len(line.cells) > 1
-        joined = f"{joined}\n{line.text}" if rows else join_lines(joined, line.text, words)
-    if level and len(joined) <= _HEADING_CHARACTERS + 40:
-        return Heading(level=level, text=" ".join(joined.split()))
-    return Paragraph(text=joined)
+    block = _joined(group, words, bare=bool(level))
+    return replace(block, level=level if len(block.text) <= _HEADING_CHARACTERS + 40 else 0)
 
 
-def join_lines(text: str, following: str, words: Collection[str]) -> str:
-    """Put two lines of a paragraph together.
+def _joined(group: Sequence[Line], words: Collection[str], *, bare: bool) -> Paragraph:
+    """Put lines together to a paragraph; ``bare`` leaves single spaces in it."""
+    texts = [" ".join(line.text.split()) if bare else line.text for line in group]
+    parts: list[str] = []
+    placed: list[Placed] = []
+    start = 0
+    for line, after, text, following in zip(group, [*group[1:], None], texts, [*texts[1:], ""], strict=True):
+        if after is None:
+            kept, between = text, ""
+        elif len(line.cells) > 1 or len(after.cells) > 1:
+            kept, between = text, " " if bare else "\n"
+        else:
+            kept, between = _seam(text, following, words)
+        parts += [kept, between]
+        placed.append((start, start + len(kept), line))
+        start += len(kept) + len(between)
+    return Paragraph(text="".join(parts), placed=tuple(placed))
+
+
+def _seam(text: str, following: str, words: Collection[str]) -> tuple[str, str]:
+    """Return what stays of a line of a paragraph before the next one, and what stands between them.
 
     A hyphen at the line's end goes when it only cut a word; it stays when both sides are words of the document by
     themselves (``open-domain``), or the word had a hyphen before.
@@ -154,9 +173,9 @@ def join_lines(text: str, following: str, words: Collection[str]) -> str:
         first, second = last.group(1).lower(), following_word.group(1).lower()
         whole = first + second in words
         compound = "-" in first or (first in words and second in words)
-        return text + following if compound and not whole else text[:-1] + following
+        return (text if compound and not whole else text[:-1]), ""
     if text.endswith("-") and following[:1].isalnum():
-        return text + following
+        return text, ""
     if text and following and _WIDE.match(text[-1]) and _WIDE.match(following[0]):
-        return text + following
-    return f"{text} {following}"
+        return text, ""
+    return text, " "

@@ -10,16 +10,14 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+from ragcore.parsing.pdf.frame import Frame, Sides, frame_of
+
 _GAP = 1.2
 """A horizontal gap of more than this many line heights ends a run: a gutter or the next cell, not a word space."""
 _LINE_END_HYPHENS = "\x02\ufffe\xad"
 _QUARTER = math.pi / 2
 _LIGATURES = {"ff": "ﬀ", "fi": "ﬁ", "fl": "ﬂ", "ﬀi": "ﬃ", "ﬀl": "ﬄ"}
 """PDFium takes ligatures apart; the text is kept as it is printed, and search folds them (NFKC)."""
-
-
-Box = tuple[float, float, float, float]
-"""Left, bottom, right, top in PDF space."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,11 +40,12 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageRuns:
-    """The runs of a page in the order of its content stream, and its size in points."""
+    """The runs of a page in the order of its content stream, its size in points, and where all that is shown."""
 
     width: float
     height: float
     runs: tuple[Run, ...]
+    frame: Frame
 
 
 def page_runs(page: Any, textpage: Any) -> PageRuns:
@@ -58,13 +57,13 @@ def page_runs(page: Any, textpage: Any) -> PageRuns:
     """
     import pypdfium2.raw as pdfium
 
-    left, bottom, right, top = page.get_mediabox()
     reader = _Reader(pdfium, textpage)
-    turned = _turned(reader.runs)
-    runs = [_placed(run, quarter, turned, (left, bottom, right, top)) for run, quarter in reader.runs]
-    upright = [run for run in runs if run is not None and run.text.strip()]
-    width, height = (right - left, top - bottom) if turned % 2 == 0 else (top - bottom, right - left)
-    return PageRuns(width=width, height=height, runs=tuple(upright))
+    frame = frame_of(page, _turned(reader.runs))
+    # Text that is turned otherwise than the page's (stamps) is left out.
+    runs = [_placed(run, frame) for run, quarter in reader.runs if quarter == frame.text_turn and run.text.strip()]
+    left, bottom, right, top = frame.media
+    width, height = (right - left, top - bottom) if frame.text_turn % 2 == 0 else (top - bottom, right - left)
+    return PageRuns(width=width, height=height, runs=tuple(runs), frame=frame)
 
 
 def _turned(runs: list[tuple[Run, int]]) -> int:
@@ -75,26 +74,10 @@ def _turned(runs: list[tuple[Run, int]]) -> int:
     return counts.most_common(1)[0][0] if counts else 0
 
 
-def _placed(run: Run, quarter: int, turned: int, box: Box) -> Run | None:
-    """Move a run from PDF space to reading space; text turned otherwise than the page's (stamps) is left out."""
-    if quarter != turned:
-        return None
-    left, bottom, right, top = box
-    sides = {
-        0: (run.left - left, run.right - left, top - run.top, top - run.bottom),
-        1: (run.bottom - bottom, run.top - bottom, run.left - left, run.right - left),
-        2: (right - run.right, right - run.left, run.bottom - bottom, run.top - bottom),
-        3: (top - run.top, top - run.bottom, right - run.right, right - run.left),
-    }[turned]
-    return Run(
-        text=run.text,
-        left=sides[0],
-        right=sides[1],
-        top=sides[2],
-        bottom=sides[3],
-        size=run.size,
-        bold=run.bold,
-    )
+def _placed(run: Run, frame: Frame) -> Run:
+    """Move a run from PDF space to reading space."""
+    left, top, right, bottom = frame.read((run.left, run.bottom, run.right, run.top))
+    return Run(text=run.text, left=left, right=right, top=top, bottom=bottom, size=run.size, bold=run.bold)
 
 
 class _Reader:
@@ -105,8 +88,8 @@ class _Reader:
         self._page = textpage.raw
         self.runs: list[tuple[Run, int]] = []
         self._text: list[str] = []
-        self._boxes: list[Box] = []
-        self._last: Box = (0.0, 0.0, 0.0, 0.0)
+        self._boxes: list[Sides] = []
+        self._last: Sides = (0.0, 0.0, 0.0, 0.0)
         self._first = 0
         self._angle = 0
         self._read()
@@ -127,7 +110,7 @@ class _Reader:
                 self._add(index, _character(code), (rect.left, rect.bottom, rect.right, rect.top))
         self._end()
 
-    def _add(self, index: int, char: str, box: Box) -> None:
+    def _add(self, index: int, char: str, box: Sides) -> None:
         if self._text and self._breaks(box):
             self._end()
         if not self._text:
@@ -141,7 +124,7 @@ class _Reader:
         self._boxes.append(box)
         self._last = box
 
-    def _breaks(self, box: Box) -> bool:
+    def _breaks(self, box: Sides) -> bool:
         """Tell whether the next character stands on another line or beyond a gap."""
         last = self._last
         along, across = (0, 1) if self._angle % 2 == 0 else (1, 0)

@@ -28,12 +28,17 @@ _TRAILING_SIGN = re.compile(r"\s+[$€£¥]$")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageTable:
-    """A table found on a page: ``start`` and ``end`` (exclusive) count its lines in reading order."""
+    """A table found on a page: ``start`` and ``end`` (exclusive) count its lines in reading order.
+
+    ``header`` are the lines of the columns' names, ``lines`` those of each row.
+    """
 
     start: int
     end: int
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    header: tuple[Line, ...]
+    lines: tuple[tuple[Line, ...], ...]
 
 
 Span = tuple[float, float]
@@ -116,7 +121,12 @@ def _table(lines: Sequence[Line], start: int, end: int, after: int) -> PageTable
     labels = [line.cells[0].right for line in rows if _column_of(line.cells[0], columns) == 0]
     names = _names(lines[top:first], columns, max(labels, default=0.0))
     return PageTable(
-        start=top, end=first + len(placed), columns=names, rows=tuple(row for row in placed if row is not None)
+        start=top,
+        end=first + len(placed),
+        columns=names,
+        rows=tuple(row for row in placed if row is not None),
+        header=tuple(lines[top:first]),
+        lines=tuple((line,) for line in body[: len(placed)]),
     )
 
 

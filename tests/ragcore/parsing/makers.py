@@ -5,6 +5,7 @@ import io
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 _PADDING = bytes.fromhex("28bf4e5e4e758a4164004e56fffa01082e2e00b6d0683e802f0ca9fe6453697a")
 _PERMISSIONS = -4
@@ -27,7 +28,13 @@ def lines(texts: Sequence[str], *, x: float = 72, top: float = 700, size: float 
 
 
 def pdf(
-    pages: Sequence[Sequence[Words]], *, title: str = "", password: str | None = None, image: bool = False
+    pages: Sequence[Sequence[Words]],
+    *,
+    title: str = "",
+    password: str | None = None,
+    image: bool = False,
+    entries: str = "",
+    drawing: Sequence[str] = (),
 ) -> bytes:
     """Make a PDF of 612 x 792 points a page.
 
@@ -36,6 +43,8 @@ def pdf(
         title: The title property.
         password: The user password of its encryption (40-bit RC4); None leaves it open.
         image: Whether each page shows an image.
+        entries: More entries of each page, such as ``/Rotate 90``.
+        drawing: Operators that draw on each page, one string a page.
     """
     maker = _PdfMaker(password)
     fonts = "/F1 3 0 R /F2 4 0 R"
@@ -48,11 +57,14 @@ def pdf(
     )
     numbers = [10 + 2 * number for number in range(len(pages))]
     maker.add(2, f"<< /Type /Pages /Count {len(pages)} /Kids [{' '.join(f'{number} 0 R' for number in numbers)}] >>")
-    for number, page in zip(numbers, pages, strict=True):
+    for number, page, operators in zip_longest(numbers, pages, drawing, fillvalue=""):
         resources = f"<< /Font << {fonts} >> /XObject << /Im 6 0 R >> >>"
         box = "/MediaBox [0 0 612 792]"
-        maker.add(number, f"<< /Type /Page /Parent 2 0 R {box} /Resources {resources} /Contents {number + 1} 0 R >>")
+        maker.add(
+            number, f"<< /Type /Page /Parent 2 0 R {box} /Resources {resources} /Contents {number + 1} 0 R {entries} >>"
+        )
         drawn = "q 400 0 0 500 100 100 cm /Im Do Q " if image else ""
+        drawn += f"q {operators} Q " if operators else ""
         content = drawn + " ".join(
             f"BT /F{2 if words.bold else 1} {words.size} Tf {words.x} {words.y} Td ({_escaped(words.text)}) Tj ET"
             for words in page

@@ -13,7 +13,7 @@ from ragcore.stores.registry import SEARCH_ATTEMPTS, Counts, KnowledgeBase, Regi
 from ragcore.stores.rows import Document, StoredChunk, chunk_record, storable
 from ragcore.stores.staging import Staging
 from ragcore.stores.vector_rows import Vectors, VectorSum
-from ragcore.types import Chunk, Location, SectionKind
+from ragcore.types import Box, Chunk, Location, SectionKind
 from tests.fakes.stored import EMBEDDER, made, put
 from tests.soak import scaled
 
@@ -45,7 +45,13 @@ FULL = Chunk(
     media_type="text/html",
     kind=SectionKind.TABLE,
     heading_path=("One", "二"),
-    location=Location(sheet="S", first_row=3, last_row=9, anchor="x"),
+    location=Location(
+        sheet="S",
+        first_row=3,
+        last_row=9,
+        anchor="x",
+        boxes=(Box(page=3, left=72.1, top=80.0, right=300.5, bottom=92.4),),
+    ),
     overlap=4,
     updated_at=datetime(2026, 3, 1, 12, 0, tzinfo=timezone(timedelta(hours=2))),
     keywords=("k",),
@@ -384,6 +390,7 @@ def test_what_is_storable_is_utf8_without_nul(text: str) -> None:
 
 def test_a_location_is_kept_as_what_is_set() -> None:
     record = chunk_record(StoredChunk(chunk=FULL, vector_key="k", language="zh"))
-    assert record["location"] == '{"sheet":"S","first_row":3,"last_row":9,"anchor":"x"}'
+    boxes = "[[3,72.1,80.0,300.5,92.4]]"
+    assert record["location"] == f'{{"sheet":"S","first_row":3,"last_row":9,"anchor":"x","boxes":{boxes}}}'
     assert record["generation"] == "0123456789abcdef"
     assert datetime.now(UTC).tzinfo is UTC
