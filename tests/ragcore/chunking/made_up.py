@@ -13,7 +13,7 @@ TOKENIZER = offline_tokenizer()
 def numbered(sections: Sequence[Section]) -> list[Section]:
     """Put each section on a page of its own, so that its pieces are told by it."""
     return [
-        replace(section, location=Location(page=page, first_line=1, last_line=section.text.count("\n") + 1))
+        replace(section, location=Location(page=page, first_line=1, last_line=section.text.count("\n") + 1), lines=())
         for page, section in enumerate(sections, start=1)
     ]
 
