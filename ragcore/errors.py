@@ -11,6 +11,8 @@
     │   ├── SourceUnreachable        no connection came about, or it broke off
     │   └── SourceBadReply           it answered with something that can't be used
     ├── ParseError               a document could not be read; carries reason and mend
+    │   ├── EmptyDocument            it holds nothing that could be quoted
+    │   └── NoSuchPage               it has no such page, or no such place on it
     ├── StoreError               a database or index failed
     │   ├── IndexDamaged             a derived index is dead and must be refilled
     │   └── EmbedderMismatch         vectors of another embedder stand in the index
@@ -120,6 +122,10 @@ class ParseError(CitebotError):
 
 class EmptyDocument(ParseError):
     """A document holds nothing that could be quoted: whatever stood in it before is gone at its source."""
+
+
+class NoSuchPage(ParseError):
+    """A document has no such page, or the page no such place: what was to be shown is of another version of it."""
 
 
 class StoreError(CitebotError):

@@ -73,6 +73,13 @@ def place(chunk: Chunk, passage: str = "") -> str:
     return ", ".join(parts)
 
 
+def chunk_at(chunk: Chunk, passage: str) -> str:
+    """Return the id of the chunk that holds the passage: its own, or that of the sibling in whose part it begins."""
+    start = chunk.text.find(passage) if passage else -1
+    begun = [part.ordinal for part in chunk.parts if part.start <= start]
+    return f"{chunk.id.rpartition('-')[0]}-{begun[-1]}" if begun else chunk.id
+
+
 def _narrowed(chunk: Chunk, passage: str) -> tuple[Chunk, Location]:
     """Return the part of the chunk that holds the passage, and where this stands; without one: where the chunk does.
 

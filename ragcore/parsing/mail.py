@@ -256,4 +256,13 @@ def _read_attachment(part: EmailMessage, job: Job, attached: list[Section], warn
     except ParseError as error:
         warnings.append(f"attachment {name}: {error.reason}")
         return
-    attached += [replace(section, heading_path=(name, *section.heading_path)) for section in parsed.sections]
+    # The rectangles of an attached PDF lead nowhere: what is fetched to show them is the mail.
+    attached += [
+        replace(
+            section,
+            heading_path=(name, *section.heading_path),
+            location=replace(section.location, boxes=()),
+            lines=(),
+        )
+        for section in parsed.sections
+    ]

@@ -6,7 +6,8 @@ document (0.3 s), stays for the next ones, and ends when its input does.
 
 Frames on both pipes: eight bytes of length, little-endian, then a pickled value; both ends are this module. A request
 is two frames, the second of them the document's bytes as they are. It is answered by any number of ``Step``, and then
-by the document without its sections and these in ``Part`` after ``Part``, or by the reason why there is none.
+by the document without its sections and these in ``Part`` after ``Part``, or by the reason why there is none. Where
+boxes are asked for, it is answered by their ``Cutout``.
 """
 
 import asyncio
@@ -18,15 +19,16 @@ import sys
 import threading
 import time
 from asyncio.subprocess import Process
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import BinaryIO
 
-from ragcore.errors import EmptyDocument, ParseError
+from ragcore.errors import ParseError
 from ragcore.parsing.options import ParseOptions
+from ragcore.parsing.pdf.cutout import Cutout, cut_out
 from ragcore.parsing.registry import parse
-from ragcore.types import ParsedDocument, Section
+from ragcore.types import Box, ParsedDocument, Section
 
 SMALL = 200_000
 """Bytes up to which plain text is parsed in a thread: sending it would take longer."""
@@ -69,11 +71,11 @@ class _Refused:
 
     reason: str
     mend: str
-    is_empty: bool
+    kind: type[ParseError]
 
 
-_Request = tuple[bytes, str, str, ParseOptions]
-_Reply = Step | ParsedDocument | Part | _Refused
+_Request = tuple[bytes, str, str, ParseOptions] | tuple[bytes, tuple[Box, ...]]
+_Reply = Step | ParsedDocument | Part | Cutout | _Refused
 
 
 def needs_process(content: bytes) -> bool:
@@ -114,9 +116,23 @@ class ParseWorker:
         async with self._turn, aclosing(self._replies((content, name, media_type, options), seconds)) as replies:
             async for reply in replies:
                 if isinstance(reply, _Refused):
-                    kind = EmptyDocument if reply.is_empty else ParseError
-                    raise kind(reply.reason, mend=reply.mend)
-                yield reply
+                    raise reply.kind(reply.reason, mend=reply.mend)
+                if not isinstance(reply, Cutout):
+                    yield reply
+
+    async def cut_out(self, content: bytes, boxes: Sequence[Box], *, seconds: float) -> Cutout:
+        """Draw the passage of a PDF that stands in the boxes, within so many seconds.
+
+        Raises:
+            ParseError: It cannot be drawn; NoSuchPage where it is another version than that of the boxes.
+        """
+        async with self._turn, aclosing(self._replies((content, tuple(boxes)), seconds)) as replies:
+            async for reply in replies:
+                if isinstance(reply, _Refused):
+                    raise reply.kind(reply.reason, mend=reply.mend)
+                if isinstance(reply, Cutout):
+                    return reply
+        raise AssertionError("each request has an answer")
 
     async def _replies(self, request: _Request, seconds: float) -> AsyncGenerator[_Reply, None]:
         """Ask the process; one that is left before its last reply is ended, for nobody will read what it still says."""
@@ -127,7 +143,7 @@ class ParseWorker:
             while not is_done:
                 async with asyncio.timeout(seconds):
                     reply = await _received(process)
-                is_done = isinstance(reply, _Refused) or (isinstance(reply, Part) and reply.is_last)
+                is_done = isinstance(reply, _Refused | Cutout) or (isinstance(reply, Part) and reply.is_last)
                 yield reply
         except TimeoutError as error:
             raise ParseError(
@@ -231,11 +247,14 @@ class _Answers:
 
 
 def _answer(request: _Request, answers: _Answers) -> None:
-    content, name, media_type, options = request
     try:
+        if len(request) == 2:
+            answers.send(cut_out(*request))
+            return
+        content, name, media_type, options = request
         parsed = parse(content, name=name, media_type=media_type, options=options, progress=answers.step)
     except ParseError as error:
-        answers.send(_Refused(reason=error.reason, mend=error.mend, is_empty=isinstance(error, EmptyDocument)))
+        answers.send(_Refused(reason=error.reason, mend=error.mend, kind=type(error)))
         return
     for told in _told(parsed):
         answers.send(told)
@@ -245,8 +264,7 @@ def serve(requests: BinaryIO, pipe: BinaryIO) -> None:
     """Answer requests until there are no more; the worker's main loop."""
     answers = _Answers(pipe)
     while said := _frame(requests):
-        name, media_type, options = pickle.loads(said)
-        _answer((_frame(requests), name, media_type, options), answers)
+        _answer((_frame(requests), *pickle.loads(said)), answers)
 
 
 def _frame(requests: BinaryIO) -> bytes:

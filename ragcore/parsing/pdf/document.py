@@ -1,7 +1,6 @@
 """PDF: pages in batches, running lines taken out, columns read in order, paragraphs put together again."""
 
 import re
-import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -18,14 +17,12 @@ from ragcore.parsing.pdf.frame import Frame
 from ragcore.parsing.pdf.furniture import Furniture
 from ragcore.parsing.pdf.layout import Line, reading_order
 from ragcore.parsing.pdf.ocr import ocr_engine, ocr_mend
+from ragcore.parsing.pdf.opening import PDFIUM, open_pdf
 from ragcore.parsing.pdf.paragraphs import blocks_of, heading_level, words_of
 from ragcore.parsing.pdf.runs import page_runs
 from ragcore.parsing.pdf.writing import write
 from ragcore.parsing.titles import one_line
 from ragcore.types import ParsedDocument
-
-_PDFIUM = threading.Lock()
-"""PDFium may be used by one thread at a time; held for a batch of pages, so that documents take turns."""
 
 _FEW_CHARACTERS = 12
 """A page with less text than this and an image on it, or many shapes, is taken for a scan."""
@@ -57,29 +54,17 @@ def parse_pdf(job: Job) -> ParsedDocument:
     Raises:
         ParseError: It is damaged, protected by a password, cancelled, or holds only images and OCR is not installed.
     """
-    document = _open(job.content)
+    document = open_pdf(job.content)
     try:
         return _parse(document, job)
     finally:
-        with _PDFIUM:
+        with PDFIUM:
             document.close()
-
-
-def _open(content: bytes) -> Any:
-    import pypdfium2
-
-    try:
-        with _PDFIUM:
-            return pypdfium2.PdfDocument(content)
-    except pypdfium2.PdfiumError as error:
-        if "assword" in str(error):
-            raise ParseError("it is protected with a password", mend="save it without a password") from None
-        raise ParseError("it is damaged or cut off", mend="copy it again, or print it to a new PDF") from None
 
 
 def _parse(document: Any, job: Job, *, running: bool = True) -> ParsedDocument:
     """Parse an open document; without ``running`` no line is taken for one that runs through it, but a bare number."""
-    with _PDFIUM:
+    with PDFIUM:
         total = len(document)
         facts = {key: _fact(document, key) for key in ("Title", "Author", "ModDate", "CreationDate")}
     if not total:
@@ -139,7 +124,7 @@ def _batches(document: Any, total: int, job: Job) -> Iterator[list[_Page]]:
     job.step(0, total)
     for first in range(0, total, job.options.page_batch):
         batch: list[_Page] = []
-        with _PDFIUM:
+        with PDFIUM:
             for index in range(first, min(first + job.options.page_batch, total)):
                 batch.append(_page(document, index, job))
                 job.step(index + 1, total)
@@ -177,7 +162,7 @@ def _page(document: Any, index: int, job: Job) -> _Page:
 def _has_plain_page(document: Any, broken: Sequence[int]) -> bool:
     for index in range(len(document)):
         if index + 1 not in broken:
-            with _PDFIUM, closing(document[index]) as page:
+            with PDFIUM, closing(document[index]) as page:
                 if not _has_picture(page):
                     return True
     return False
