@@ -4,7 +4,7 @@ Each request is answered by a stream of events. ``Ask`` gives ``Status``, ``Delt
 ``Found``; ``Sync`` gives ``SyncProgress`` and one ``SyncReport`` a source; ``ListSources`` one ``SourceState`` a
 source; ``ListFeedback`` one ``Judgement`` a vote and one ``Unanswered`` a question; ``Diagnose`` one ``Check`` each;
 ``Backup`` one ``BackedUp``; ``Forget`` one ``Forgotten``; ``Recall`` one ``Recalled``, or none; ``Describe`` one
-``Described``.
+``Described``; ``Show`` one ``Shown`` a chunk.
 """
 
 from dataclasses import dataclass
@@ -135,7 +135,17 @@ class Describe:
     question: str = ""
 
 
-Request = Ask | Search | Sync | Decide | ListSources | ListFeedback | Diagnose | Backup | Forget | Recall | Describe
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Show:
+    """Draw these chunks as they stand on their pages, as far as the audience (None: the operator) may read them."""
+
+    chunks: tuple[str, ...]
+    audience: frozenset[str] | None = None
+
+
+Request = (
+    Ask | Search | Sync | Decide | ListSources | ListFeedback | Diagnose | Backup | Forget | Recall | Describe | Show
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -273,6 +283,16 @@ class Described:
     usage: Usage = Usage()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """A chunk as a picture cut from its pages, and which these are; without one, why, in words for the operator."""
+
+    chunk_id: str
+    image: Image | None = None
+    pages: tuple[int, ...] = ()
+    reason: str = ""
+
+
 Event = (
     Status
     | Delta
@@ -290,4 +310,5 @@ Event = (
     | Forgotten
     | Recalled
     | Described
+    | Shown
 )

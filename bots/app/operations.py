@@ -13,6 +13,7 @@ from bots.app.enriching import Enriching
 from bots.app.options import answer_options, retrieval_options
 from bots.app.parts import Parts
 from bots.app.remembering import recall_history, recall_one, remember
+from bots.app.showing import show
 from bots.app.side_by_side import Room
 from bots.app.standing import source_states, with_ages
 from bots.app.syncing import Doubts, refresh_documents, run_sources
@@ -35,6 +36,7 @@ from bots.requests import (
     Recall,
     Request,
     Search,
+    Show,
     SourceState,
     Sync,
 )
@@ -137,6 +139,11 @@ class Operations:
                 async with contextlib.aclosing(self._sync(request)) as events:
                     async for told in events:
                         yield told
+            case Show():
+                shown = show(self._settings, self._parts.library, request, self._readable((), request.audience))
+                async with contextlib.aclosing(shown) as pictures:
+                    async for picture in pictures:
+                        yield picture
             case Diagnose():
                 async with contextlib.aclosing(diagnose(self._settings, self._parts, repair=request.repair)) as checks:
                     async for check in checks:

@@ -17,7 +17,7 @@ from bots.counting import counted
 from bots.requests import Doubt, Event, Sync
 from bots.settings import Settings, SourceSettings
 from connectors import sync as connector_sync
-from connectors.base import Origin
+from connectors.base import Connector, Origin
 from connectors.registry import connect, credential
 from connectors.sync import SyncJob, forget_source, orphans
 from ragcore.errors import CitebotError, ConfigError
@@ -196,15 +196,24 @@ async def refresh_documents(
 
 def _job(settings: Settings, configured: SourceSettings) -> SyncJob:
     source = current(settings, configured)
-    origin = Origin(source=source.name, folder=settings.folder)
     return SyncJob(
         source=source.name,
         type=source.type,
         knowledge_base=source.knowledge_base,
-        connector=connect(source.type, origin, source.options),
+        connector=connector_of(settings, source),
         credential=credential_of(settings, source),
         options=ingest_options(settings.all_knowledge_bases[source.knowledge_base]),
     )
+
+
+def connector_of(settings: Settings, configured: SourceSettings) -> Connector:
+    """Return a new connector of a source, with its newest credential; blocks for a moment.
+
+    Raises:
+        CitebotError: its settings are wrong.
+    """
+    source = current(settings, configured)
+    return connect(source.type, Origin(source=source.name, folder=settings.folder), source.options)
 
 
 def credential_of(settings: Settings, source: SourceSettings) -> str:

@@ -13,6 +13,7 @@ from rich.text import Text
 from bots.access import audience_of
 from bots.cli.forms import answer_form, chunk_forms
 from bots.cli.output import opening, print_json, results, say
+from bots.cli.picturing import Passage, draw, picture_folder, write_pictures
 from bots.cli.reach import reach, read_settings
 from bots.console import Chat, chatting, input_lines, show_answer
 from bots.rendering.clean import clean, clean_line
@@ -21,26 +22,45 @@ from bots.rendering.terminal import Indented, terminal_url
 from bots.requests import Ask, Found, ListSources, Search, SourceState
 from bots.service import Gateway
 from bots.settings import Settings, normal_reader
-from ragcore.links import deep_link, place
+from ragcore.links import chunk_at, deep_link, place
 from ragcore.types import Answer, ScoredChunk
 
 _MATCHED = "bold reverse"
 
 
-async def run_ask(config: Path | None, request: Ask, *, reader: str = "", as_json: bool) -> int:
-    """Answer one question, as this reader would be answered; 0 also when nothing is found: that is an answer."""
+async def run_ask(
+    config: Path | None, request: Ask, *, reader: str = "", as_json: bool, pictures: Path | None = None
+) -> int:
+    """Answer one question, as this reader would be answered; 0 also when nothing is found: that is an answer.
+
+    With ``pictures`` what is cited is written there as pictures.
+    """
     settings = read_settings(config)
+    folder = picture_folder(pictures)
     check_names(settings, request.knowledge_bases)
     _check_text(request.question, "QUESTION")
     if reader:
         request = replace(request, audience=audience_of(_reader(reader)), may_mend=True)
     async with reach(settings, command="ask") as gateway:
-        if not as_json:
+        if as_json:
+            answer: Answer | None = [one async for one in gateway.run(request) if isinstance(one, Answer)][-1]
+        else:
             answer = await show_answer(gateway.run(request), results())
-            return 0 if answer else 1
-        answers = [event async for event in gateway.run(request) if isinstance(event, Answer)]
-    print_json(answer_form(answers[-1]))
-    return 0
+        cited = _cited(answer) if answer else []
+        drawn = await draw(gateway, cited, request.audience) if folder is not None else []
+    if as_json and answer:
+        print_json(answer_form(answer))
+    if folder is not None:
+        write_pictures(drawn, cited, folder)
+    return 0 if answer else 1
+
+
+def _cited(answer: Answer) -> list[Passage]:
+    return [
+        (one.number, chunk_at(answer.chunks[one.id].chunk, one.quote), one.title)
+        for one in answer.citations
+        if one.id < len(answer.chunks)
+    ]
 
 
 def run_chat(config: Path | None, knowledge_bases: tuple[str, ...]) -> int:
@@ -59,20 +79,25 @@ def run_chat(config: Path | None, knowledge_bases: tuple[str, ...]) -> int:
         return chat.answer_lines(input_lines())
 
 
-async def run_search(config: Path | None, request: Search, *, as_json: bool) -> int:
-    """Show the best passages."""
+async def run_search(config: Path | None, request: Search, *, as_json: bool, pictures: Path | None = None) -> int:
+    """Show the best passages; with ``pictures`` they are written there as pictures."""
     settings = read_settings(config)
+    folder = picture_folder(pictures)
     check_names(settings, request.knowledge_bases)
     _check_text(request.query, "QUERY")
     async with reach(settings, command="search") as gateway:
         found = [event async for event in gateway.run(request) if isinstance(event, Found)][-1]
         empty = not found.chunks and not await _indexed(gateway)
+        ranked = [(rank, one.chunk.id, one.chunk.title) for rank, one in enumerate(found.chunks, 1)]
+        drawn = await draw(gateway, ranked) if folder is not None else []
     if as_json:
         print_json(chunk_forms(found.chunks))
     elif found.chunks:
         show_chunks(found.chunks, results())
     else:
         say("Nothing is indexed yet: `citebot sync` reads the sources." if empty else "Nothing fits.")
+    if folder is not None:
+        write_pictures(drawn, ranked, folder)
     return 0
 
 

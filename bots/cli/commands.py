@@ -25,6 +25,12 @@ Documents = Annotated[
     list[str] | None,
     typer.Option("--doc", metavar="ID", help="Search this document only (SOURCE:NAME); may be repeated."),
 ]
+Pictures = Annotated[
+    Path | None,
+    typer.Option(
+        "--pictures", metavar="DIR", file_okay=False, help="Write each passage of a PDF there, cut from its page."
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 app = typer.Typer(
@@ -177,6 +183,7 @@ def ask(
     reader: Annotated[
         str, typer.Option("--as", metavar="READER", help="Answer as this reader would be answered, e.g. slack:T0123.")
     ] = "",
+    pictures: Pictures = None,
     json: Json = False,
     config: Config = None,
 ) -> None:
@@ -185,7 +192,7 @@ def ask(
     from bots.requests import Ask
 
     request = Ask(question=" ".join(question), knowledge_bases=tuple(kb or ()), document_ids=tuple(doc or ()))
-    _run(run_ask(config or context.obj, request, reader=reader, as_json=json))
+    _run(run_ask(config or context.obj, request, reader=reader, as_json=json, pictures=pictures))
 
 
 @app.command()
@@ -208,6 +215,7 @@ def search(
     kb: KnowledgeBases = None,
     doc: Documents = None,
     limit: Annotated[int, typer.Option("-k", metavar="N", min=1, max=1000, help="How many.")] = 10,
+    pictures: Pictures = None,
     json: Json = False,
     config: Config = None,
 ) -> None:
@@ -216,7 +224,7 @@ def search(
     from bots.requests import Search
 
     request = Search(query=" ".join(query), knowledge_bases=tuple(kb or ()), document_ids=tuple(doc or ()), limit=limit)
-    _run(run_search(config or context.obj, request, as_json=json))
+    _run(run_search(config or context.obj, request, as_json=json, pictures=pictures))
 
 
 @app.command()
