@@ -18,13 +18,11 @@ def boxes_of(lines: Iterable[PrintedLine]) -> tuple[Box, ...]:
     Each line lies whole in one of them. They are at most ``MOST_BOXES``, or one a page where there are more pages.
     """
     found: list[PrintedLine] = []
-    height = 0.0
     for line in lines:
-        if found and line.column == found[-1].column and _goes_on(found[-1].box, line.box, height):
+        if found and line.column == found[-1].column and _goes_on(found[-1].box, line.box):
             found[-1] = replace(found[-1], box=_around((found[-1].box, line.box)))
         else:
             found.append(line)
-        height = line.box.bottom - line.box.top
     return few([line.box for line in found])
 
 
@@ -46,9 +44,11 @@ def lines_within(lines: Sequence[PrintedLine], start: int, end: int, at: int = 0
     )
 
 
-def _goes_on(above: Box, line: Box, height: float) -> bool:
-    gap = line.top - above.bottom
-    return above.page == line.page and line.bottom >= above.bottom and gap < _APART * max(height, 1.0)
+def _goes_on(before: Box, line: Box) -> bool:
+    """Tell whether a line stands right by those before it; under them, or beside them where text is turned."""
+    gap = max(line.top - before.bottom, before.top - line.bottom, line.left - before.right, before.left - line.right)
+    height = max(min(line.bottom - line.top, line.right - line.left), 1.0)
+    return before.page == line.page and gap < _APART * height
 
 
 def _around(boxes: Sequence[Box]) -> Box:

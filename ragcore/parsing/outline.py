@@ -110,6 +110,12 @@ class SectionWriter:
             self._append(block, lines)
             self._bare = self._listing = False
 
+    def apart(self, block: str, lines: Sequence[PrintedLine] = ()) -> None:
+        """Add a paragraph as a section of its own: the caption of a figure."""
+        self._flush()
+        self._append(block, lines)
+        self._flush()
+
     def item(self, line: str) -> None:
         """Add one item of a list; items that follow each other form one list."""
         if self._listing and self._blocks:

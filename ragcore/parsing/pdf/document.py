@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, timezone
 from itertools import islice
 from typing import Any
@@ -13,14 +13,16 @@ from ragcore.errors import ParseError
 from ragcore.parsing.media import Media
 from ragcore.parsing.options import Job
 from ragcore.parsing.outline import SectionWriter
-from ragcore.parsing.pdf.frame import Frame
+from ragcore.parsing.pdf.frame import Frame, Sides
 from ragcore.parsing.pdf.furniture import Furniture
 from ragcore.parsing.pdf.layout import Line, reading_order
 from ragcore.parsing.pdf.ocr import ocr_engine, ocr_mend
 from ragcore.parsing.pdf.opening import PDFIUM, open_pdf
 from ragcore.parsing.pdf.paragraphs import blocks_of, heading_level, words_of
-from ragcore.parsing.pdf.runs import page_runs
-from ragcore.parsing.pdf.writing import write
+from ragcore.parsing.pdf.ruled import ruled_tables, taken_out
+from ragcore.parsing.pdf.runs import PageRuns, page_runs
+from ragcore.parsing.pdf.shapes import page_shapes
+from ragcore.parsing.pdf.writing import PageWriter
 from ragcore.parsing.titles import one_line
 from ragcore.types import ParsedDocument
 
@@ -44,6 +46,7 @@ class _Page:
     height: float
     lines: tuple[Line, ...]
     frame: Frame
+    pictures: tuple[Sides, ...] = ()
     scanned: bool = False
     broken: bool = False
 
@@ -72,6 +75,7 @@ def _parse(document: Any, job: Job, *, running: bool = True) -> ParsedDocument:
             "it is damaged or cut off: no page can be read", mend="copy it again, or print it to a new PDF"
         )
     writer, furniture = SectionWriter(), Furniture(total if running else None)
+    written = PageWriter(writer)
     sizes: Counter[float] = Counter()
     scanned: list[int] = []
     broken: list[int] = []
@@ -87,11 +91,12 @@ def _parse(document: Any, job: Job, *, running: bool = True) -> ParsedDocument:
             body = _body_of_page(kept[page.number], sizes)
             if page.number == 1:
                 big = _biggest(kept[1], body)
-            write(blocks_of(kept[page.number], body, words), page.number, page.frame, writer)
+            written.write(blocks_of(kept[page.number], body, words), page.number, page.frame, page.pictures)
             if page.scanned:
                 scanned.append(page.number)
             if page.broken:
                 broken.append(page.number)
+    written.close()
     mend = ocr_mend(wanted=job.options.ocr) if scanned else ""
     if len(scanned) == total:
         raise ParseError("its pages are images without text", mend=mend)
@@ -142,7 +147,7 @@ def _page(document: Any, index: int, job: Job) -> _Page:
     textpage = None
     try:
         textpage = page.get_textpage()
-        runs = page_runs(page, textpage)
+        runs = _with_tables(page_runs(page, textpage), page)
         lines = tuple(reading_order(runs))
         scanned = sum(len(line.text) for line in lines) < _FEW_CHARACTERS and _has_picture(page)
         if scanned and job.options.ocr:
@@ -150,13 +155,27 @@ def _page(document: Any, index: int, job: Job) -> _Page:
             read = engine.read(page) if engine is not None else None
             if read is not None and read.runs:
                 return _Page(number=index + 1, height=read.height, lines=tuple(reading_order(read)), frame=read.frame)
-        return _Page(number=index + 1, height=max(runs.height, 1.0), lines=lines, frame=runs.frame, scanned=scanned)
+        return _Page(
+            number=index + 1,
+            height=max(runs.height, 1.0),
+            lines=lines,
+            frame=runs.frame,
+            pictures=runs.pictures,
+            scanned=scanned,
+        )
     except pypdfium2.PdfiumError:
         return _Page(number=index + 1, height=1.0, lines=(), frame=_NO_FRAME, broken=True)
     finally:
         if textpage is not None:
             textpage.close()
         page.close()
+
+
+def _with_tables(runs: PageRuns, page: Any) -> PageRuns:
+    """Return the runs with each table that is drawn with rules in one of them, and the pictures of the page."""
+    shapes = page_shapes(page, runs.frame)
+    tables = ruled_tables(runs.runs, shapes)
+    return replace(runs, runs=tuple(taken_out(runs.runs, tables)), pictures=shapes.pictures)
 
 
 def _has_plain_page(document: Any, broken: Sequence[int]) -> bool:
@@ -179,7 +198,7 @@ def _has_picture(page: Any) -> bool:
 
 
 def _sizes(lines: Sequence[Line]) -> Counter[float]:
-    """Count characters by line height, to a quarter of a point."""
+    """Count characters by line height, to a quarter of a point; those between rules are no running text."""
     counts: Counter[float] = Counter()
     for line in lines:
         for cell in line.cells:

@@ -44,6 +44,8 @@ class Frame:
             sides: left, top, right, bottom.
         """
         left, top, right, bottom = turned(_turned_back(sides, self.media, self.text_turn), self.shown, self.page_turn)
+        if not all(map(math.isfinite, (left, top, right, bottom))):
+            return None
         width, height = (math.floor(side * _STEP) / _STEP for side in self.size)
         box = Box(
             page=page,

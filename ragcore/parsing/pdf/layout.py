@@ -2,8 +2,9 @@
 
 import re
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from ragcore.parsing.pdf.runs import PageRuns, Run
 
@@ -37,7 +38,14 @@ class Line:
     @property
     def text(self) -> str:
         """The cells, set apart by a space."""
+        if self.table:
+            return " ".join(run.text for row in self.table for cell in row for run in cell)
         return " ".join(cell.text for cell in self.cells)
+
+    @property
+    def table(self) -> "tuple[tuple[tuple[Run, ...], ...], ...]":
+        """The cells of the table that stands in place of a line, row by row."""
+        return self.cells[0].table
 
     @property
     def left(self) -> float:
@@ -82,7 +90,11 @@ def reading_order(page: PageRuns) -> list[Line]:
         rows = _rows(runs)
         if len(rows) >= _PROSE_LINES and _is_prose(rows):
             rows = [tuple(_joined(list(row), _JUSTIFIED_GAP)) for row in rows]
-        lines += [Line(cells=row, region=region, column_left=left, column_right=right) for row in rows]
+        lines += [
+            Line(cells=cells, region=region, column_left=left, column_right=right)
+            for row in rows
+            for cells in _without_tables(row)
+        ]
     return lines
 
 
@@ -104,6 +116,13 @@ def _rows(runs: Sequence[Run]) -> list[tuple[Run, ...]]:
     return [tuple(_joined(_from_left(row), _CELL_GAP)) for row in rows]
 
 
+def _without_tables(row: tuple[Run, ...]) -> Iterator[tuple[Run, ...]]:
+    """Yield a row with the tables in it as rows of their own."""
+    for is_table, group in groupby(row, key=lambda run: bool(run.table)):
+        runs = tuple(group)
+        yield from ((run,) for run in runs) if is_table else (runs,)
+
+
 def _from_left(row: list[Run]) -> list[Run]:
     """Order a row by its left edges; of two scripts on one letter the upper comes first."""
     ordered = sorted(row, key=lambda run: run.left)
@@ -118,6 +137,8 @@ def _attach(run: Run, rows: list[list[Run]]) -> None:
     """Put a sub- or superscript into the row that it hangs on, else into a row of its own."""
     for row in rows:
         main = max(row, key=lambda other: other.size)
+        if main.table:
+            continue
         touches = min(main.bottom, run.bottom) - max(main.top, run.top) > 0.25 * run.size
         beside = any(
             abs(run.left - other.right) < main.size or abs(other.left - run.right) < main.size for other in row
@@ -142,7 +163,7 @@ def _joined(row: list[Run], limit: float) -> list[Run]:
     for run in row[1:]:
         last = joined[-1]
         gap = run.left - last.right
-        if gap > limit * max(last.size, run.size):
+        if run.table or last.table or gap > limit * max(last.size, run.size):
             joined.append(run)
             continue
         space = "" if gap < 0.12 * max(last.size, run.size) or last.text.endswith(" ") else " "

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from ragcore.parsing.pdf.figures import is_caption
 from ragcore.parsing.pdf.layout import Line
 from ragcore.parsing.pdf.tables import PageTable, find_tables
 
@@ -93,7 +94,7 @@ def _starts(before: Line, line: Line, body: float, pitch: float) -> bool:
         return not _same_heading(before, line, body)
     if len(before.cells) > 1 or len(line.cells) > 1:
         return line.top - before.top > 2.2 * height or line.region != before.region
-    if _BULLET.match(line.text):
+    if _BULLET.match(line.text) or is_caption(line.text):
         return True
     if line.region != before.region:
         return bool(_SENTENCE_END.search(before.text)) or abs(before.size - line.size) > 0.1 * height
@@ -107,7 +108,8 @@ def _starts(before: Line, line: Line, body: float, pitch: float) -> bool:
 def heading_level(line: Line, body: float) -> int:
     """Return the level of the heading that a line is, 0 when it is none: by size first, then by bold type."""
     text = line.text.strip()
-    if len(text) > _HEADING_CHARACTERS or len(line.cells) > 2 or not any(char.isalpha() for char in text):
+    is_other = line.table or len(line.cells) > 2 or is_caption(text)
+    if is_other or len(text) > _HEADING_CHARACTERS or not any(char.isalpha() for char in text):
         return 0
     ratio = line.size / max(body, 1.0)
     by_size = next((level for level, least in _LEVELS if ratio >= least), 0)

@@ -22,7 +22,10 @@ _LIGATURES = {"ff": "ﬀ", "fi": "ﬁ", "fl": "ﬂ", "ﬀi": "ﬃ", "ﬀl": "ﬄ
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """Text on one line without a gap; ``size`` is the line height of its font in points."""
+    """Text on one line without a gap; ``size`` is the line height of its font in points.
+
+    ``table``: it stands for a whole table, and has no text of its own but the runs of each cell, row by row.
+    """
 
     text: str
     left: float
@@ -31,6 +34,7 @@ class Run:
     bottom: float
     size: float
     bold: bool = False
+    table: "tuple[tuple[tuple[Run, ...], ...], ...]" = ()
 
     @property
     def middle(self) -> float:
@@ -46,6 +50,7 @@ class PageRuns:
     height: float
     runs: tuple[Run, ...]
     frame: Frame
+    pictures: tuple[Sides, ...] = ()
 
 
 def page_runs(page: Any, textpage: Any) -> PageRuns:

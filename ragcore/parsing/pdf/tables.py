@@ -5,10 +5,11 @@ Only what is surely a table becomes one; any other rows of cells stay lines of t
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ragcore.parsing.grid import is_number
 from ragcore.parsing.pdf.layout import Line
+from ragcore.parsing.pdf.ruled import lines_of_cell
 from ragcore.parsing.pdf.runs import Run
 
 _MIN_ROWS = 3
@@ -30,7 +31,8 @@ _TRAILING_SIGN = re.compile(r"\s+[$€£¥]$")
 class PageTable:
     """A table found on a page: ``start`` and ``end`` (exclusive) count its lines in reading order.
 
-    ``header`` are the lines of the columns' names, ``lines`` those of each row.
+    ``header`` are the lines of the columns' names, ``lines`` those of each row. ``is_ruled``: its rules tell its rows,
+    the first of which is taken for the names.
     """
 
     start: int
@@ -39,6 +41,17 @@ class PageTable:
     rows: tuple[tuple[str, ...], ...]
     header: tuple[Line, ...]
     lines: tuple[tuple[Line, ...], ...]
+    is_ruled: bool = False
+
+    @property
+    def left(self) -> float:
+        """Where it begins."""
+        return min(line.left for lines in (self.header, *self.lines) for line in lines)
+
+    @property
+    def has_bold_names(self) -> bool:
+        """Whether the names of its columns stand out, and its first row doesn't."""
+        return all(line.bold for line in self.header) and not all(line.bold for line in self.lines[0])
 
 
 Span = tuple[float, float]
@@ -49,10 +62,33 @@ def find_tables(lines: Sequence[Line]) -> list[PageTable]:
     found: list[PageTable] = []
     at = 0
     while at < len(lines):
+        if lines[at].table:
+            found.append(_ruled_table(lines[at], at))
+            at += 1
+            continue
         end = _end_of_rows(lines, at)
         found += _tables_between(lines, at, end, found[-1].end if found else 0)
         at = max(end, at + 1)
     return found
+
+
+def _ruled_table(line: Line, at: int) -> PageTable:
+    """Return the table that stands in place of a line, the ``at``-th of its page; the first row names the columns."""
+    rows = [tuple(_text_of(cell) for cell in row) for row in line.table]
+    printed = [(replace(line, cells=tuple(run for cell in row for run in cell)),) for row in line.table]
+    return PageTable(
+        start=at,
+        end=at + 1,
+        columns=rows[0],
+        rows=tuple(rows[1:]),
+        header=printed[0],
+        lines=tuple(printed[1:]),
+        is_ruled=True,
+    )
+
+
+def _text_of(cell: Sequence[Run]) -> str:
+    return " ".join(run.text for line in lines_of_cell(cell) for run in line)
 
 
 def _tables_between(lines: Sequence[Line], start: int, end: int, after: int) -> list[PageTable]:
@@ -77,7 +113,7 @@ def _end_of_rows(lines: Sequence[Line], start: int) -> int:
         return start
     end = start + 1
     at = end
-    while at < len(lines) and _follows(lines[at - 1], lines[at]):
+    while at < len(lines) and not lines[at].table and _follows(lines[at - 1], lines[at]):
         if any(len(cell.text) > _CELL_CHARACTERS for cell in lines[at].cells[1:]):
             break  # a note whose number stands apart from its text
         if len(lines[at].cells) > 1:

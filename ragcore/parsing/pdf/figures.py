@@ -1,0 +1,31 @@
+"""Captions of figures, and the pictures that they belong to."""
+
+import re
+from collections.abc import Sequence
+
+from ragcore.parsing.pdf.frame import Sides
+
+_CAPTION = re.compile(
+    r"(?:figure|fig\.?|abbildung|abb\.|рис(?:унок|\.))\s{0,2}[a-z]?\d{1,3}(?:[.\-]\d{1,3}){0,2}[a-z]?\s?[.:|–—]\s*\S"
+    r"|[图圖]\s{0,2}\d{1,3}(?:[.\-]\d{1,3}){0,2}(?:\s?[.:：]\s*|\s+)(?![所中显顯示可和与與])\S",
+    re.IGNORECASE,
+)
+_CAPTION_CHARACTERS = 800
+_NEAR = 60.0
+"""Points between a picture and its caption."""
+
+
+def is_caption(text: str) -> bool:
+    """Tell the caption of a figure (``Figure 3: ...``, ``图 3 ...``) from a sentence that names one."""
+    return len(text) <= _CAPTION_CHARACTERS and bool(_CAPTION.match(text))
+
+
+def picture_of(caption: Sides, pictures: Sequence[Sides]) -> Sides | None:
+    """Return the picture that is nearest above or below a caption and shares some of its width; None without one."""
+    near = [
+        (gap, picture)
+        for picture in pictures
+        if min(caption[2], picture[2]) - max(caption[0], picture[0]) > 0
+        and (gap := max(caption[1] - picture[3], picture[1] - caption[3])) <= _NEAR
+    ]
+    return min(near)[1] if near else None
