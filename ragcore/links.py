@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from urllib.parse import quote, urlsplit
 
+from ragcore.chunk_parts import parts_of
 from ragcore.types import Chunk, Location, SectionKind
 
 _TEXT_FRAGMENT_WORDS = 5
@@ -90,7 +91,7 @@ def _narrowed(chunk: Chunk, passage: str) -> tuple[Chunk, Location]:
     if start < 0:
         return chunk, chunk.location if chunk.parts else _lines_of(chunk, passage)
     end = start + len(passage.rstrip())
-    held = [part for part in _parts(chunk) if part[0] < max(end, start + 1) and start < part[0] + len(part[1].text)]
+    held = [part for part in parts_of(chunk) if part[0] < max(end, start + 1) and start < part[0] + len(part[1].text)]
     if not held:
         return chunk, chunk.location
     offset, first = held[0]
@@ -105,18 +106,6 @@ def _narrowed(chunk: Chunk, passage: str) -> tuple[Chunk, Location]:
                 last_line=max(where.last_line, until.last_line),
             )
     return first, where
-
-
-def _parts(chunk: Chunk) -> list[tuple[int, Chunk]]:
-    """Return the parts of a widened chunk as chunks of their own, each with its offset in the text."""
-    ends = [*(part.start for part in chunk.parts[1:]), len(chunk.text)]
-    return [
-        (
-            part.start,
-            replace(chunk, text=chunk.text[part.start : end], kind=part.kind, location=part.location, parts=()),
-        )
-        for part, end in zip(chunk.parts, ends, strict=True)
-    ]
 
 
 def _lines_of(chunk: Chunk, passage: str) -> Location:

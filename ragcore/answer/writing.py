@@ -4,10 +4,11 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from ragcore.answer.options import AnswerOptions
+from ragcore.chunk_parts import as_found
 from ragcore.citations import markers
 from ragcore.citations.stream import HoldBack
 from ragcore.context import Fitted, default_budget, fit_prompt
@@ -108,7 +109,7 @@ class ModelWriter:
     async def _stream(
         self, question: Question, chunks: tuple[ScoredChunk, ...], language: str, budget: int
     ) -> AsyncGenerator[Delta | Draft]:
-        fitted = await asyncio.to_thread(self._fit, question, chunks, budget)
+        fitted, chunks = await asyncio.to_thread(self._fit_chunks, question, chunks, budget)
         if chunks and not fitted.blocks:
             raise ContextTooSmall(f"no passage fits beside the question in {budget} tokens: raise llm.context_window")
         hold, notes, usage = HoldBack(), list[str](), Usage(calls=1)
@@ -151,6 +152,22 @@ class ModelWriter:
     def _used(self, fitted: Fitted, written: str) -> Usage:
         """Count what a call took that broke off before its endpoint could tell."""
         return Usage(calls=1, prompt_tokens=fitted.count, completion_tokens=self._tokenizer.count(written))
+
+    def _fit_chunks(
+        self, question: Question, chunks: tuple[ScoredChunk, ...], budget: int
+    ) -> tuple[Fitted, tuple[ScoredChunk, ...]]:
+        """Fit the prompt, and return it with the chunks as they stand in it.
+
+        Where not even the best parent fits whole, the chunks are quoted as they were found: of a parent that is cut the
+        beginning would stay, which may lack what was found.
+        """
+        fitted = self._fit(question, chunks, budget)
+        if not any(scored.chunk.parts for scored in chunks):
+            return fitted, chunks
+        if fitted.blocks and any(block(0, chunks[0].chunk) in message.text for message in fitted.messages):
+            return fitted, chunks
+        chunks = tuple(replace(scored, chunk=as_found(scored.chunk)) for scored in chunks)
+        return self._fit(question, chunks, budget), chunks
 
     def _fit(self, question: Question, chunks: tuple[ScoredChunk, ...], budget: int) -> Fitted:
         prompt = self._options.prompt_file

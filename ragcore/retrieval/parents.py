@@ -95,14 +95,3 @@ def _of_own(chunk: Chunk, own: str) -> Location:
         first_row=max(place.first_row, place.last_row - breaks),
         first_line=max(place.first_line, place.last_line - breaks),
     )
-
-
-def own_of(chunk: Chunk) -> Chunk:
-    """Return a widened chunk as it was found, without what its siblings hold and without what it repeated of them."""
-    for at, part in enumerate(chunk.parts):
-        if part.ordinal == chunk.ordinal:
-            end = chunk.parts[at + 1].start if at + 1 < len(chunk.parts) else len(chunk.text)
-            return replace(
-                chunk, text=chunk.text[part.start : end].rstrip(), kind=part.kind, location=part.location, parts=()
-            )
-    return chunk

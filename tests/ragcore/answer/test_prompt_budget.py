@@ -11,7 +11,7 @@ from ragcore.context import prompt_tokens
 from ragcore.errors import ModelContextTooLong
 from ragcore.prompts import render
 from ragcore.tokens import offline_tokenizer
-from ragcore.types import Answer, Message, Question, ScoredChunk
+from ragcore.types import Answer, ChunkPart, Location, Message, Question, ScoredChunk, SectionKind
 from tests.ragcore.answer.test_answer_pipeline import TEXTS, FakeModel, Found, answerer, say, scored
 from tests.soak import scaled
 
@@ -53,6 +53,38 @@ def test_the_prompt_and_the_answer_fit_the_window(
     model = FakeModel([say("Five days [ID:0].")], context_window=window, max_tokens=reserve)
     (size,) = prompts_of(model, chunks, times, rounds)
     assert size <= int(0.95 * window) - reserve
+
+
+def widened(number: int, around: int) -> ScoredChunk:
+    """Return a chunk that stands in the middle of a parent, with so many sentences before it and behind."""
+    one, filling = scored(number), "The canteen serves soup, and nobody knows why it is so. " * around
+    place = ChunkPart(start=0, ordinal=1, kind=SectionKind.TEXT, location=Location())
+    parts = (
+        place,
+        replace(place, start=len(filling), ordinal=one.chunk.ordinal),
+        replace(place, start=len(filling) + len(one.chunk.text) + 1, ordinal=2),
+    )
+    return replace(one, chunk=replace(one.chunk, text=f"{filling}{one.chunk.text} {filling}", parts=parts))
+
+
+@pytest.mark.parametrize("around", [2, 20, 400])
+def test_of_a_parent_too_large_for_the_prompt_the_chunk_that_was_found_stays(around: int) -> None:
+    found = Found(chunks=tuple(widened(number, around) for number in range(2)))
+    model = FakeModel([say("Five days [ID:0].")], context_window=4_096, max_tokens=256)
+
+    async def ask() -> list[object]:
+        question = Question(text=ASKED, knowledge_bases=("handbook",))
+        return [event async for event in answerer(model, found).answer(question)]
+
+    answer = asyncio.run(ask())[-1]
+    assert isinstance(answer, Answer)
+    (prompt,) = model.prompts
+    assert prompt_tokens(prompt, TOKENIZER) <= int(0.95 * 4_096) - 256
+    assert all(TEXTS[number] in prompt[0].text for number in range(2))
+    is_whole = around < 400
+    assert ("soup" in prompt[0].text) == is_whole
+    assert [bool(one.chunk.parts) for one in answer.chunks] == [is_whole] * 2, "what is told is what the model read"
+    assert answer.citations[0].quote in answer.chunks[0].chunk.text
 
 
 @pytest.mark.parametrize("window", [4_096, 8_192])

@@ -7,11 +7,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from ragcore.chunk_parts import as_found
 from ragcore.chunking import METHODS, ChunkOptions, Piece, chunk_sections
 from ragcore.chunking.parents import Parents
 from ragcore.errors import ConfigError
 from ragcore.parsing.registry import parse
-from ragcore.retrieval.parents import BETWEEN, own_of, rejoined, siblings_of
+from ragcore.retrieval.parents import BETWEEN, rejoined, siblings_of
 from ragcore.tokens import offline_tokenizer
 from ragcore.types import Chunk, Location, Parent, Section, SectionKind
 from tests.ragcore.chunking.made_up import CHINESE_STATUTE, ENGLISH_STATUTE, PAPER
@@ -133,7 +134,7 @@ def test_the_texts_of_a_parent_rejoin_and_nothing_is_doubled(
         for part, chunk in zip(wide.parts, family, strict=True):
             assert (part.ordinal, part.kind) == (chunk.ordinal, chunk.kind)
             assert wide.text[part.start :].startswith(chunk.text[chunk.overlap if part.start else 0 :])
-        assert own_of(wide).text in family[-1].text
+        assert as_found(wide).text in family[-1].text
 
 
 @given(documents(), st.integers(16, 60), st.integers(1, 200), st.data())

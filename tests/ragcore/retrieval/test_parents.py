@@ -3,6 +3,7 @@
 import pathlib
 from dataclasses import replace
 
+from ragcore.chunk_parts import as_found
 from ragcore.chunking import ChunkOptions
 from ragcore.citations.cite import cite
 from ragcore.extractive import extract
@@ -10,7 +11,7 @@ from ragcore.ingest import IngestOptions, ingest
 from ragcore.library import Library
 from ragcore.links import deep_link, place
 from ragcore.retrieval import RetrievalOptions, Retriever
-from ragcore.retrieval.parents import own_of, widened
+from ragcore.retrieval.parents import widened
 from ragcore.stores.rows import digest
 from ragcore.types import Chunk, ChunkPart, Location, Parent, Permalink, Question, ScoredChunk, SectionKind, Support
 from tests.fakes.libraries import each, fill, opened
@@ -59,7 +60,7 @@ async def test_a_chunk_is_found_small_and_quoted_large(tmp_path: pathlib.Path) -
         assert best.chunk.location == alone[0].chunk.location
         assert best.score == alone[0].score
         assert set(best.matched) >= {"Bicycles", "ride", "free", "night", "bus"}
-        assert own_of(best.chunk).text == alone[0].chunk.text.rstrip()
+        assert as_found(best.chunk).text == alone[0].chunk.text
         assert len({scored.chunk.heading_path for scored in wide}) == len(wide), "two of one section are one now"
         first = (await retriever(library, top_n=1).retrieve(ASKED)).chunks
         assert [scored.chunk for scored in first] == [best.chunk]
