@@ -46,7 +46,10 @@ def test_a_benchmark_runs(arguments: tuple[str, ...], told: str) -> None:
     [
         ("parsing", "--pages", "0"),
         ("citations",),
-        *(pytest.param((one,), marks=pytest.mark.soak) for one in ("retrieval", "chunking", "ingest", "answers")),
+        *(
+            pytest.param((one,), marks=pytest.mark.soak)
+            for one in ("retrieval", "chunking", "ingest", "answers", "steps")
+        ),
     ],
     ids=lambda arguments: arguments[0],
 )
