@@ -10,7 +10,7 @@ from pathlib import Path
 from bots.access import Audience, line_to_add, narrowest, readable
 from bots.app.diagnosing import diagnose
 from bots.app.enriching import Enriching
-from bots.app.options import answer_options, retrieval_options
+from bots.app.options import answer_options, homes, retrieval_options
 from bots.app.parts import Parts
 from bots.app.remembering import recall_history, recall_one, remember
 from bots.app.showing import show
@@ -43,7 +43,7 @@ from bots.requests import (
 from bots.settings import Settings
 from bots.turn.claims import Claims
 from bots.turn.feedback import listed
-from ragcore.answer import Answerer
+from ragcore.answer import Answerer, Searcher
 from ragcore.errors import CitebotError, ConfigError
 from ragcore.images import describe
 from ragcore.library.backup import backup
@@ -51,6 +51,7 @@ from ragcore.library.recovery import mend
 from ragcore.library.upkeep import keep_following
 from ragcore.models.openai_chat import OpenAIChatModel
 from ragcore.reports import SyncReport
+from ragcore.retrieval.by_contents import ContentsRetriever
 from ragcore.stores.database import Database
 from ragcore.stores.rows import is_open
 from ragcore.types import Answer, AnswerEvent, Question
@@ -192,7 +193,7 @@ class Operations:
             beside="\n".join(message.text for message in request.attached),
         )
         answerer = Answerer(
-            retriever=self._parts.retriever,
+            retriever=self._searcher(),
             embedder=self._parts.embedder,
             tokenizer=self._parts.tokenizer,
             chat_model=self._parts.chat_model,
@@ -224,6 +225,21 @@ class Operations:
         async with contextlib.aclosing(steps) as told:
             async for step in told:
                 yield step
+
+    def _searcher(self) -> Searcher:
+        """Return what searches for an answer; where the settings ask for it, it looks at tables of contents too."""
+        parts, answer = self._parts, self._settings.answer
+        if not answer.toc_enhance:
+            return parts.retriever
+        return ContentsRetriever(
+            parts.retriever,
+            registry=parts.library.registry,
+            model=parts.chat_model,
+            prompts=parts.prompts,
+            tokenizer=parts.tokenizer,
+            seconds=answer.toc_seconds,
+            homes=homes(self._settings),
+        )
 
     async def _describe(self, request: Describe) -> Described:
         model = self._parts.vision_model

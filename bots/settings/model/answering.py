@@ -45,7 +45,13 @@ class AnswerSettings(Section):
     keyword: bool = Field(default=False, description="let the model add keywords to the question; nothing reads it yet")
     toc_enhance: bool = Field(
         default=False,
-        description="let the model choose chapters of long documents by their contents; nothing reads it yet",
+        description="add the sections that fit the question by the tables of contents of the best documents; the model "
+        "chooses them, or without one the words of their titles",
+    )
+    toc_seconds: float = Field(
+        default=4.0,
+        gt=0,
+        description="how long choosing these sections may take (`toc_enhance`); after that the answer goes on without",
     )
     use_kg: bool = Field(default=False, description="search the knowledge graph too; nothing reads it yet")
     language: str = Field(

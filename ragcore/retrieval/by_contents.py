@@ -1,0 +1,183 @@
+"""Adds to what a search found the sections that the tables of contents of its best documents point to.
+
+Nothing comes in that the search did not open: only chunks of documents that passed the gate are added, after all that
+passed, a few of them, and each is looked up as the search's own are, with its readers. Where the model that chooses
+fails or is late, nothing is added.
+"""
+
+import asyncio
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from types import MappingProxyType
+from typing import Protocol
+
+from ragcore.contents import FEWEST, section
+from ragcore.context import default_budget, fit_prompt
+from ragcore.errors import ContextTooSmall, ModelError, StoreError
+from ragcore.models.llm import ChatModel
+from ragcore.prompts import Prompts
+from ragcore.retrieval.choosing import ALIKE, chosen_of, likeness, lines
+from ragcore.retrieval.retriever import Retrieved
+from ragcore.stores.outlines import Outline, Outlines
+from ragcore.stores.registry import Registry
+from ragcore.stores.rows import generation_of
+from ragcore.tokens import Tokenizer
+from ragcore.types import Message, Question, ScoredChunk, Usage
+
+log = logging.getLogger(__name__)
+
+DOCUMENTS = 2
+"""The best documents of a search whose tables of contents are read."""
+MOST_SHOWN = 200
+"""Entries that a model chooses from; of more, those whose words are nearest to the question's."""
+SECTIONS = 3
+"""Sections that are added to an answer at most."""
+OF_SECTION = 3
+"""Chunks of a section that are added at most: its first ones that the search did not find."""
+LEG = "contents"
+"""Under this name the ranks of a chunk tell that it was added."""
+
+
+class Retrieving(Protocol):
+    """Finds the chunks for a question."""
+
+    async def retrieve(self, question: Question) -> Retrieved:
+        """Return the relevant chunks."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Chosen:
+    """The ids of the chunks to add, in order, and what choosing took."""
+
+    ids: tuple[str, ...] = ()
+    usage: Usage = Usage()
+
+
+class ContentsRetriever:
+    """A retriever that adds sections by their titles. Safe to share between conversations."""
+
+    def __init__(
+        self,
+        retriever: Retrieving,
+        *,
+        registry: Registry,
+        model: ChatModel | None,
+        prompts: Prompts,
+        tokenizer: Tokenizer,
+        seconds: float,
+        homes: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        """Compose.
+
+        Args:
+            retriever: searches.
+            registry: knows what may be read.
+            model: chooses the sections; None: the words of their titles do.
+            prompts: the templates.
+            tokenizer: counts the prompt.
+            seconds: how long choosing may take.
+            homes: the knowledge base of each source, as for the retriever.
+        """
+        self._retriever = retriever
+        self._registry = registry
+        self._outlines = Outlines(registry.database)
+        self._model = model
+        self._prompts = prompts
+        self._tokenizer = tokenizer
+        self._seconds = seconds
+        self._homes = homes
+
+    async def retrieve(self, question: Question) -> Retrieved:
+        """Return the relevant chunks, and after them those of the sections that fit; see ``Retriever.retrieve``."""
+        found = await self._retriever.retrieve(question)
+        if not found.chunks:
+            return found
+        try:
+            async with asyncio.timeout(self._seconds):
+                chosen = await self._chosen(question, found.chunks)
+                added = await self._added(question, found.chunks, chosen.ids)
+        except TimeoutError:
+            log.warning("no sections added: none were chosen within %g s", self._seconds)
+            return found
+        except (ModelError, ContextTooSmall, StoreError) as error:
+            log.warning("no sections added: %s: %s", type(error).__name__, error)
+            return found
+        return replace(found, chunks=(*found.chunks, *added), usage=found.usage + chosen.usage)
+
+    async def _chosen(self, question: Question, chunks: Sequence[ScoredChunk]) -> _Chosen:
+        """Choose the sections of the best documents, of those that have more than what was found already."""
+        held = _held(chunks)
+        outlines = [one for one in await self._outlines.of(_best(chunks)) if len(one.entries) >= FEWEST]
+        alike = await asyncio.to_thread(likeness, question.text, outlines)
+        open_places = [
+            (number, at)
+            for number, outline in enumerate(outlines)
+            for at in range(len(outline.entries))
+            if any(chunk_id not in held for chunk_id in _section(outline, at))
+        ]
+        if not open_places:
+            return _Chosen()
+        if self._model is None:
+            fitting = [place for place in open_places if alike.get(place, 0.0) >= ALIKE]
+            return _Chosen(ids=_ids(outlines, sorted(fitting, key=lambda place: -alike[place]), held))
+        nearest = sorted(open_places, key=lambda place: -alike.get(place, 0.0))[:MOST_SHOWN]
+        shown = sorted(nearest)
+        reply, usage = await self._ask(self._model, question.text, lines(outlines, shown))
+        places = [shown[number] for number in chosen_of(reply, len(shown))]
+        return _Chosen(ids=_ids(outlines, places, held), usage=usage)
+
+    async def _ask(self, model: ChatModel, question: str, contents: str) -> tuple[str, Usage]:
+        system = self._prompts.render("contents_relevance", contents=contents)
+        fitted = await asyncio.to_thread(
+            fit_prompt,
+            [Message(role="system", text=system), Message(role="user", text=question)],
+            default_budget(model.context_window),
+            reserve=model.max_tokens,
+            tokenizer=self._tokenizer,
+        )
+        return await model.complete(fitted.messages, task="contents")
+
+    async def _added(self, question: Question, found: Sequence[ScoredChunk], ids: Sequence[str]) -> list[ScoredChunk]:
+        """Read the chunks that were chosen, those of them that may be read."""
+        if not ids:
+            return []
+        chunks = await self._registry.readable_chunks(
+            ids, question.knowledge_bases, readers=question.readers, homes=self._homes
+        )
+        lowest = found[-1].score
+        return [
+            ScoredChunk(chunk=chunk, score=lowest, ranks={LEG: rank}) for rank, chunk in enumerate(chunks.values(), 1)
+        ]
+
+
+def _best(chunks: Sequence[ScoredChunk]) -> list[str]:
+    """Return the generations of the best documents: those whose chunks have the highest sum of scores."""
+    sums: dict[str, float] = {}
+    for scored in chunks:
+        generation = generation_of(scored.chunk.id)
+        sums[generation] = sums.get(generation, 0.0) + scored.score
+    return sorted(sums, key=lambda generation: -sums[generation])[:DOCUMENTS]
+
+
+def _held(chunks: Sequence[ScoredChunk]) -> frozenset[str]:
+    """Return the ids of the chunks whose text is there already, those too that a parent brought along."""
+    ids = {scored.chunk.id for scored in chunks}
+    parts = {f"{generation_of(scored.chunk.id)}-{part.ordinal}" for scored in chunks for part in scored.chunk.parts}
+    return frozenset(ids | parts)
+
+
+def _ids(outlines: Sequence[Outline], places: Sequence[tuple[int, int]], held: frozenset[str]) -> tuple[str, ...]:
+    """Return the ids of the first chunks of the first sections, of those that are not there already."""
+    ids: dict[str, None] = {}
+    for number, at in places[:SECTIONS]:
+        wanted = (one for one in _section(outlines[number], at) if one not in held and one not in ids)
+        ids |= dict.fromkeys(list(islice(wanted, OF_SECTION)))
+    return tuple(ids)
+
+
+def _section(outline: Outline, at: int) -> Iterator[str]:
+    """Yield the ids of the chunks of a section."""
+    return (f"{outline.generation}-{ordinal}" for ordinal in section(outline.entries, at, outline.chunks))
