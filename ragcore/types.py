@@ -196,8 +196,9 @@ class Chunk:
 class ScoredChunk:
     """A chunk with its score for one question.
 
-    ``score`` is the absolute relevance in 0..1 that the gate judges; it orders one result list.
-    ``ranks`` holds the chunk's place in each leg that found it: ``{"dense": 3, "keyword": 1}``.
+    ``score`` is the absolute relevance in 0..1 that the gate judges; it orders one result list, unless a rank feature
+    or a reranker does. ``ranks`` holds the chunk's place in each leg that found it, and with the reranker that read it:
+    ``{"dense": 3, "keyword": 1, "rerank": 2}``.
     ``matched`` holds the question's terms that the chunk contains, as written in the chunk.
     """
 

@@ -4,7 +4,7 @@ import asyncio
 import copy
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -12,15 +12,20 @@ from numpy.typing import NDArray
 
 from ragcore.errors import ModelError, StoreError
 from ragcore.models.embeddings import Embedder
+from ragcore.models.rerankers import Reranker
 from ragcore.phrases import Phrase
 from ragcore.retrieval.background import Backgrounds
 from ragcore.retrieval.candidates import Candidates, CandidateSearch, Within
+from ragcore.retrieval.features import RankFeature, factors
 from ragcore.retrieval.matching import matched_words, named_shares, phrase_share
 from ragcore.retrieval.options import RetrievalOptions
+from ragcore.retrieval.ordering import Placed, arranged
 from ragcore.retrieval.parents import parent_of, siblings_of, widened
 from ragcore.retrieval.query import SearchQuery, analyse
 from ragcore.retrieval.ranking import RankedCandidate, Ranking, rank
+from ragcore.retrieval.reranking import Reranking
 from ragcore.retrieval.scoring import NAMED_SHARE, lifted
+from ragcore.retrieval.similarity import similarities
 from ragcore.retrieval.synonyms import Synonyms
 from ragcore.retrieval.weighing import COMMON
 from ragcore.stores.chunk_vectors import ChunkVectors
@@ -52,6 +57,7 @@ class Retrieved:
     ``near`` are a few that came near to it, best first: worth a second look, and not to be believed without.
     ``without_vectors`` and ``without_keywords`` say that a leg could not be asked, in one knowledge base at least.
     ``relaxed`` says that they passed only the second, relaxed judgement. ``notes`` are phrases for the reader.
+    ``usage`` is what a model took that put them in order.
     """
 
     chunks: tuple[ScoredChunk, ...] = ()
@@ -70,9 +76,9 @@ class Retrieved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Judged:
-    """What passed the gate, of at most ``top_n`` parents, and what came near to it."""
+    """What passed the gate, of as many parents as may be given out or reordered, and what came near to it."""
 
-    passed: tuple[ScoredChunk, ...]
+    passed: tuple[Placed, ...]
     near: tuple[ScoredChunk, ...]
 
 
@@ -105,13 +111,17 @@ class Retriever:
         options: RetrievalOptions | None = None,
         known_languages: frozenset[str] | None = frozenset({"en"}),
         homes: Mapping[str, str] = MappingProxyType({}),
+        reranker: Reranker | None = None,
+        features: Sequence[RankFeature] = (),
     ) -> None:
         """Compose; the synonym file is read at the first question.
 
         ``known_languages`` are those that the embedder is said to read, None: all. What the documents show of it counts
         besides, the more of them there are. ``homes`` tells the knowledge base of each source: what was read into
-        another one is not given out.
+        another one is not given out. ``reranker`` and ``features`` change the order of what passed the gate.
         """
+        self._reranking = Reranking(reranker) if reranker else None
+        self._features = tuple(features)
         self._homes = homes
         self._registry = registry
         self._embedder = embedder
@@ -144,9 +154,13 @@ class Retriever:
         if not question.knowledge_bases or not question.text.strip():
             return Retrieved()
         async with self._room:
-            return await self._retrieve(question)
+            found, passed = await self._retrieve(question)
+        # Outside the room: a reranker that is slow keeps no other search waiting.
+        chunks, usage = await self._arranged(question, passed)
+        return replace(found, chunks=await self._with_parents(question, chunks), usage=usage)
 
-    async def _retrieve(self, question: Question) -> Retrieved:
+    async def _retrieve(self, question: Question) -> tuple[Retrieved, tuple[Placed, ...]]:
+        """Search and judge; the chunks that passed are yet to be put in order."""
         synonyms = await self._loaded_synonyms()
         query = analyse(question.text, synonyms, earlier=_earlier(question))
         searched, live = await self._searched(question, query)
@@ -157,14 +171,28 @@ class Retriever:
             raise StoreError("neither the vectors nor the keywords can be searched")
         # In a thread: sixty chunks are read for a quoted phrase, which would hold up the other conversations.
         judged = await asyncio.to_thread(self._judged, query, searched, live)
-        return Retrieved(
-            chunks=await self._with_parents(question, judged.passed),
+        found = Retrieved(
             near=judged.near,
             without_vectors=without_vectors,
             without_keywords=without_keywords,
             relaxed=searched.ranking.relaxed,
             notes=("index_rebuilding",) if without_vectors or without_keywords else (),
         )
+        return found, judged.passed
+
+    async def _arranged(self, question: Question, passed: Sequence[Placed]) -> tuple[tuple[ScoredChunk, ...], Usage]:
+        """Return the best of what passed, by the rank features and the reranker too, and what that took of a model."""
+        options = self._options
+        if not passed or not (self._reranking or self._features):
+            return _of_parents([placed.scored for placed in passed], options.top_n), Usage()
+        chunks = [placed.scored.chunk for placed in passed]
+        shown = options.rerank_candidates
+        counted = await factors(self._features, question, chunks)
+        verdict = None
+        if self._reranking is not None:
+            verdict = await self._reranking.verdict(question.text, chunks[:shown], options.rerank_seconds)
+        ordered = arranged(passed, counted, verdict, shown=shown, threshold=options.rerank_threshold)
+        return _of_parents(ordered, options.top_n), verdict.usage if verdict else Usage()
 
     async def _with_parents(self, question: Question, passed: tuple[ScoredChunk, ...]) -> tuple[ScoredChunk, ...]:
         """Quote large what was found small; a chunk without a parent stays as it is, and nothing is read for it."""
@@ -183,6 +211,13 @@ class Retriever:
             self._synonyms = await asyncio.to_thread(Synonyms.load, path) if path else Synonyms.none()
         return self._synonyms
 
+    @property
+    def _wanted(self) -> int:
+        """Return how many chunks that passed are looked at: more than are given out, where something reorders them."""
+        most = self._options.top_n
+        reorders = self._reranking or self._features or self._options.ranking != "fused"
+        return max(most, self._options.rerank_candidates) if reorders else most
+
     async def _vector(self, text: str) -> NDArray[np.float32] | None:
         """Embed the question; None when the embedder cannot be reached, so that words alone must do."""
         try:
@@ -196,7 +231,8 @@ class Retriever:
         """Search every knowledge base at once, and read the best, seeing each document in one version."""
         vector = await self._vector(query.text_to_embed)
         options = self._options
-        read = max(2 * options.top_n, READ_FOR_PHRASES if query.phrases or query.references else READ)
+        least = READ_FOR_PHRASES if query.phrases or query.references else READ
+        read = max(2 * options.top_n, least, self._wanted)
 
         async def search(extra: int, filters: Mapping[str, Permitted]) -> _Searched:
             within = (
@@ -226,8 +262,11 @@ class Retriever:
         parents = [parent_of(live[one.chunk_id]) for one in read]
         order = (int(place) for place in np.argsort(-scores, kind="stable"))
         relevant = [place for place in order if max(0.0, scores[place]) >= ranking.threshold]
-        quoted = set(list(dict.fromkeys(parents[place] for place in relevant))[: self._options.top_n])
+        quoted = set(list(dict.fromkeys(parents[place] for place in relevant))[: self._wanted])
         passed = [place for place in relevant if parents[place] in quoted]
+        values = [float(scores[place]) for place in passed]
+        if self._options.ranking == "similarity":
+            passed, values = self._by_similarity(query, [read[place] for place in passed], live, passed, values)
         # What came near is told by the strict judgement: the word that stands nowhere may be just what is asked.
         strict = {place: ranking.strict.get(read[place].chunk_id, 0.0) for place in range(len(read))}
         others = (place for place in strict if parents[place] not in quoted)
@@ -235,8 +274,11 @@ class Retriever:
         lowest = NEAR * self._options.similarity_threshold
         return _Judged(
             passed=tuple(
-                self._scored(
-                    query, read[place], live[read[place].chunk_id], float(scores[place]), tell=number < MATCHED
+                Placed(
+                    scored=self._scored(
+                        query, read[place], live[read[place].chunk_id], float(scores[place]), tell=number < MATCHED
+                    ),
+                    value=values[number],
                 )
                 for number, place in enumerate(passed)
             ),
@@ -245,6 +287,25 @@ class Retriever:
                 for place in closest[: max(0, MOST_NEAR - len(quoted))]
                 if strict[place] >= lowest > 0.0
             ),
+        )
+
+    def _by_similarity(
+        self,
+        query: SearchQuery,
+        found: Sequence[RankedCandidate],
+        live: Mapping[str, Chunk],
+        passed: Sequence[int],
+        values: Sequence[float],
+    ) -> tuple[list[int], list[float]]:
+        """Put the first of what passed in the order of their similarity to the question; the others come after them."""
+        count = min(self._options.rerank_candidates, len(found))
+        weight = self._options.vector_similarity_weight
+        alike = similarities(query, [(one, live[one.chunk_id]) for one in found[:count]], weight)
+        order = sorted(range(count), key=lambda place: -alike[place])
+        lowest = min(alike, default=1.0)
+        return (
+            [*(passed[place] for place in order), *passed[count:]],
+            [*(alike[place] for place in order), *(lowest * value for value in values[count:])],
         )
 
     @staticmethod
@@ -276,6 +337,12 @@ class Retriever:
             ranks={leg: ranks[chunk.id] for leg, ranks in legs.items() if chunk.id in ranks},
             matched=matched_words(query, chunk.text) if tell else (),
         )
+
+
+def _of_parents(ordered: Sequence[ScoredChunk], most: int) -> tuple[ScoredChunk, ...]:
+    """Return the chunks of the first ``most`` parents."""
+    quoted = set(list(dict.fromkeys(parent_of(scored.chunk) for scored in ordered))[:most])
+    return tuple(scored for scored in ordered if parent_of(scored.chunk) in quoted)
 
 
 def _earlier(question: Question) -> list[str]:

@@ -1,7 +1,7 @@
 """From the clauses of a question and the statistics of a knowledge base to what its keyword index is asked."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ragcore.retrieval.query import Clause, SearchQuery
 from ragcore.retrieval.scoring import K1, idf
@@ -23,7 +23,8 @@ class WeighedQuery:
     ``ceiling`` is the highest BM25 score that a chunk could have, over all clauses; ``known_ceiling`` leaves out
     clauses that no chunk of the knowledge base can meet. ``exact`` maps rare identifiers to their idf. ``named`` holds
     sets of terms: a chunk with a whole set may hold a reference of the question; ``written`` are its identifiers that
-    some chunk has as they were typed. ``count`` is how many chunks there are.
+    some chunk has as they were typed. ``count`` is how many chunks there are. ``weights`` is what each term of the
+    question itself counts: its weight by its rarity.
     """
 
     keywords: KeywordQuery
@@ -33,6 +34,7 @@ class WeighedQuery:
     exact: Mapping[str, float]
     named: tuple[tuple[str, ...], ...] = ()
     written: frozenset[str] = frozenset()
+    weights: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def known_share(self) -> float:
@@ -68,6 +70,7 @@ def weigh(query: SearchQuery, statistics: TermStatistics) -> WeighedQuery:
             if clause.kind is Kind.IDENTIFIER and not clause.context and 0 < frequency[clause.term] <= COMMON
         },
         written=frozenset(term for term in query.wholes if frequency[term]),
+        weights={clause.term: clause.weight * rarity[clause.term] for clause in counted},
         named=tuple(
             dict.fromkeys(
                 name
