@@ -7,6 +7,7 @@ import os
 import shutil
 import struct
 import tempfile
+import time
 import zlib
 from collections.abc import Awaitable, Iterator, Sequence
 from pathlib import Path
@@ -14,9 +15,10 @@ from pathlib import Path
 from bots.access import line_to_add, unread
 from bots.requests import Check
 from bots.settings import Settings
-from ragcore.errors import CitebotError, ConfigError, ModelAuthError, ModelError
+from ragcore.errors import CitebotError, ConfigError, ContextTooSmall, ModelAuthError, ModelError
 from ragcore.models.embeddings import Embedder
 from ragcore.models.llm import TASKS, ChatModel
+from ragcore.models.rerankers import Reranker
 from ragcore.prompts import OWN, prompts_in, render
 from ragcore.types import Image, Message, Usage
 
@@ -162,6 +164,32 @@ async def check_vision_model(model: ChatModel) -> Check:
     image = Image(media_type="image/png", data=base64.b64encode(_white_square(64)).decode("ascii"))
     message = Message(role="user", text=render("check_model"), images=(image,))
     return await _tried(model.complete([message], task="check"), model, name="vision model", key="vision_model")
+
+
+async def check_reranker(reranker: Reranker, seconds: float) -> Check:
+    """Tell whether the reranker finds the better of two texts, and in the ``seconds`` that a question waits for it."""
+    texts = ["The canteen serves lunch from noon.", "Each employee has thirty days of annual leave."]
+    started = time.perf_counter()
+    try:
+        async with asyncio.timeout(_MODEL_SECONDS):
+            found = await reranker.rerank("How many days of leave do I have?", texts)
+    except ModelAuthError as error:
+        mend = "set the right api_key under [rerank], or under [llm] where its model does it"
+        return Check(name="reranker", state="fail", found=f"{reranker.name}: {error}", mend=mend)
+    except (ModelError, ContextTooSmall, TimeoutError) as error:
+        told = str(error) or f"no answer within {_MODEL_SECONDS:.0f} s"
+        mend = "check provider, base_url and model under [rerank], and that the server there is up"
+        return Check(name="reranker", state="fail", found=f"{reranker.name}: {told}", mend=mend)
+    took = time.perf_counter() - started
+    if took > seconds:
+        slow = f"{reranker.name} took {took:.1f} s for two texts, and a question waits {seconds:g} s for it"
+        return Check(
+            name="reranker", state="warn", found=slow, mend="raise timeout under [rerank], or take a faster one"
+        )
+    if found.order[:1] != (1,):
+        wrong = f"{reranker.name} takes a text about lunch for the answer to a question about leave"
+        return Check(name="reranker", state="warn", found=wrong, mend="is the model under [rerank] one for reranking?")
+    return Check(name="reranker", state="ok", found=f"{reranker.name} sorted two texts in {took:.2f} s")
 
 
 async def _tried(asked: Awaitable[tuple[str, Usage]], model: ChatModel, *, name: str, key: str) -> Check:

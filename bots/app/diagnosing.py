@@ -4,9 +4,10 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
+from bots.app.options import retrieval_options
 from bots.app.parts import Parts
 from bots.counting import counted
-from bots.doctor import check_embedder, check_model, check_vision_model
+from bots.doctor import check_embedder, check_model, check_reranker, check_vision_model
 from bots.requests import Check
 from bots.settings import Settings, SourceSettings
 from connectors.base import Origin
@@ -33,6 +34,8 @@ async def diagnose(settings: Settings, parts: Parts, *, repair: bool) -> AsyncGe
     yield await check_model(parts.chat_model)
     if parts.vision_model is not None:
         yield await check_vision_model(parts.vision_model)
+    if parts.reranker is not None:
+        yield await check_reranker(parts.reranker, retrieval_options(settings).rerank_seconds)
     for source in settings.sources:
         yield await _check_source(settings, source, parts.library)
 

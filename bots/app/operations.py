@@ -255,7 +255,9 @@ class Operations:
         await self._check_documents(request.document_ids, request.audience)
         # Whoever searches wants to see what there is, and its score: the gate is for answers.
         retriever = self._parts.retriever.with_options(
-            replace(retrieval_options(self._settings), top_n=request.limit, similarity_threshold=0.0)
+            replace(
+                retrieval_options(self._settings), top_n=request.limit, similarity_threshold=0.0, rerank_threshold=0.0
+            )
         )
         question = Question(
             text=request.query, knowledge_bases=names, readers=request.audience, document_ids=request.document_ids

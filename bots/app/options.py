@@ -11,9 +11,13 @@ from ragcore.chunking import ChunkOptions
 from ragcore.enrich.options import EnrichOptions
 from ragcore.ingest import IngestOptions
 from ragcore.prompts import prompts_in
+from ragcore.retrieval.features import PageRank, RankFeature
 from ragcore.retrieval.options import RetrievalOptions
 
 T = TypeVar("T")
+
+_LLM_SECONDS = 5.0
+"""How long the language model may take for an order: it reads some 6,000 tokens and writes 60."""
 
 
 def ingest_options(base: KnowledgeBaseSettings) -> IngestOptions:
@@ -36,15 +40,31 @@ def enrich_options(base: KnowledgeBaseSettings) -> EnrichOptions:
 
 def retrieval_options(settings: Settings) -> RetrievalOptions:
     """Return how questions are searched."""
-    answer = settings.answer
+    answer, rerank = settings.answer, settings.rerank
+    options = RetrievalOptions()
+    if rerank is not None:
+        options = with_given(
+            replace(options, rerank_seconds=_LLM_SECONDS) if rerank.provider == "llm" else options,
+            ranking="similarity" if rerank.provider == "similarity" else None,
+            rerank_candidates=rerank.candidates,
+            rerank_seconds=rerank.timeout,
+            rerank_threshold=rerank.threshold,
+        )
     return with_given(
-        RetrievalOptions(),
+        options,
         top_k=answer.top_k,
         top_n=answer.top_n,
         similarity_threshold=answer.similarity_threshold,
         vector_similarity_weight=answer.vector_similarity_weight,
         synonyms=answer.synonyms,
     )
+
+
+def rank_features(settings: Settings) -> tuple[RankFeature, ...]:
+    """Return what counts besides relevance in the order of chunks, nothing where no weight is set."""
+    bases = {name: base.pagerank for name, base in settings.all_knowledge_bases.items() if base.pagerank}
+    sources = {source.name: source.pagerank for source in settings.sources if source.pagerank is not None}
+    return (PageRank(knowledge_bases=bases, sources=sources),) if bases or any(sources.values()) else ()
 
 
 def answer_options(settings: Settings, knowledge_bases: tuple[str, ...]) -> AnswerOptions:

@@ -7,15 +7,18 @@ from dataclasses import dataclass
 from pydantic import SecretStr
 
 from bots.app.embedders import SizedEmbedder, open_embedder
-from bots.app.options import homes, known_languages, retrieval_options, with_given
+from bots.app.options import homes, known_languages, rank_features, retrieval_options, with_given
 from bots.settings import LLMSettings, Settings, TaskSettings
+from ragcore.errors import ConfigError
 from ragcore.history import History
 from ragcore.library import Library
 from ragcore.library.recovery import recover
 from ragcore.library.upkeep import followed
 from ragcore.models.embeddings import Embedder
+from ragcore.models.listwise import ListwiseReranker
 from ragcore.models.llm import ChatModel
 from ragcore.models.openai_chat import ChatLimits, ChatOptions, OpenAIChatModel
+from ragcore.models.rerankers import Reranker
 from ragcore.prompts import Prompts, prompts_in
 from ragcore.retrieval import Retriever
 from ragcore.tokens import Tokenizer, offline_tokenizer, tokenizer_for
@@ -30,6 +33,7 @@ class Parts:
     tokenizer: Tokenizer
     chat_model: ChatModel | None
     vision_model: ChatModel | None
+    reranker: Reranker | None
     retriever: Retriever
     history: History
     prompts: Prompts
@@ -41,7 +45,10 @@ async def open_parts(settings: Settings) -> AsyncGenerator[Parts]:
     embedder = await open_embedder(settings)
     tokenizer = await tokenizer_for(settings.llm.model) if settings.llm else offline_tokenizer()
     chat_model, vision_model = chat_model_of(settings, tokenizer), vision_model_of(settings, tokenizer)
+    reranker = reranker_of(settings, chat_model, tokenizer)
     async with contextlib.AsyncExitStack() as closing:
+        if closes := getattr(reranker, "close", None):
+            closing.push_async_callback(closes)
         for client in (embedder, chat_model, vision_model):
             if isinstance(client, SizedEmbedder | OpenAIChatModel):
                 closing.push_async_callback(client.close)
@@ -61,6 +68,7 @@ async def open_parts(settings: Settings) -> AsyncGenerator[Parts]:
             tokenizer=tokenizer,
             chat_model=chat_model,
             vision_model=vision_model,
+            reranker=reranker,
             retriever=Retriever(
                 registry=library.registry,
                 vectors=library.vectors,
@@ -69,6 +77,8 @@ async def open_parts(settings: Settings) -> AsyncGenerator[Parts]:
                 options=retrieval_options(settings),
                 known_languages=known_languages(settings),
                 homes=homes(settings),
+                reranker=reranker,
+                features=rank_features(settings),
             ),
             history=history,
             prompts=prompts_in(settings.prompts),
@@ -99,6 +109,34 @@ def vision_model_of(settings: Settings, tokenizer: Tokenizer) -> OpenAIChatModel
         return None
     task = llm.tasks.get("vision", TaskSettings())
     return _model_of(llm, llm.vision_model, _task_options(llm, task), {}, tokenizer)
+
+
+def reranker_of(settings: Settings, chat_model: ChatModel | None, tokenizer: Tokenizer) -> Reranker | None:
+    """Return what puts relevant chunks in order, None where their relevance does.
+
+    Raises:
+        ConfigError: The language model is to do it, and there is none.
+    """
+    rerank = settings.rerank
+    if rerank is None or rerank.provider == "similarity":
+        return None
+    if rerank.provider == "llm":
+        if chat_model is None:
+            raise ConfigError(
+                '[rerank] provider = "llm" needs the table [llm] with a model; add it, or leave [rerank] out'
+            )
+        return ListwiseReranker(chat_model, tokenizer)
+    # Here, because HTTP takes a quarter of a second to import, and most have no such endpoint.
+    from ragcore.models.http_reranker import Endpoint, HttpReranker
+
+    endpoint = Endpoint(
+        base_url=rerank.base_url,
+        model=rerank.model,
+        api_key=_secret(rerank.api_key),
+        style="texts" if rerank.provider == "tei" else "documents",
+        extra_body=rerank.extra_body,
+    )
+    return HttpReranker(endpoint)
 
 
 def _model_of(

@@ -81,6 +81,12 @@ class KnowledgeBaseSettings(Section):
         "`discord:GUILD`, `discord:GUILD/CHANNEL`, `discord:@USER`, `telegram:CHAT`, `telegram:@USER`, "
         "`email:ADDRESS`; default: nobody but the operator",
     )
+    pagerank: int = Field(
+        default=0,
+        ge=0,
+        le=100,
+        description="how much its documents count beside others that are relevant too: at 100 half as much again",
+    )
     prompt: FilePath | None = Field(
         default=None,
         description="a file with this knowledge base's own system prompt; how to cite is added where it does not say",
@@ -107,6 +113,9 @@ class SourceSettings(Section):
         default=None,
         description='how often `citebot run` syncs it: `"15m"`, or a cron line such as '
         '`"0 6 * * mon-fri Europe/Berlin"`; default: only by hand',
+    )
+    pagerank: int | None = Field(
+        default=None, ge=0, le=100, description="as that of a knowledge base, for this source; default: that one's"
     )
     options: JsonTable = Field(default_factory=dict, repr=False, exclude=True, description="the keys of its type")
 

@@ -4,13 +4,13 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from bots.settings.model.values import FROZEN, OPENAI_URL, HttpUrl, JsonTable, Secret, Section
+from bots.settings.model.values import FROZEN, OPENAI_URL, HttpUrl, JsonTable, OptionalUrl, Secret, Section
 
 
 class TaskSettings(Section):
     """What one task of the language model does differently from `[llm]`.
 
-    The tasks are `answer`, `cite`, `check`, `enrich` and `vision`.
+    The tasks are `answer`, `cite`, `check`, `enrich`, `rerank` and `vision`.
     """
 
     model: str | None = Field(default=None, description="another model for this task")
@@ -82,8 +82,50 @@ class EmbeddingSettings(Section):
 
 
 class RerankSettings(Section):
-    """A reranker behind a Jina- or Cohere-style `/rerank` endpoint; left out, none is asked. Nothing reads it yet."""
+    """What puts the chunks that are relevant in a better order before an answer; left out, their relevance does.
 
-    base_url: HttpUrl = Field(description="address of the endpoint, without `/rerank`")
-    model: str = Field(description="the model's name at that endpoint")
-    api_key: Secret | None = Field(default=None, description="the endpoint's key")
+    It drops nothing unless `threshold` is set. When it fails or is late, the order of the search stands.
+    """
+
+    provider: Literal["jina", "cohere", "tei", "llm", "similarity"] = Field(
+        default="jina",
+        description="`jina` and `cohere` are any `/rerank` endpoint of that form (vLLM, llama.cpp, Infinity, LiteLLM), "
+        "`tei` is Hugging Face's; with `llm` the model of `[llm]` sorts the chunks (`[llm.tasks.rerank]` for another "
+        "one); `similarity` compares weighted words and meaning, without a model of its own",
+    )
+    base_url: OptionalUrl = Field(
+        default="", description="address of the endpoint, without `/rerank`; `jina`, `cohere` and `tei` need it"
+    )
+    model: str = Field(default="", description="the model's name at that endpoint; `jina` and `cohere` need it")
+    api_key: Secret | None = Field(default=None, description="the endpoint's key; local servers need none")
+    extra_body: JsonTable = Field(default_factory=dict, repr=False, description="further fields of the request")
+    candidates: int | None = Field(
+        default=None, ge=2, le=200, description="how many of the relevant chunks are read for an order; default: 24"
+    )
+    timeout: float | None = Field(
+        default=None,
+        gt=0,
+        le=60,
+        description="seconds until the order must be there, else that of the search stands; default: 1.5, for `llm` 5",
+    )
+    threshold: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="the least score of an endpoint that a chunk must have; default: none, nothing is dropped",
+    )
+
+    @property
+    def asks_endpoint(self) -> bool:
+        """Return whether a `/rerank` endpoint is asked."""
+        return self.provider in {"jina", "cohere", "tei"}
+
+    @model_validator(mode="after")
+    def _endpoint_is_named(self) -> Self:
+        if self.asks_endpoint and not self.base_url:
+            raise ValueError(f'base_url is missing: provider = "{self.provider}" needs the address of its endpoint')
+        if self.provider in {"jina", "cohere"} and not self.model:
+            raise ValueError(f'model is missing: provider = "{self.provider}" needs the name of a reranking model')
+        if self.threshold and not self.asks_endpoint:
+            raise ValueError(f'threshold needs scores, and provider = "{self.provider}" gives none: leave it out')
+        return self
