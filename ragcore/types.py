@@ -199,13 +199,15 @@ class ScoredChunk:
     ``score`` is the absolute relevance in 0..1 that the gate judges; it orders one result list, unless a rank feature
     or a reranker does. ``ranks`` holds the chunk's place in each leg that found it, and with the reranker that read it:
     ``{"dense": 3, "keyword": 1, "rerank": 2}``.
-    ``matched`` holds the question's terms that the chunk contains, as written in the chunk.
+    ``matched`` holds the question's terms that the chunk contains, as written in the chunk. ``copies`` are chunks of
+    the same text, up to small differences, that were found too and are left out of the list.
     """
 
     chunk: Chunk
     score: float
     ranks: Mapping[str, int] = field(default_factory=dict)
     matched: tuple[str, ...] = ()
+    copies: tuple[Chunk, ...] = ()
 
 
 Role = Literal["system", "user", "assistant"]

@@ -162,18 +162,19 @@ def _retriever(library: Library, options: RetrievalOptions) -> Retriever:
 
 
 def documents_of(chunks: Sequence[ScoredChunk]) -> list[RankedDocument]:
-    """Return each document once, by its best chunk, best first, with falling scores.
+    """Return each document once, by its best chunk, best first, with falling scores; copies follow what they copy.
 
     Scores fall strictly, so that a reader of the run that breaks ties in its own way keeps our order.
     """
     ranked: list[RankedDocument] = []
     seen: set[str] = set()
-    for scored in chunks:
-        native = scored.chunk.document_id.partition(":")[2]
+    found = ((chunk, scored.score) for scored in chunks for chunk in (scored.chunk, *scored.copies))
+    for chunk, own in found:
+        native = chunk.document_id.partition(":")[2]
         if native in seen:
             continue
         seen.add(native)
-        score = min(scored.score, ranked[-1].score - _SMALLEST_STEP) if ranked else scored.score
+        score = min(own, ranked[-1].score - _SMALLEST_STEP) if ranked else own
         ranked.append(RankedDocument(id=native, score=score))
         if len(ranked) == DEPTH:
             break

@@ -15,19 +15,16 @@ from ragcore.models.embeddings import Embedder
 from ragcore.models.rerankers import Reranker
 from ragcore.phrases import Phrase
 from ragcore.retrieval.background import Backgrounds
-from ragcore.retrieval.candidates import Candidates, CandidateSearch, Within
+from ragcore.retrieval.candidates import CandidateSearch, Within
 from ragcore.retrieval.features import RankFeature, factors
-from ragcore.retrieval.matching import matched_words, named_shares, phrase_share
+from ragcore.retrieval.judging import Searched, judged
 from ragcore.retrieval.options import RetrievalOptions
 from ragcore.retrieval.ordering import Placed, arranged
 from ragcore.retrieval.parents import parent_of, siblings_of, widened
 from ragcore.retrieval.query import SearchQuery, analyse
-from ragcore.retrieval.ranking import RankedCandidate, Ranking, rank
+from ragcore.retrieval.ranking import rank
 from ragcore.retrieval.reranking import Reranking
-from ragcore.retrieval.scoring import NAMED_SHARE, lifted
-from ragcore.retrieval.similarity import similarities
 from ragcore.retrieval.synonyms import Synonyms
-from ragcore.retrieval.weighing import COMMON
 from ragcore.stores.chunk_vectors import ChunkVectors
 from ragcore.stores.indexes import KeywordSearch, Permitted, VectorIndex
 from ragcore.stores.registry import Registry
@@ -35,16 +32,9 @@ from ragcore.types import Chunk, Question, ScoredChunk, Usage
 
 log = logging.getLogger(__name__)
 
-MATCHED = 50
-"""How many chunks have their matched words told."""
 READ = 24
 """How many of the best candidates are read at least: some may not be live any more, and a phrase may lift others."""
 READ_FOR_PHRASES = 60
-NEAR = 1 / 3
-"""Share of the threshold from which on a chunk came near to it."""
-MOST_NEAR = 5
-"""Chunks that came near are given out up to so many, with those that passed: as many as an answer of quotes reads."""
-
 
 SIDE_BY_SIDE = 16
 """Most searches under way: with more none would end sooner, and all else that the processor has to do would wait."""
@@ -72,30 +62,6 @@ class Retrieved:
     def degraded(self) -> bool:
         """Return whether an index could not be searched, so that documents may be missing."""
         return self.without_vectors or self.without_keywords
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Judged:
-    """What passed the gate, of as many parents as may be given out or reordered, and what came near to it."""
-
-    passed: tuple[Placed, ...]
-    near: tuple[ScoredChunk, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Searched:
-    """What a search found, in order, and how much of it is to be read."""
-
-    groups: Sequence[Candidates]
-    ranking: Ranking
-    read: int
-
-    @property
-    def best(self) -> tuple[RankedCandidate, ...]:
-        """Return the candidates that are worth reading: the best, and those that may hold what was named."""
-        candidates = self.ranking.candidates
-        named = (one for one in candidates[self.read :] if one.chunk_id in one.found_by.named)
-        return (*candidates[: self.read], *named)
 
 
 class Retriever:
@@ -170,15 +136,15 @@ class Retriever:
         if all(group.cosines is None and group.bm25 is None for group in groups):
             raise StoreError("neither the vectors nor the keywords can be searched")
         # In a thread: sixty chunks are read for a quoted phrase, which would hold up the other conversations.
-        judged = await asyncio.to_thread(self._judged, query, searched, live)
+        outcome = await asyncio.to_thread(judged, query, searched, live, self._options, self._wanted)
         found = Retrieved(
-            near=judged.near,
+            near=outcome.near,
             without_vectors=without_vectors,
             without_keywords=without_keywords,
             relaxed=searched.ranking.relaxed,
             notes=("index_rebuilding",) if without_vectors or without_keywords else (),
         )
-        return found, judged.passed
+        return found, outcome.passed
 
     async def _arranged(self, question: Question, passed: Sequence[Placed]) -> tuple[tuple[ScoredChunk, ...], Usage]:
         """Return the best of what passed, by the rank features and the reranker too, and what that took of a model."""
@@ -227,14 +193,14 @@ class Retriever:
             return None
         return vector
 
-    async def _searched(self, question: Question, query: SearchQuery) -> tuple[_Searched, Mapping[str, Chunk]]:
+    async def _searched(self, question: Question, query: SearchQuery) -> tuple[Searched, Mapping[str, Chunk]]:
         """Search every knowledge base at once, and read the best, seeing each document in one version."""
         vector = await self._vector(query.text_to_embed)
         options = self._options
         least = READ_FOR_PHRASES if query.phrases or query.references else READ
         read = max(2 * options.top_n, least, self._wanted)
 
-        async def search(extra: int, filters: Mapping[str, Permitted]) -> _Searched:
+        async def search(extra: int, filters: Mapping[str, Permitted]) -> Searched:
             within = (
                 Within(knowledge_base=name, document_ids=question.document_ids, only=filters.get(name))
                 for name in question.knowledge_bases
@@ -242,100 +208,13 @@ class Retriever:
             asked = [self._search.search(each, query, vector, options.top_k, extra=extra) for each in within]
             groups = await asyncio.gather(*asked)
             ranking = rank(groups, weight=options.vector_similarity_weight, threshold=options.similarity_threshold)
-            return _Searched(groups=groups, ranking=ranking, read=read + extra)
+            return Searched(groups=groups, ranking=ranking, read=read + extra)
 
-        def ids_of(searched: _Searched) -> list[str]:
+        def ids_of(searched: Searched) -> list[str]:
             return [candidate.chunk_id for candidate in searched.best]
 
         return await self._registry.settled_search(
             question.knowledge_bases, search, ids_of, readers=question.readers, homes=self._homes
-        )
-
-    def _judged(self, query: SearchQuery, searched: _Searched, live: Mapping[str, Chunk]) -> _Judged:
-        """Lift what holds a quoted phrase, and let through what reaches the threshold."""
-        ranking = searched.ranking
-        read = [candidate for candidate in searched.best if candidate.chunk_id in live]
-        scores = np.array([candidate.relevance for candidate in read])
-        if query.phrases:
-            scores = lifted(scores, np.array([phrase_share(query, live[one.chunk_id]) for one in read]))
-        scores = self._named_first(query, searched, scores, [live[one.chunk_id] for one in read])
-        parents = [parent_of(live[one.chunk_id]) for one in read]
-        order = (int(place) for place in np.argsort(-scores, kind="stable"))
-        relevant = [place for place in order if max(0.0, scores[place]) >= ranking.threshold]
-        quoted = set(list(dict.fromkeys(parents[place] for place in relevant))[: self._wanted])
-        passed = [place for place in relevant if parents[place] in quoted]
-        values = [float(scores[place]) for place in passed]
-        if self._options.ranking == "similarity":
-            passed, values = self._by_similarity(query, [read[place] for place in passed], live, passed, values)
-        # What came near is told by the strict judgement: the word that stands nowhere may be just what is asked.
-        strict = {place: ranking.strict.get(read[place].chunk_id, 0.0) for place in range(len(read))}
-        others = (place for place in strict if parents[place] not in quoted)
-        closest = sorted(others, key=lambda place: (-strict[place], read[place].chunk_id))
-        lowest = NEAR * self._options.similarity_threshold
-        return _Judged(
-            passed=tuple(
-                Placed(
-                    scored=self._scored(
-                        query, read[place], live[read[place].chunk_id], float(scores[place]), tell=number < MATCHED
-                    ),
-                    value=values[number],
-                )
-                for number, place in enumerate(passed)
-            ),
-            near=tuple(
-                self._scored(query, read[place], live[read[place].chunk_id], strict[place], tell=True)
-                for place in closest[: max(0, MOST_NEAR - len(quoted))]
-                if strict[place] >= lowest > 0.0
-            ),
-        )
-
-    def _by_similarity(
-        self,
-        query: SearchQuery,
-        found: Sequence[RankedCandidate],
-        live: Mapping[str, Chunk],
-        passed: Sequence[int],
-        values: Sequence[float],
-    ) -> tuple[list[int], list[float]]:
-        """Put the first of what passed in the order of their similarity to the question; the others come after them."""
-        count = min(self._options.rerank_candidates, len(found))
-        weight = self._options.vector_similarity_weight
-        alike = similarities(query, [(one, live[one.chunk_id]) for one in found[:count]], weight)
-        order = sorted(range(count), key=lambda place: -alike[place])
-        lowest = min(alike, default=1.0)
-        return (
-            [*(passed[place] for place in order), *passed[count:]],
-            [*(alike[place] for place in order), *(lowest * value for value in values[count:])],
-        )
-
-    @staticmethod
-    def _named_first(
-        query: SearchQuery, searched: _Searched, scores: NDArray[np.float64], chunks: Sequence[Chunk]
-    ) -> NDArray[np.float64]:
-        """Lift what holds references of the question that the index does not have as they were typed.
-
-        What may be a mere amount lifts only what is relevant without it.
-        """
-        known = {term for group in searched.groups if group.weighed for term in group.weighed.written}
-        references = [reference for reference in query.references if reference.whole not in known]
-        if not references:
-            return scores
-        shares = named_shares(references, chunks, COMMON)
-        threshold = searched.ranking.threshold
-        scores = lifted(scores, np.array(shares.sure), NAMED_SHARE)
-        return lifted(scores, np.where(scores >= threshold, np.array(shares.likely), 0.0))
-
-    def _scored(
-        self, query: SearchQuery, candidate: RankedCandidate, chunk: Chunk, score: float, *, tell: bool
-    ) -> ScoredChunk:
-        """Make the chunk that is given out."""
-        group = candidate.found_by
-        legs = {"dense": group.dense_ranks, "keyword": group.keyword_ranks}
-        return ScoredChunk(
-            chunk=chunk,
-            score=min(1.0, max(0.0, score)),
-            ranks={leg: ranks[chunk.id] for leg, ranks in legs.items() if chunk.id in ranks},
-            matched=matched_words(query, chunk.text) if tell else (),
         )
 
 

@@ -343,3 +343,33 @@ async def test_what_an_index_gives_by_mistake_is_checked_against_the_registry(tm
         outsiders = replace(ASKED, readers=frozenset({"*"}))
         assert await found(library, outsiders, vectors=Careless()) == ["s:open"]
         assert set(await found(library, replace(ASKED, readers=None), vectors=Careless())) == {"s:open", "s:board"}
+
+
+@pytest.mark.parametrize(
+    ("readers", "given", "told"),
+    [
+        (frozenset({"slack:T1/@U1"}), {"s:one"}, set[str]()),
+        (frozenset({"slack:T1/@U2"}), {"s:two"}, set[str]()),
+        (frozenset({"*"}), set[str](), set[str]()),
+        (None, {"s:one", "s:two"}, {"s:one", "s:two"}),
+    ],
+)
+async def test_who_may_read_one_copy_alone_gets_that_one_and_hears_of_no_other(
+    readers: frozenset[str] | None, given: set[str], told: set[str], tmp_path: pathlib.Path
+) -> None:
+    text = "# Merger\n\nThe merger with Brightwater costs nine million, and the board decides of it before the summer."
+    async with opened(tmp_path, WordEmbedder()) as library:
+        await fill_closed(library, {"one": text}, frozenset({"slack:T1/@U1"}))
+        await fill_closed(library, {"two": text}, frozenset({"slack:T1/@U2"}))
+        search = Retriever(
+            registry=library.registry,
+            vectors=library.vectors,
+            keywords=library.keywords,
+            embedder=library.embedder,
+            options=ALL,
+        )
+        chunks = (await search.retrieve(replace(ASKED, readers=readers))).chunks
+        assert len(chunks) == min(1, len(given))
+        assert {one.chunk.document_id for one in chunks} <= given
+        seen = {one.document_id for scored in chunks for one in (scored.chunk, *scored.copies)}
+        assert seen == (told or given)
