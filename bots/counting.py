@@ -1,6 +1,32 @@
-"""Counts in words."""
+"""Counts in words, and of chunks by their document."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ragcore.types import ScoredChunk
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentCount:
+    """How many chunks a document gave to a result; ``title`` and ``url`` are the document's own."""
+
+    document_id: str
+    title: str
+    url: str
+    chunks: int
 
 
 def counted(count: int, noun: str) -> str:
     """Return a count with its noun, such as ``1 document`` or ``1,200 documents``."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def by_document(chunks: Sequence[ScoredChunk]) -> tuple[DocumentCount, ...]:
+    """Return how many of the chunks each document gave, in the order of their first; those of one name stay apart."""
+    counts = Counter(scored.chunk.document_id for scored in chunks)
+    first = {scored.chunk.document_id: scored.chunk for scored in reversed(chunks)}
+    return tuple(
+        DocumentCount(document_id=document_id, title=first[document_id].title, url=first[document_id].url, chunks=count)
+        for document_id, count in counts.items()
+    )

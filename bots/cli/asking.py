@@ -16,6 +16,7 @@ from bots.cli.output import opening, print_json, results, say
 from bots.cli.picturing import Passage, draw, picture_folder, write_pictures
 from bots.cli.reach import reach, read_settings
 from bots.console import Chat, chatting, input_lines, show_answer
+from bots.counting import by_document, counted
 from bots.rendering.clean import clean, clean_line
 from bots.rendering.passages import word_spans
 from bots.rendering.terminal import Indented, terminal_url
@@ -23,7 +24,7 @@ from bots.requests import Ask, Found, ListSources, Search, SourceState
 from bots.service import Gateway
 from bots.settings import Settings, normal_reader
 from ragcore.links import chunk_at, deep_link, place
-from ragcore.types import Answer, ScoredChunk
+from ragcore.types import Answer, Chunk, ScoredChunk
 
 _MATCHED = "bold reverse"
 
@@ -127,19 +128,38 @@ def _reader(text: str) -> str:
 
 
 def show_chunks(chunks: Sequence[ScoredChunk], console: Console) -> None:
-    """Print ranked passages: title, place and score, then the text with the matched words marked."""
+    """Print ranked passages: title, place and score, the text with the matched words marked, and where else it stands.
+
+    At the end stands how many of them each document gave.
+    """
     for rank, scored in enumerate(chunks, 1):
         chunk = scored.chunk
-        url = deep_link(chunk)
-        head = Text(f"{rank}. ", style="blue")
-        label = ", ".join(part for part in (clean_line(chunk.title), clean_line(place(chunk))) if part)
-        head.append(label or clean_line(chunk.document_id), f"bold link {terminal_url(url)}" if url else "bold")
-        head.append(f"  {scored.score:.2f}  {clean_line(chunk.document_id)}", "dim")
-        console.print(head)
+        reranked = " reranked" if "rerank" in scored.ranks else ""
+        told = Text(f"  {scored.score:.2f}{reranked}  {clean_line(chunk.document_id)}", "dim")
+        console.print(Text(f"{rank}. ", style="blue") + _linked(chunk, "bold") + told)
         body = marked(clean(chunk.text).strip().expandtabs(4), scored.matched, plain=not console.is_terminal)
         console.print(Indented(body, "   ", "   "))
-        if rank < len(chunks):
-            console.print()
+        for copy in scored.copies:
+            same = (
+                Text("The same in: ", "dim") + _linked(copy, "dim") + Text(f"  {clean_line(copy.document_id)}", "dim")
+            )
+            console.print(Indented(same, "   ", "   "))
+        console.print()
+    console.print(Text(_shares(chunks), "dim"))
+
+
+def _linked(chunk: Chunk, style: str) -> Text:
+    """Return title and place of a chunk, as a link where it has an address."""
+    url = deep_link(chunk)
+    label = ", ".join(part for part in (clean_line(chunk.title), clean_line(place(chunk))) if part)
+    return Text(label or clean_line(chunk.document_id), f"{style} link {terminal_url(url)}" if url else style)
+
+
+def _shares(chunks: Sequence[ScoredChunk]) -> str:
+    """Return how many passages each document gave: ``3 passages from 2 documents: a.md 2, b.md 1``."""
+    documents = by_document(chunks)
+    told = ", ".join(f"{clean_line(one.document_id)} {one.chunks}" for one in documents)
+    return f"{counted(len(chunks), 'passage')} from {counted(len(documents), 'document')}: {told}"
 
 
 def marked(text: str, matched: Sequence[str], *, plain: bool) -> Text:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from bots.counting import by_document
 from bots.rendering.markdown import to_markdown
 from bots.requests import Check, Judgement, SourceState, Unanswered
 from ragcore.links import deep_link
@@ -34,6 +35,10 @@ def answer_form(answer: Answer) -> Form:
             for citation in answer.citations
         ],
         "chunks": chunk_forms(answer.chunks),
+        "documents": [
+            {"document_id": one.document_id, "title": one.title, "url": one.url, "chunks": one.chunks}
+            for one in by_document(answer.chunks)
+        ],
         "notes": list(answer.notes),
         "usage": {
             "calls": answer.usage.calls,
@@ -45,7 +50,11 @@ def answer_form(answer: Answer) -> Form:
 
 
 def chunk_forms(chunks: Sequence[ScoredChunk]) -> list[Form]:
-    """Return what ``search --json`` prints; ``id`` is what ``[ID:n]`` in an answer counts."""
+    """Return what ``search --json`` prints; ``id`` is what ``[ID:n]`` in an answer counts.
+
+    ``document_chunks`` is how many of the list its document gave, ``copies`` are chunks of the same text elsewhere.
+    """
+    given = {one.document_id: one.chunks for one in by_document(chunks)}
     return [
         {
             "id": index,
@@ -56,6 +65,11 @@ def chunk_forms(chunks: Sequence[ScoredChunk]) -> list[Form]:
             "score": round(scored.score, 6),
             "text": scored.chunk.text,
             "matched": list(scored.matched),
+            "document_chunks": given[scored.chunk.document_id],
+            "copies": [
+                {"chunk_id": copy.id, "document_id": copy.document_id, "title": copy.title, "url": deep_link(copy)}
+                for copy in scored.copies
+            ],
         }
         for index, scored in enumerate(chunks)
     ]

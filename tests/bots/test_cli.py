@@ -104,6 +104,9 @@ def test_ask_json_has_its_fields(cli: Cli) -> None:
     }
     assert {"id", "chunk_id", "document_id", "title", "url", "score", "text"} <= set(form["chunks"][0])
     assert [chunk["id"] for chunk in form["chunks"]] == [0, 1, 2]
+    assert form["documents"][0] == {
+        "document_id": "handbook:leave-0.md", "title": "Leave", "url": "file:///srv/leave-0.md", "chunks": 1,
+    }  # fmt: skip
     assert form["usage"] == {"calls": 1, "prompt_tokens": 10, "completion_tokens": 5}
     assert form["timings_ms"] == {"search": 1.235}
 
@@ -117,6 +120,10 @@ def test_search_marks_the_matched_words(cli: Cli, scripted: Scripted) -> None:
     forms = json.loads(cli("search", "x", "-k", "2", "--json").out)
     assert len(forms) == 2
     assert forms[0]["text"] == "Days lapse in March."
+    assert [(form["document_chunks"], form["copies"]) for form in forms] == [(1, []), (1, [])]
+    assert ran.out.endswith(
+        "3 passages from 3 documents: handbook:leave-0.md 1, handbook:leave-1.md 1, handbook:leave-2.md 1\n"
+    )
 
 
 def test_sync_reports_each_failed_file(cli: Cli, scripted: Scripted) -> None:
