@@ -21,8 +21,8 @@ from ragcore.types import Chunk, ScoredChunk
 
 MATCHED = 50
 """How many chunks have their matched words told."""
-LOOKED_FOR_COPIES = 64
-"""How many of the relevant chunks are compared with each other: each with each costs 2 microseconds."""
+COMPARED = 24
+"""With how many different texts all that is relevant is compared: each comparison costs 2 microseconds."""
 NEAR = 1 / 3
 """Share of the threshold from which on a chunk came near to it."""
 MOST_NEAR = 5
@@ -47,10 +47,14 @@ class Searched:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """What passed the gate, of as many parents as may be given out or reordered, and what came near to it."""
+    """What passed the gate, of as many parents as may be given out or reordered, and what came near to it.
+
+    ``crowded``: copies took places, fewer passed than were wanted, and there is more to be read.
+    """
 
     passed: tuple[Placed, ...]
     near: tuple[ScoredChunk, ...]
+    crowded: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,16 +130,16 @@ def judged(
             for place in closest[: max(0, MOST_NEAR - len(quoted))]
             if strict[place] >= lowest > 0.0
         ),
+        crowded=bool(told) and len(quoted) < wanted and len(searched.best) < len(ranking.candidates),
     )
 
 
 def _copies(read: Sequence[_Read], relevant: Sequence[int], wanted: int) -> dict[int, tuple[int, ...]]:
     """Return, by the place of a chunk that is given out, the places of its copies among what is relevant."""
-    looked = relevant[:LOOKED_FOR_COPIES]
     # Of chunks with parents several make one that is quoted.
-    most = wanted if all(read[place].chunk.parent is None for place in looked) else len(looked)
-    groups = collapsed([read[place].chunk for place in looked], most)
-    return {looked[group[0]]: tuple(looked[at] for at in group[1:]) for group in groups if len(group) > 1}
+    most = wanted if all(read[place].chunk.parent is None for place in relevant) else COMPARED
+    groups = collapsed([read[place].chunk for place in relevant], min(most, COMPARED))
+    return {relevant[group[0]]: tuple(relevant[at] for at in group[1:]) for group in groups if len(group) > 1}
 
 
 def _by_similarity(

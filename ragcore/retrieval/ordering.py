@@ -15,6 +15,22 @@ class Placed:
     value: float
 
 
+def preferred(placed: Placed, factors: Sequence[float]) -> tuple[Placed, float]:
+    """Return a chunk with its factor; in its place the copy of it that counts most, if one counts more than itself.
+
+    Score, ranks and matched words stay those of the copy that was found best: of one text they are nearly the same.
+
+    Args:
+        placed: The chunk, with its copies.
+        factors: Of the chunk, and then of each of its copies.
+    """
+    scored = placed.scored
+    texts = [scored.chunk, *scored.copies]
+    best = max(range(len(texts)), key=lambda place: factors[place])
+    others = tuple(chunk for place, chunk in enumerate(texts) if place != best)
+    return replace(placed, scored=replace(scored, chunk=texts[best], copies=others)), factors[best]
+
+
 def arranged(
     passed: Sequence[Placed], factors: Sequence[float], verdict: Reranked | None, *, shown: int, threshold: float = 0.0
 ) -> tuple[ScoredChunk, ...]:

@@ -5,6 +5,7 @@ import copy
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from types import MappingProxyType
 
 import numpy as np
@@ -19,7 +20,7 @@ from ragcore.retrieval.candidates import CandidateSearch, Within
 from ragcore.retrieval.features import RankFeature, factors
 from ragcore.retrieval.judging import Searched, judged
 from ragcore.retrieval.options import RetrievalOptions
-from ragcore.retrieval.ordering import Placed, arranged
+from ragcore.retrieval.ordering import Placed, arranged, preferred
 from ragcore.retrieval.parents import parent_of, siblings_of, widened
 from ragcore.retrieval.query import SearchQuery, analyse
 from ragcore.retrieval.ranking import rank
@@ -129,7 +130,8 @@ class Retriever:
         """Search and judge; the chunks that passed are yet to be put in order."""
         synonyms = await self._loaded_synonyms()
         query = analyse(question.text, synonyms, earlier=_earlier(question))
-        searched, live = await self._searched(question, query)
+        vector = await self._vector(query.text_to_embed)
+        searched, live = await self._searched(question, query, vector)
         groups = searched.groups
         without_vectors = any(group.cosines is None for group in groups)
         without_keywords = any(group.bm25 is None for group in groups)
@@ -137,6 +139,10 @@ class Retriever:
             raise StoreError("neither the vectors nor the keywords can be searched")
         # In a thread: sixty chunks are read for a quoted phrase, which would hold up the other conversations.
         outcome = await asyncio.to_thread(judged, query, searched, live, self._options, self._wanted)
+        if outcome.crowded:
+            # Copies took the places of others: every candidate is read, which costs something only then.
+            searched, live = await self._searched(question, query, vector, read=len(searched.ranking.candidates))
+            outcome = await asyncio.to_thread(judged, query, searched, live, self._options, self._wanted)
         found = Retrieved(
             near=outcome.near,
             without_vectors=without_vectors,
@@ -151,14 +157,23 @@ class Retriever:
         options = self._options
         if not passed or not (self._reranking or self._features):
             return _of_parents([placed.scored for placed in passed], options.top_n), Usage()
+        passed, counted = await self._weighed(question, passed)
         chunks = [placed.scored.chunk for placed in passed]
         shown = options.rerank_candidates
-        counted = await factors(self._features, question, chunks)
         verdict = None
         if self._reranking is not None:
             verdict = await self._reranking.verdict(question.text, chunks[:shown], options.rerank_seconds)
         ordered = arranged(passed, counted, verdict, shown=shown, threshold=options.rerank_threshold)
         return _of_parents(ordered, options.top_n), verdict.usage if verdict else Usage()
+
+    async def _weighed(self, question: Question, passed: Sequence[Placed]) -> tuple[list[Placed], list[float]]:
+        """Return what each chunk that passed is multiplied by; of copies the one that counts most stands for all."""
+        texts = [(placed.scored.chunk, *placed.scored.copies) for placed in passed]
+        counted = iter(await factors(self._features, question, [chunk for same in texts for chunk in same]))
+        found = [
+            preferred(placed, list(islice(counted, len(same)))) for placed, same in zip(passed, texts, strict=True)
+        ]
+        return [placed for placed, _ in found], [factor for _, factor in found]
 
     async def _with_parents(self, question: Question, passed: tuple[ScoredChunk, ...]) -> tuple[ScoredChunk, ...]:
         """Quote large what was found small; a chunk without a parent stays as it is, and nothing is read for it."""
@@ -193,12 +208,20 @@ class Retriever:
             return None
         return vector
 
-    async def _searched(self, question: Question, query: SearchQuery) -> tuple[Searched, Mapping[str, Chunk]]:
-        """Search every knowledge base at once, and read the best, seeing each document in one version."""
-        vector = await self._vector(query.text_to_embed)
+    async def _searched(
+        self, question: Question, query: SearchQuery, vector: NDArray[np.float32] | None, *, read: int = 0
+    ) -> tuple[Searched, Mapping[str, Chunk]]:
+        """Search every knowledge base at once, and read the best, seeing each document in one version.
+
+        Args:
+            question: Who asks, and where to look.
+            query: The analysed question.
+            vector: Its unit vector, None where it could not be embedded.
+            read: How many of the best are read at least.
+        """
         options = self._options
         least = READ_FOR_PHRASES if query.phrases or query.references else READ
-        read = max(2 * options.top_n, least, self._wanted)
+        read = max(2 * options.top_n, least, self._wanted, read)
 
         async def search(extra: int, filters: Mapping[str, Permitted]) -> Searched:
             within = (

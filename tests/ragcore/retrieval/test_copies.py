@@ -3,15 +3,18 @@
 import pathlib
 import random
 import time
+from collections.abc import AsyncIterator
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ragcore.evaluate.retrieval import documents_of
-from ragcore.retrieval import RetrievalOptions
+from ragcore.ingest import ingest
+from ragcore.retrieval import RetrievalOptions, Retriever
 from ragcore.retrieval.copies import SHORT, collapsed
-from ragcore.types import Chunk, Question
+from ragcore.retrieval.features import PageRank
+from ragcore.types import Chunk, Question, SourceDocument
 from tests.fakes.libraries import fill, opened
 from tests.ragcore.retrieval.test_retriever import WordEmbedder, retriever
 
@@ -118,3 +121,39 @@ async def test_copies_leave_room_for_others_and_are_told(tmp_path: pathlib.Path)
         assert told == {f"s:copy{number}" for number in range(4)}
         assert len(first.copies) == 3
         assert {document.id for document in documents_of(found)} == set(texts)
+
+
+async def test_more_copies_than_are_read_hide_nothing_else(tmp_path: pathlib.Path) -> None:
+    texts = {f"copy{number}": f"# Paid vacation days\n\n{LONG}" for number in range(45)}
+    texts |= {f"other{number}": f"# Note {number}\n\nPaid vacation days, by team {number}." for number in range(5)}
+    async with opened(tmp_path, WordEmbedder()) as library:
+        await fill(library, texts)
+        search = retriever(library, options=RetrievalOptions(top_n=6, similarity_threshold=0.05))
+        found = (await search.retrieve(Question(text="paid vacation days", knowledge_bases=("kb",)))).chunks
+        assert {document.id for document in documents_of(found)} == set(texts)
+        assert len(found) == 6
+
+
+async def test_of_copies_the_one_of_the_highest_page_rank_stands_for_all(tmp_path: pathlib.Path) -> None:
+    text = f"# Leave\n\n{LONG}"
+    async with opened(tmp_path, WordEmbedder()) as library:
+        await fill(library, {f"copy{number}": text for number in range(3)})
+
+        async def wiki() -> AsyncIterator[SourceDocument]:
+            yield SourceDocument(id="wiki:leave", source="wiki", content=text.encode(), name="leave.md")
+
+        async for _ in ingest(library, "kb", wiki()):
+            pass
+        for ranked in ({"wiki": 90}, {"wiki": 10, "s": 20}):
+            search = Retriever(
+                registry=library.registry,
+                vectors=library.vectors,
+                keywords=library.keywords,
+                embedder=library.embedder,
+                features=[PageRank(sources=ranked)],
+            )
+            (found,) = (await search.retrieve(Question(text="paid vacation days", knowledge_bases=("kb",)))).chunks
+            assert (found.chunk.document_id == "wiki:leave") == (max(ranked, key=lambda name: ranked[name]) == "wiki")
+            told = {found.chunk.document_id, *(copy.document_id for copy in found.copies)}
+            assert told == {"wiki:leave", "s:copy0", "s:copy1", "s:copy2"}
+            assert len(found.copies) == 3
