@@ -1,12 +1,12 @@
 """nDCG@10 of the product's own search on the judged sets, beside what peers reach with the same embedder.
 
-    python -m benchmarks.retrieval [SET ...] [--history] [--halves] [--gate]
+    python -m benchmarks.retrieval [SET ...] [--history] [--halves] [--gate] [--ranking similarity]
 
 Documents are ingested as a sync would (parsed, cut, embedded by MiniLM), questions retrieved as a chat would; nothing is
 set per data set. Indexes are kept in ``$BENCH_CACHE`` (by default in the temporary folder), so that only the
 first run embeds. ``--halves`` tells the two halves of the queries apart, by the hash of their ids: the constants of
 ragcore.retrieval.scoring were chosen on half 0. ``--gate`` asks questions of one set to the documents of another and
-tells how often the default threshold lets something through. Peers: BM25 with stemming (jieba for Chinese), cosine,
+tells how often the default threshold lets something through. ``--ranking`` is what orders the chunks that passed. Peers: BM25 with stemming (jieba for Chinese), cosine,
 reciprocal rank fusion, min-max 0.5/0.5, RAGFlow's published scoring, LlamaIndex's fusion and LangChain's ensemble,
 measured once on the same data: their figures are printed, not measured again.
 """
@@ -25,7 +25,7 @@ from ragcore.evaluate.retrieval import KNOWLEDGE_BASE, RetrievalReport, evaluate
 from ragcore.library import Library
 from ragcore.library.recovery import mend, recover
 from ragcore.models.minilm import MiniLMEmbedder
-from ragcore.retrieval import Retriever
+from ragcore.retrieval import RetrievalOptions, Retriever
 from ragcore.types import Question
 
 BENCH = pathlib.Path(__file__).resolve().parents[2] / "shared" / "bench"
@@ -73,6 +73,7 @@ async def measure(name: str, arguments: argparse.Namespace) -> RetrievalReport:
         workspace=workspace(name),
         embedder=MiniLMEmbedder(),
         history="all" if arguments.history else "none",
+        retrieval_options=RetrievalOptions(ranking=arguments.ranking),
         run_file=CACHE / f"run-{name}.tsv",
         progress=Progress(name),
     )
@@ -136,6 +137,7 @@ def main() -> int:
     parser.add_argument("sets", nargs="*", choices=[[], *FIGURES], default=[])
     parser.add_argument("--history", action="store_true")
     parser.add_argument("--halves", action="store_true")
+    parser.add_argument("--ranking", choices=["fused", "similarity"], default="fused")
     parser.add_argument("--gate", action="store_true", help="after the sets have been indexed once")
     arguments = parser.parse_args()
     if not BENCH.is_dir():
