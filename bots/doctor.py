@@ -176,7 +176,7 @@ async def check_reranker(reranker: Reranker, seconds: float) -> Check:
     except ModelAuthError as error:
         mend = "set the right api_key under [rerank], or under [llm] where its model does it"
         return Check(name="reranker", state="fail", found=f"{reranker.name}: {error}", mend=mend)
-    except (ModelError, ContextTooSmall, TimeoutError) as error:
+    except (ModelError, ContextTooSmall, ConfigError, TimeoutError) as error:
         told = str(error) or f"no answer within {_MODEL_SECONDS:.0f} s"
         mend = "check provider, base_url and model under [rerank], and that the server there is up"
         return Check(name="reranker", state="fail", found=f"{reranker.name}: {told}", mend=mend)

@@ -125,7 +125,7 @@ def reranker_of(settings: Settings, chat_model: ChatModel | None, tokenizer: Tok
             raise ConfigError(
                 '[rerank] provider = "llm" needs the table [llm] with a model; add it, or leave [rerank] out'
             )
-        return ListwiseReranker(chat_model, tokenizer)
+        return ListwiseReranker(chat_model, tokenizer, prompts_in(settings.prompts))
     # Here, because HTTP takes a quarter of a second to import, and most have no such endpoint.
     from ragcore.models.http_reranker import Endpoint, HttpReranker
 

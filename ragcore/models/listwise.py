@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from ragcore.errors import ModelBadOutput
 from ragcore.models.llm import ChatModel
 from ragcore.models.rerankers import Reranked
-from ragcore.prompts import render
+from ragcore.prompts import OWN, Prompts
 from ragcore.tokens import Tokenizer
 from ragcore.types import Message
 
@@ -27,8 +27,9 @@ _FRAME = re.compile(r"<(?=\s*/?\s*(?:passage|question)\b)", re.IGNORECASE)
 class ListwiseReranker:
     """Asks a chat model for the order of passages: one call a question, whatever their number."""
 
-    def __init__(self, model: ChatModel, tokenizer: Tokenizer) -> None:
+    def __init__(self, model: ChatModel, tokenizer: Tokenizer, prompts: Prompts = OWN) -> None:
         """Keep the model; the tokenizer cuts passages to what its window takes."""
+        self._prompts = prompts
         self._model = model
         self._tokenizer = tokenizer
 
@@ -42,13 +43,14 @@ class ListwiseReranker:
 
         Raises:
             ModelError: The model failed; ModelBadOutput where it answered anything but an order.
+            ConfigError: A template of the operator's cannot be used.
         """
         room = int(self._model.context_window * SHARE) // max(1, len(texts) + 1)
         passages = [self._fitted(text, min(PASSAGE_TOKENS, room)) for text in texts]
         question = self._fitted(query, min(QUESTION_TOKENS, room))
         messages = (
-            Message(role="system", text=render("rerank")),
-            Message(role="user", text=render("rerank_passages", passages=passages, question=question)),
+            Message(role="system", text=self._prompts.render("rerank")),
+            Message(role="user", text=self._prompts.render("rerank_passages", passages=passages, question=question)),
         )
         answer, usage = await self._model.complete(messages, task="rerank")
         return Reranked(order=order_in(answer, len(texts)), usage=usage)

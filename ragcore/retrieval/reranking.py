@@ -9,7 +9,7 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 
-from ragcore.errors import ContextTooSmall, ModelBadOutput, ModelError
+from ragcore.errors import ConfigError, ContextTooSmall, ModelBadOutput, ModelError
 from ragcore.models.rerankers import Reranked, Reranker
 from ragcore.types import Chunk
 
@@ -46,7 +46,7 @@ class Reranking:
                 found = await self._reranker.rerank(query, texts)
             if max(found.order, default=0) >= len(chunks):
                 raise ModelBadOutput("the reranker named a text that there is not", raw=str(found.order)[:200])
-        except (ModelError, ContextTooSmall, TimeoutError) as error:
+        except (ModelError, ContextTooSmall, ConfigError, TimeoutError) as error:
             self._failed(f"{type(error).__name__}: {error}" if str(error) else f"no answer within {seconds:g} s")
             return None
         self._failures = 0

@@ -1,5 +1,7 @@
 """The chat model as a judge: what it is shown, and what of its words is taken for an order."""
 
+import pathlib
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 from ragcore.errors import ModelBadOutput, ModelRefused
 from ragcore.models.listwise import PASSAGE_TOKENS, ListwiseReranker, order_in
 from ragcore.models.openai_chat import OpenAIChatModel
+from ragcore.prompts import Prompts
 from ragcore.tokens import offline_tokenizer
 from tests.fakes.openai_server import OpenAIServer, Reply
 
@@ -82,6 +85,15 @@ async def test_the_model_is_shown_numbered_passages_and_only_told_to_sort(
     assert shown.count("<question>") == shown.count("</question>") == 1
     assert shown.index("</question>") > shown.index("How many days?") > shown.rindex("</passage>")
     assert TOKENIZER.count(shown) < 2 * PASSAGE_TOKENS
+
+
+async def test_a_template_of_the_operators_is_used_instead(
+    server: OpenAIServer, model: OpenAIChatModel, tmp_path: pathlib.Path
+) -> None:
+    (tmp_path / "rerank.j2").write_text("{# inputs: none -#}\nSort like a librarian.", encoding="utf-8")
+    server.queue(Reply(text="[1, 0]"))
+    await ListwiseReranker(model, TOKENIZER, Prompts(tmp_path)).rerank("q", ["a", "b"])
+    assert server.requests[0].texts[0] == "Sort like a librarian."
 
 
 async def test_many_long_passages_fit_the_window(server: OpenAIServer, model: OpenAIChatModel) -> None:
