@@ -132,7 +132,7 @@ def test_sync_reports_each_failed_file(cli: Cli, scripted: Scripted) -> None:
     assert "handbook: 1 added, 1 failed in 0.5 s" in ran.out
     assert "✗ handbook:x.pdf: it is encrypted → save it without a password" in ran.out
     assert "Syncing handbook" in ran.err
-    assert scripted.asked == [Sync(sources=("handbook",), ask_first=True)]
+    assert scripted.asked == [Sync(sources=("handbook",), ask_first=True, enrich=True)]
     ran = cli("sync", "--json", "--dry-run", "--full")
     (form,) = json.loads(ran.out)
     assert form["failed"] == [
