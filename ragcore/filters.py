@@ -18,6 +18,8 @@ from ragcore.errors import ConfigError
 
 MOST = 400
 """Of a value so many characters count: an index entry of PostgreSQL holds 2,700 bytes."""
+MOST_NAME = 100
+"""Most characters of a field's name that count."""
 MOST_CONDITIONS = 32
 """Most conditions of one filter: each is a step into an index."""
 MOST_VALUES = 200
@@ -90,6 +92,11 @@ def normal(text: str) -> str:
     return " ".join(folded.split())[:MOST].rstrip()
 
 
+def field_name(text: str) -> str:
+    """Return the name of a field as filters compare it."""
+    return normal(text)[:MOST_NAME].rstrip()
+
+
 @lru_cache(maxsize=4096)
 def read(text: str) -> Value:
     """Return a value as it compares."""
@@ -121,7 +128,7 @@ class Condition:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be compared."""
-        if not normal(self.field):
+        if not self.name:
             raise ConfigError("a filter names a field with an empty name")
         if self.operator in WITHOUT_VALUE:
             if self.value:
@@ -141,7 +148,7 @@ class Condition:
     @property
     def name(self) -> str:
         """Return the field's name as it is compared."""
-        return normal(self.field)
+        return field_name(self.field)
 
     @property
     def values(self) -> tuple[Value, ...]:
@@ -184,7 +191,7 @@ class Filter:
         return frozenset(condition.name for condition in self.conditions)
 
     def is_met_by(self, record: Mapping[str, str]) -> bool:
-        """Return whether a record meets it; the record's fields are named as ``normal`` writes them."""
+        """Return whether a record meets it; the record's fields are named as ``field_name`` writes them."""
         met = (condition.is_met_by(record.get(condition.name, "")) for condition in self.conditions)
         return all(met) if self.join == "all" else any(met)
 

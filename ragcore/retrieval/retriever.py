@@ -24,6 +24,7 @@ from ragcore.retrieval.scoring import NAMED_SHARE, lifted
 from ragcore.retrieval.synonyms import Synonyms
 from ragcore.retrieval.weighing import COMMON
 from ragcore.stores.chunk_vectors import ChunkVectors
+from ragcore.stores.document_values import DocumentValues
 from ragcore.stores.indexes import KeywordSearch, Permitted, VectorIndex
 from ragcore.stores.registry import Registry
 from ragcore.types import Chunk, Question, ScoredChunk
@@ -77,11 +78,12 @@ class _Judged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Searched:
-    """What a search found, in order, and how much of it is to be read."""
+    """What a search found, in order, and how much of it is to be read; whether no document meets the filters."""
 
     groups: Sequence[Candidates]
     ranking: Ranking
     read: int
+    nothing_matches: bool = False
 
     @property
     def best(self) -> tuple[RankedCandidate, ...]:
@@ -117,6 +119,7 @@ class Retriever:
         self._options = options or RetrievalOptions()
         self._synonyms: Synonyms | None = None
         self._room = asyncio.Semaphore(SIDE_BY_SIDE)
+        self._values = DocumentValues(registry.database)
         chunk_vectors = ChunkVectors(registry.database, embedder=embedder.name)
         self._search = CandidateSearch(
             vectors=vectors,
@@ -154,6 +157,9 @@ class Retriever:
         without_keywords = any(group.bm25 is None for group in groups)
         if all(group.cosines is None and group.bm25 is None for group in groups):
             raise StoreError("neither the vectors nor the keywords can be searched")
+        notes: list[Phrase] = ["index_rebuilding"] if without_vectors or without_keywords else []
+        if searched.nothing_matches:
+            notes.append("filter_without_match")
         # In a thread: sixty chunks are read for a quoted phrase, which would hold up the other conversations.
         judged = await asyncio.to_thread(self._judged, query, searched, live)
         return Retrieved(
@@ -162,7 +168,7 @@ class Retriever:
             without_vectors=without_vectors,
             without_keywords=without_keywords,
             relaxed=searched.ranking.relaxed,
-            notes=("index_rebuilding",) if without_vectors or without_keywords else (),
+            notes=tuple(notes),
         )
 
     async def _with_parents(self, question: Question, passed: tuple[ScoredChunk, ...]) -> tuple[ScoredChunk, ...]:
@@ -198,14 +204,13 @@ class Retriever:
         read = max(2 * options.top_n, READ_FOR_PHRASES if query.phrases or query.references else READ)
 
         async def search(extra: int, filters: Mapping[str, Permitted]) -> _Searched:
-            within = (
-                Within(knowledge_base=name, document_ids=question.document_ids, only=filters.get(name))
-                for name in question.knowledge_bases
-            )
+            # Read after what it is compared with: where a switch came between, all of it is done anew.
+            within = [await self._within(name, question, filters.get(name)) for name in question.knowledge_bases]
             asked = [self._search.search(each, query, vector, options.top_k, extra=extra) for each in within]
             groups = await asyncio.gather(*asked)
             ranking = rank(groups, weight=options.vector_similarity_weight, threshold=options.similarity_threshold)
-            return _Searched(groups=groups, ranking=ranking, read=read + extra)
+            nothing = all(each.matching is not None and each.matching.is_empty for each in within)
+            return _Searched(groups=groups, ranking=ranking, read=read + extra, nothing_matches=nothing)
 
         def ids_of(searched: _Searched) -> list[str]:
             return [candidate.chunk_id for candidate in searched.best]
@@ -213,6 +218,14 @@ class Retriever:
         return await self._registry.settled_search(
             question.knowledge_bases, search, ids_of, readers=question.readers, homes=self._homes
         )
+
+    async def _within(self, name: str, question: Question, only: Permitted | None) -> Within:
+        """Return where the question looks in a knowledge base: in what its readers, documents and filters all admit."""
+        filters = question.filters.get(name, ())
+        if not filters:
+            return Within(knowledge_base=name, document_ids=question.document_ids, only=only)
+        matching = await self._values.matching(name, filters, only, question.document_ids)
+        return Within(knowledge_base=name, document_ids=question.document_ids, only=only, matching=matching)
 
     def _judged(self, query: SearchQuery, searched: _Searched, live: Mapping[str, Chunk]) -> _Judged:
         """Lift what holds a quoted phrase, and let through what reaches the threshold."""

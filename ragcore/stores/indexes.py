@@ -42,6 +42,25 @@ class Permitted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Matching:
+    """What of one knowledge base meets the filters of a question: whole documents, by their live generations.
+
+    What is not live may not be named by it, and is searched for nothing: a search sees each document in one version.
+    """
+
+    generations: frozenset[str]
+
+    def admits(self, chunk_id: str) -> bool:
+        """Return whether a chunk ``<generation>-<ordinal>`` meets them."""
+        return chunk_id.rpartition("-")[0] in self.generations
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing meets them."""
+        return not self.generations
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Alternative:
     """One way to meet a clause: all of these terms, as ``ragcore.terms`` gives them, counted with ``weight`` (> 0)."""
 
@@ -90,8 +109,12 @@ class KeywordReader(Protocol):
         k: int,
         document_ids: Sequence[str] = (),
         only: Permitted | None = None,
+        matching: Matching | None = None,
     ) -> list[Hit]:
-        """Return the k best chunks that meet at least one clause, best first; within the documents, if any given."""
+        """Return the k best chunks that meet at least one clause, best first; within the documents, if any given.
+
+        ``matching`` keeps to what meets a filter; None: there is none.
+        """
         ...
 
     def scores(

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ragcore.stores.indexes import Alternative, Hit, KeywordQuery, Permitted, TermStatistics
+from ragcore.stores.indexes import Alternative, Hit, KeywordQuery, Matching, Permitted, TermStatistics
 from ragcore.stores.keyword_document import OPEN, scope
 
 if TYPE_CHECKING:
@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 
 MARKER = "revision"
 """What marks the one document of the index that is no chunk."""
+FEW = 500
+"""Terms that are looked up one by one; more of them are looked for together, in all there are."""
+OVERASKED = (4, 16)
+"""Where a filter is met by many documents, so many times the chunks are asked for, and what doesn't meet it dropped."""
 
 
 class TantivySnapshot:
@@ -43,9 +47,22 @@ class TantivySnapshot:
         k: int,
         document_ids: Sequence[str] = (),
         only: Permitted | None = None,
+        matching: Matching | None = None,
     ) -> list[Hit]:
         """Return the k best chunks that meet at least one clause, best first; within the documents, if any given."""
-        return self._search(knowledge_base, query, k, "document", document_ids, only)
+        if matching is None:
+            return self._search(knowledge_base, query, k, "document", document_ids, only)
+        if matching.is_empty:
+            return []
+        generations = sorted(matching.generations)
+        if len(generations) > FEW:
+            for times in OVERASKED:
+                found = self._search(knowledge_base, query, times * k, "document", document_ids, only)
+                kept = [hit for hit in found if matching.admits(hit.chunk_id)]
+                if len(kept) >= k or len(found) < times * k:
+                    return kept[:k]
+        found = self._search(knowledge_base, query, k, "generation", generations, only)
+        return [hit for hit in found if matching.admits(hit.chunk_id)]
 
     def scores(
         self, knowledge_base: str, query: KeywordQuery, chunk_ids: Sequence[str], only: Permitted | None = None
@@ -115,9 +132,15 @@ def chunk_id(searcher: "tantivy.Searcher", address: "tantivy.DocAddress") -> str
 
 
 def _narrowed(schema: "tantivy.Schema", wanted: "tantivy.Query", field: str, only: Sequence[str]) -> "tantivy.Query":
-    """Keep to the chunks with one of these values. An OR of single terms: a term set walks the whole dictionary."""
+    """Keep to the chunks with one of these values.
+
+    An OR of single terms, where they are few: a term set walks the whole dictionary.
+    """
     from tantivy import Occur, Query
 
+    if len(only) > FEW:
+        kept = Query.const_score_query(Query.term_set_query(schema, field, list(only)), 0.0)
+        return Query.boolean_query([(Occur.Must, kept), (Occur.Must, wanted)])
     places = [(Occur.Should, Query.term_query(schema, field, value, "basic")) for value in only]
     kept = Query.const_score_query(Query.boolean_query(places), 0.0)
     return Query.boolean_query([(Occur.Must, kept), (Occur.Must, wanted)])

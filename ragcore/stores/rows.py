@@ -31,6 +31,8 @@ class Document:
     ``hash`` decides whether work is due, ``pipeline`` is the part of it that is ours (parser, chunker, options).
     ``revision`` is the switch that wrote it. ``readers`` is None when the source did not say. ``enriched`` is the
     fingerprint of the enrichment that all its chunks have, empty for none.
+    ``metadata`` is what the source tells of it, ``extracted`` what a model read out of it, and ``row_fields`` the
+    columns of its tables with a few of their values.
     """
 
     id: str
@@ -54,6 +56,8 @@ class Document:
     updated_at: datetime | None = None
     indexed_at: datetime | None = None
     enriched: str = ""
+    extracted: Mapping[str, str] = field(default_factory=dict)
+    row_fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def reader_set(self) -> str:
@@ -265,7 +269,9 @@ def document_from_row(row: Row[Any]) -> Document:
     readers = values["readers"]
     del values["reader_set"]  # it follows from the readers
     values["readers"] = None if readers is None else frozenset(json.loads(readers))
-    values["metadata"] = json.loads(values["metadata"])
+    values["metadata"] = read_json(values["metadata"])
+    values["extracted"] = read_json(values["extracted"])
+    values["row_fields"] = {name: tuple(some) for name, some in read_json(values["row_fields"]).items()}
     values["updated_at"] = utc(values["updated_at"])
     values["indexed_at"] = utc(values["indexed_at"])
     return Document(**values)
@@ -277,6 +283,8 @@ def document_record(document: Document) -> Record:
     values["readers"] = None if document.readers is None else _json(sorted(document.readers))
     values["reader_set"] = document.reader_set
     values["metadata"] = _json(dict(document.metadata))
+    values["extracted"] = _json({storable(name): storable(value) for name, value in document.extracted.items()})
+    values["row_fields"] = _json({name: list(some) for name, some in document.row_fields.items()})
     values["updated_at"] = utc(document.updated_at)
     values["indexed_at"] = utc(document.indexed_at)
     return values

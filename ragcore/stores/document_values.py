@@ -1,0 +1,133 @@
+"""Which live documents meet a filter.
+
+Each condition is one stretch of an index, so that it costs what meets it: 3 ms for 5,000 of 50,000 documents.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from sqlalchemy import ColumnElement, Connection, Select, and_, func, literal, not_, or_, select, true
+
+from ragcore.filters import Condition, Filter, Kind, Operator, Value
+from ragcore.stores.database import PAGE, Database
+from ragcore.stores.indexes import Matching, Permitted
+from ragcore.stores.rows import pages
+from ragcore.stores.schema import document_values as table
+from ragcore.stores.value_rows import ALL
+
+_FEW_MEET = frozenset({Operator.EQUAL, Operator.IN})
+"""Asked first: where they leave few documents, the other conditions are only asked of these."""
+
+
+class DocumentValues:
+    """Reads what filters compare."""
+
+    def __init__(self, database: Database) -> None:
+        """Read from an open database."""
+        self._database = database
+
+    async def matching(
+        self,
+        knowledge_base: str,
+        filters: Sequence[Filter],
+        only: Permitted | None = None,
+        document_ids: Sequence[str] = (),
+    ) -> Matching:
+        """Return what meets all of the filters, of what ``only`` admits, and of these documents, if any are given."""
+
+        def work(connection: Connection) -> Matching:
+            found = _Documents(connection, knowledge_base, only)
+            named = found.named(document_ids) if document_ids else None
+            for one in filters:
+                met = _met(found, one)
+                named = met if named is None else named & met
+                if not named:
+                    break
+            return Matching(generations=frozenset(found.all() if named is None else named))
+
+        return await self._database.read(work)
+
+
+class _Documents:
+    """The documents of a knowledge base by their generations, of which only some may be read."""
+
+    def __init__(self, connection: Connection, knowledge_base: str, only: Permitted | None) -> None:
+        self._connection = connection
+        self._base = table.c.knowledge_base == knowledge_base
+        self._only = only
+
+    def all(self) -> set[str]:
+        """Return all of them."""
+        return self._read([self._of(ALL)])
+
+    def named(self, ids: Iterable[str]) -> set[str]:
+        """Return those with one of these ids."""
+        return self._read(self._of(ALL).where(table.c.document_id.in_(page)) for page in pages(ids, PAGE))
+
+    def meeting(self, condition: Condition, within: set[str] | None) -> set[str]:
+        """Return those that meet a condition, of a few if they are given."""
+        if condition.operator is Operator.EMPTY:
+            having = self._read([self._near(within, condition.name).where(table.c.text > "")])
+            return (self.all() if within is None else within) - having
+        return self._read([self._near(within, condition.name).where(_as_sql(condition))])
+
+    def _near(self, within: set[str] | None, field: str) -> "Select[str, str]":
+        query = self._of(field)
+        return query if within is None else query.where(table.c.generation.in_(sorted(within)))
+
+    def _of(self, field: str) -> "Select[str, str]":
+        # As one text: 50,000 rows take 60 ms, and cut out of one 12.
+        listed = func.aggregate_strings(table.c.generation, ",")
+        where = (self._base, table.c.field == field)
+        if self._only is None:
+            return select(listed, literal("")).where(*where)
+        return select(listed, table.c.reader_set).where(*where).group_by(table.c.reader_set)
+
+    def _read(self, queries: "Iterable[Select[str, str]]") -> set[str]:
+        found: set[str] = set()
+        for listed, reader_set in (row for query in queries for row in self._connection.execute(query)):
+            if listed and (self._only is None or self._only.admits(reader_set)):
+                found.update(listed.split(","))
+        return found
+
+
+def _met(found: _Documents, asked: Filter) -> set[str]:
+    """Return the generations of the documents that meet a filter by what is known of them."""
+    if asked.join == "any":
+        return set.union(*(found.meeting(condition, None) for condition in asked.conditions))
+    met: set[str] | None = None
+    for condition in sorted(asked.conditions, key=lambda one: one.operator not in _FEW_MEET):
+        met_too = found.meeting(condition, met if met is not None and len(met) <= PAGE else None)
+        met = met_too if met is None else met & met_too
+    return met or set()
+
+
+def _as_sql(condition: Condition) -> ColumnElement[bool]:
+    """Say a condition on a value that is there, as ``Condition.is_met_by`` would judge it."""
+    asked = condition.values
+    first = asked[0] if asked else Value("", Kind.TEXT)
+    same_kind, has_text, rank = table.c.kind == first.kind.value, table.c.text > "", first.rank or 0.0
+    among = or_(*map(_equal, asked)) if asked else true()
+    said: dict[Operator, ColumnElement[bool]] = {
+        Operator.EQUAL: among,
+        Operator.IN: among,
+        Operator.NOT_EQUAL: and_(has_text, not_(among)),
+        Operator.NOT_IN: and_(has_text, not_(among)),
+        Operator.CONTAINS: table.c.text.contains(first.text, autoescape=True),
+        Operator.NOT_CONTAINS: and_(has_text, not_(table.c.text.contains(first.text, autoescape=True))),
+        Operator.STARTS: table.c.text.startswith(first.text, autoescape=True),
+        Operator.ENDS: table.c.text.endswith(first.text, autoescape=True),
+        Operator.NOT_EMPTY: has_text,
+        Operator.MORE: and_(same_kind, table.c.rank > rank),
+        Operator.LESS: and_(same_kind, table.c.rank < rank),
+        Operator.AT_LEAST: and_(same_kind, table.c.rank >= rank),
+        Operator.AT_MOST: and_(same_kind, table.c.rank <= rank),
+    }
+    return said[condition.operator]
+
+
+def _equal(value: Value) -> ColumnElement[bool]:
+    if value.rank is None:
+        # Of the kind nothing is said: the text decides it, and the other index would be chosen.
+        return table.c.text == value.text
+    # A row without a rank is not equal to one: said so, since what is neither true nor false cannot be turned round.
+    return and_(table.c.kind == value.kind.value, table.c.rank.is_not(None), table.c.rank == value.rank)

@@ -1,0 +1,145 @@
+"""A search under a filter: it finds what it would find without, of what meets the filter, and never more than may be read."""
+
+import pathlib
+import random
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+
+from ragcore.filter_grammar import parse_filter, print_filter
+from ragcore.filters import Filter
+from ragcore.ingest import ingest
+from ragcore.library import Library
+from ragcore.retrieval import RetrievalOptions, Retriever, candidates
+from ragcore.stores import keyword_snapshot
+from ragcore.stores.rows import is_open
+from ragcore.stores.value_rows import values_of
+from ragcore.types import Question, SourceDocument
+from tests.fakes.libraries import opened
+from tests.ragcore.filtered import drawn_filter, drawn_record
+from tests.ragcore.retrieval.test_closed_documents import ALL, READERS, WORDS, Nothing, found
+from tests.ragcore.retrieval.test_retriever import WordEmbedder
+from tests.soak import FIXED, scaled
+
+
+async def _index(library: Library, documents: list[SourceDocument]) -> None:
+    async def each() -> AsyncIterator[SourceDocument]:
+        for document in documents:
+            yield document
+
+    async for _ in ingest(library, "kb", each()):
+        pass
+
+
+def _document(name: str, text: str, **said: object) -> SourceDocument:
+    made = SourceDocument(id=f"s:{name}", source="s", content=text.encode(), name=f"{name}.md")
+    return replace(made, **said)  # type: ignore[arg-type]
+
+
+def _asked(text: str, *filters: Filter) -> Question:
+    return Question(text=text, knowledge_bases=("kb",), filters={"kb": filters} if filters else {})
+
+
+@pytest.mark.parametrize("few", [500, 0])
+async def test_with_readers_and_a_filter_comes_out_what_both_admit(
+    few: int, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For random documents, readers, filters and named documents; with few documents, and as if they were many."""
+    monkeypatch.setattr(keyword_snapshot, "FEW", few)
+    monkeypatch.setattr(candidates, "COMPARED", few)
+    draw = random.Random(23 if FIXED else None)
+    async with opened(tmp_path, WordEmbedder()) as library:
+        documents = [
+            _document(
+                str(number),
+                " ".join(draw.choices(WORDS, k=6)) + ".",
+                readers=None if draw.random() < 0.5 else frozenset(draw.sample(READERS, draw.randint(0, 3))),
+                metadata=drawn_record(draw),
+            )
+            for number in range(40)
+        ]
+        await _index(library, documents)
+        known = await library.registry.documents([document.id for document in documents])
+        narrowed = 0
+        for _ in range(scaled(12)):
+            readers = draw.choice((None, frozenset(draw.sample(READERS, draw.randint(0, 3)))))
+            filters = tuple(drawn_filter(draw) for _ in range(draw.randint(1, 2)))
+            named = tuple(document.id for document in draw.sample(documents, draw.choice((0, 0, 8))))
+            question = replace(_asked(" ".join(draw.sample(WORDS, 3))), readers=readers, document_ids=named)
+            options = replace(ALL, top_k=200)
+            alone = await found(library, question, options=options)
+            both = await found(library, replace(question, filters={"kb": filters}), options=options)
+            assert all(is_open(known[document_id].readers, readers) for document_id in both)
+            meeting = [
+                document_id
+                for document_id in alone
+                if all(one.is_met_by(values_of(known[document_id])) for one in filters)
+            ]
+            assert set(both) == set(meeting), [print_filter(one) for one in filters]
+            narrowed += 0 < len(meeting) < len(alone)
+        assert narrowed > 2
+
+
+@pytest.mark.parametrize("few", [500, 0])
+async def test_what_a_filter_leaves_out_hides_nothing(
+    few: int, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though 150 documents that match better don't meet it, and only five are asked of each index."""
+    monkeypatch.setattr(keyword_snapshot, "FEW", few)
+    monkeypatch.setattr(candidates, "COMPARED", few)
+    options = replace(ALL, top_k=5)
+    async with opened(tmp_path, WordEmbedder()) as library:
+        better = [_document(f"b{n}", f"Brightwater merger, file {n}.", metadata={"year": "2019"}) for n in range(150)]
+        news = "In the news of the year, among others: a merger, that with Brightwater."
+        await _index(
+            library, [*better, *(_document(f"n{n}", f"{news} {n}", metadata={"year": "2024"}) for n in range(4))]
+        )
+        asked = _asked("Brightwater merger", parse_filter("year >= 2024"))
+        expected = {f"s:n{n}" for n in range(4)}
+        assert set(await found(library, asked, options=options)) == expected
+        for leg in ("vectors", "keywords"):
+            if few or leg == "keywords":  # many are asked of the vector index, which is away
+                assert set(await found(library, asked, options=options, **{leg: Nothing()})) == expected, leg
+
+
+async def test_a_filter_that_no_document_meets_finds_nothing_and_says_so(tmp_path: pathlib.Path) -> None:
+    async with opened(tmp_path, WordEmbedder()) as library:
+        await _index(library, [_document("a", "The merger with Brightwater.", metadata={"year": "2019"})])
+        search = Retriever(
+            registry=library.registry,
+            vectors=library.vectors,
+            keywords=library.keywords,
+            embedder=library.embedder,
+            options=RetrievalOptions(),
+        )
+        asked = _asked("Brightwater merger", parse_filter("year = 2024"))
+        nothing = await search.retrieve(asked)
+        assert (nothing.chunks, nothing.near, nothing.notes) == ((), (), ("filter_without_match",))
+        something = await search.retrieve(_asked("Brightwater merger", parse_filter("year = 2019")))
+        assert [scored.chunk.document_id for scored in something.chunks] == ["s:a"]
+        assert something.notes == ()
+        irrelevant = await search.retrieve(_asked("penguins", parse_filter("year = 2019")))
+        assert (irrelevant.chunks, irrelevant.notes) == ((), ())
+
+
+async def test_a_document_that_changes_under_the_search_is_judged_as_it_is_then(tmp_path: pathlib.Path) -> None:
+    """Its new version does not meet the filter any more: neither version comes out."""
+    async with opened(tmp_path, WordEmbedder()) as library:
+        before = _document("a", "The merger with Brightwater.", metadata={"status": "open"})
+        await _index(library, [before])
+
+        class Changing:
+            """The keyword index, under whose first search the document is changed."""
+
+            done = False
+
+            async def read(self, work: object) -> object:
+                if not self.done:
+                    self.done = True
+                    await _index(library, [replace(before, metadata={"status": "closed"})])
+                return await library.keywords.read(work)  # type: ignore[arg-type]
+
+        asked = _asked("Brightwater merger", parse_filter("status = open"))
+        assert await found(library, asked, keywords=Changing()) == []
+        assert await found(library, _asked("Brightwater merger", parse_filter("status = closed"))) == ["s:a"]
