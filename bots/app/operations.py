@@ -10,7 +10,7 @@ from pathlib import Path
 from bots.access import Audience, line_to_add, narrowest, readable
 from bots.app.diagnosing import diagnose
 from bots.app.enriching import Enriching
-from bots.app.options import answer_options, retrieval_options
+from bots.app.options import answer_options, filters_of, retrieval_options
 from bots.app.parts import Parts
 from bots.app.remembering import recall_history, recall_one, remember
 from bots.app.showing import show
@@ -50,6 +50,7 @@ from ragcore.library.backup import backup
 from ragcore.library.recovery import mend
 from ragcore.library.upkeep import keep_following
 from ragcore.models.openai_chat import OpenAIChatModel
+from ragcore.phrases import phrase
 from ragcore.reports import SyncReport
 from ragcore.stores.database import Database
 from ragcore.stores.rows import is_open
@@ -189,6 +190,7 @@ class Operations:
             readers=request.audience,
             history=(*history, *request.thread, *request.attached),
             document_ids=request.document_ids,
+            filters=filters_of(self._settings, names, request.filter),
             beside="\n".join(message.text for message in request.attached),
         )
         answerer = Answerer(
@@ -242,10 +244,17 @@ class Operations:
             replace(retrieval_options(self._settings), top_n=request.limit, similarity_threshold=0.0)
         )
         question = Question(
-            text=request.query, knowledge_bases=names, readers=request.audience, document_ids=request.document_ids
+            text=request.query,
+            knowledge_bases=names,
+            readers=request.audience,
+            document_ids=request.document_ids,
+            filters=filters_of(self._settings, names, request.filter),
         )
         found = await retriever.retrieve(question)
-        return Found(chunks=tuple(scored for scored in found.chunks if scored.score > 0.0))
+        return Found(
+            chunks=tuple(scored for scored in found.chunks if scored.score > 0.0),
+            notes=tuple(phrase(note, self._settings.answer.language or "en") for note in found.notes),
+        )
 
     async def _sources(self, audience: Audience) -> list[SourceState]:
         names = self._readable((), audience)

@@ -6,7 +6,17 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
 from bots.settings.grammar import normal_schedule
-from bots.settings.model.values import ChunkMethods, FilePath, JsonTable, Name, OptionalUrl, Reader, Secret, Section
+from bots.settings.model.values import (
+    ChunkMethods,
+    FilePath,
+    FilterText,
+    JsonTable,
+    Name,
+    OptionalUrl,
+    Reader,
+    Secret,
+    Section,
+)
 from ragcore.chunk_methods import CHUNK_TOKENS
 from ragcore.enrich.options import MOST_KEYWORDS, MOST_QUESTIONS
 
@@ -80,6 +90,11 @@ class KnowledgeBaseSettings(Section):
         description="who may be answered from it: `*`, `slack:T0123`, `slack:T0123/C0456`, `slack:T0123/@U0789`, "
         "`discord:GUILD`, `discord:GUILD/CHANNEL`, `discord:@USER`, `telegram:CHAT`, `telegram:@USER`, "
         "`email:ADDRESS`; default: nobody but the operator",
+    )
+    filter: FilterText = Field(
+        default="",
+        description="search only documents that meet this, such as `status = active and year >= 2024`; default: all. "
+        "No protection: who may read is for `readers` to say",
     )
     prompt: FilePath | None = Field(
         default=None,
