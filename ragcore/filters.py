@@ -7,7 +7,7 @@ spacing. Names of fields are compared like text. An empty value is none at all.
 
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
@@ -194,6 +194,30 @@ class Filter:
         """Return whether a record meets it; the record's fields are named as ``field_name`` writes them."""
         met = (condition.is_met_by(record.get(condition.name, "")) for condition in self.conditions)
         return all(met) if self.join == "all" else any(met)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownField:
+    """A field that documents have, with how its values compare and a few of them; ``is_whole``: those are all."""
+
+    name: str
+    kind: Kind
+    sample: tuple[str, ...]
+    is_whole: bool = False
+
+    def beside(self, other: "KnownField", most: int) -> "KnownField":
+        """Return what is known of a field that two knowledge bases have; at most so many values of it."""
+        every = tuple(sorted({*self.sample, *other.sample}))
+        whole = self.is_whole and other.is_whole and len(every) <= most
+        kind = self.kind if self.kind is other.kind else Kind.TEXT
+        return KnownField(name=self.name, kind=kind, sample=spread(every, most), is_whole=whole)
+
+
+def spread(values: Sequence[str], most: int) -> tuple[str, ...]:
+    """Return at most so many of the values, evenly drawn, the first and the last among them."""
+    if len(values) <= most:
+        return tuple(values)
+    return tuple(values[place * (len(values) - 1) // (most - 1)] for place in range(most))
 
 
 @lru_cache(maxsize=256)

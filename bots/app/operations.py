@@ -10,7 +10,7 @@ from pathlib import Path
 from bots.access import Audience, line_to_add, narrowest, readable
 from bots.app.diagnosing import diagnose
 from bots.app.enriching import Enriching
-from bots.app.options import answer_options, filters_of, retrieval_options
+from bots.app.options import answer_options, drawn_fields, filters_of, retrieval_options
 from bots.app.parts import Parts
 from bots.app.remembering import recall_history, recall_one, remember
 from bots.app.showing import show
@@ -43,7 +43,7 @@ from bots.requests import (
 from bots.settings import Settings
 from bots.turn.claims import Claims
 from bots.turn.feedback import listed
-from ragcore.answer import Answerer
+from ragcore.answer import Answerer, Searcher
 from ragcore.errors import CitebotError, ConfigError
 from ragcore.images import describe
 from ragcore.library.backup import backup
@@ -52,6 +52,7 @@ from ragcore.library.upkeep import keep_following
 from ragcore.models.openai_chat import OpenAIChatModel
 from ragcore.phrases import phrase
 from ragcore.reports import SyncReport
+from ragcore.retrieval.drawn_filter import FilteringRetriever
 from ragcore.stores.database import Database
 from ragcore.stores.rows import is_open
 from ragcore.types import Answer, AnswerEvent, Question
@@ -194,7 +195,7 @@ class Operations:
             beside="\n".join(message.text for message in request.attached),
         )
         answerer = Answerer(
-            retriever=self._parts.retriever,
+            retriever=self._searcher(names),
             embedder=self._parts.embedder,
             tokenizer=self._parts.tokenizer,
             chat_model=self._parts.chat_model,
@@ -226,6 +227,20 @@ class Operations:
         async with contextlib.aclosing(steps) as told:
             async for step in told:
                 yield step
+
+    def _searcher(self, names: Sequence[str]) -> Searcher:
+        """Return what searches these knowledge bases: by a filter from the question first, where they ask for it."""
+        parts, fields = self._parts, drawn_fields(self._settings, names)
+        if parts.chat_model is None or not fields:
+            return parts.retriever
+        return FilteringRetriever(
+            parts.retriever,
+            registry=parts.library.registry,
+            model=parts.chat_model,
+            tokenizer=parts.tokenizer,
+            fields=fields,
+            seconds=self._settings.answer.filter_seconds,
+        )
 
     async def _describe(self, request: Describe) -> Described:
         model = self._parts.vision_model

@@ -79,6 +79,12 @@ def filters_of(settings: Settings, knowledge_bases: Sequence[str], text: str = "
     return {name: filters for name, filters in found.items() if filters}
 
 
+def drawn_fields(settings: Settings, knowledge_bases: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return for which knowledge bases a model draws a filter from the question, and over which fields; (): all."""
+    bases = {name: settings.all_knowledge_bases[name] for name in knowledge_bases}
+    return {name: base.filter_fields for name, base in bases.items() if base.metadata_filter != "off"}
+
+
 def known_languages(settings: Settings) -> frozenset[str] | None:
     """Return which languages the embedder reads, None: all.
 

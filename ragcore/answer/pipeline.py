@@ -56,6 +56,11 @@ class Found(Protocol):
         """Return what the reader should be told, such as that an index is being rebuilt."""
         ...
 
+    @property
+    def usage(self) -> Usage:
+        """Return what a model took that put the chunks in order."""
+        ...
+
 
 class Searcher(Protocol):
     """Finds the chunks for a question."""
@@ -115,6 +120,7 @@ class Answerer:
                     else:
                         stages.first("first_words")
                         yield piece
+        draft = replace(draft, usage=found.usage + draft.usage)
         if not draft.text.strip():
             # Why the model did not look for itself belongs to it; that sentences are quoted does not.
             told = [
@@ -231,7 +237,8 @@ class Answerer:
 
     def _nothing_found(self, question: Question, language: str, found: Found, stages: Stages) -> Answer:
         text = self._options.empty_response or phrase("empty_response", language)
-        return replace(_fixed(question, text, Support.ABSTAINED, stages), notes=_notes(found, language))
+        fixed = _fixed(question, text, Support.ABSTAINED, stages)
+        return replace(fixed, notes=_notes(found, language), usage=found.usage)
 
 
 def _readings(question: Question) -> tuple[Question, ...]:

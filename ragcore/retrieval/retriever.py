@@ -27,7 +27,7 @@ from ragcore.stores.chunk_vectors import ChunkVectors
 from ragcore.stores.document_values import DocumentValues
 from ragcore.stores.indexes import KeywordSearch, Permitted, VectorIndex
 from ragcore.stores.registry import Registry
-from ragcore.types import Chunk, Question, ScoredChunk
+from ragcore.types import Chunk, Question, ScoredChunk, Usage
 
 log = logging.getLogger(__name__)
 
@@ -61,6 +61,7 @@ class Retrieved:
     without_keywords: bool = False
     relaxed: bool = False
     notes: tuple[Phrase, ...] = ()
+    usage: Usage = Usage()
 
     @property
     def degraded(self) -> bool:

@@ -1,13 +1,14 @@
-"""Which live documents meet a filter.
+"""Which live documents meet a filter, and by which fields they can be told apart.
 
 Each condition is one stretch of an index, so that it costs what meets it: 3 ms for 5,000 of 50,000 documents.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, func, literal, not_, or_, select, true
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, func, literal, not_, or_, select, true
 
-from ragcore.filters import Condition, Filter, Kind, Operator, Value
+from ragcore.filters import Condition, Filter, Kind, KnownField, Operator, Value, field_name, spread
 from ragcore.stores.database import PAGE, Database
 from ragcore.stores.indexes import Matching, Permitted
 from ragcore.stores.rows import pages
@@ -16,6 +17,12 @@ from ragcore.stores.value_rows import ALL
 
 _FEW_MEET = frozenset({Operator.EQUAL, Operator.IN})
 """Asked first: where they leave few documents, the other conditions are only asked of these."""
+
+
+SAMPLED = 300
+"""Values of a field, each with a set of readers, that are looked at for a sample of it."""
+SHOWN = 8
+"""Values of a field that are told at most."""
 
 
 class DocumentValues:
@@ -45,6 +52,49 @@ class DocumentValues:
             return Matching(generations=frozenset(found.all() if named is None else named))
 
         return await self._database.read(work)
+
+    async def fields(
+        self, knowledge_base: str, only: Permitted | None = None, names: Sequence[str] = (), most: int = 24
+    ) -> list[KnownField]:
+        """Return the fields that documents of a knowledge base have, by name, with values of what ``only`` admits.
+
+        Those with these names, if any are given; at most ``most`` of them.
+        """
+        base = table.c.knowledge_base == knowledge_base
+        asked = select(table.c.text, table.c.kind, table.c.reader_set).distinct().order_by(table.c.text).limit(SAMPLED)
+
+        def all_names(connection: Connection) -> Iterator[str]:
+            # Step by step through the index: each name is one look-up, however many documents have it.
+            name: str | None = ""
+            while name is not None:
+                name = connection.scalar(select(func.min(table.c.field)).where(base, table.c.field > name))
+                if name is not None:
+                    yield name
+
+        def work(connection: Connection) -> list[KnownField]:
+            wanted = map(field_name, names) if names else all_names(connection)
+            found: list[KnownField] = []
+            for name in wanted:
+                rows = connection.execute(asked.where(base, table.c.field == name, table.c.text > "")).all()
+                if (known := _sampled(rows, name, only)) is not None:
+                    found.append(known)
+                if len(found) == most:
+                    break
+            return found
+
+        return await self._database.read(work)
+
+
+def _sampled(rows: Sequence[Row[Any]], name: str, only: Permitted | None) -> KnownField | None:
+    """Return what the rows (text, kind, reader set) tell of a field, None where no value may be read."""
+    open_to = [row for row in rows if only is None or only.admits(row.reader_set)]
+    if not open_to:
+        return None
+    values = sorted({row.text for row in open_to})
+    kinds = {row.kind for row in open_to}
+    whole = len(rows) < SAMPLED and len(values) <= SHOWN
+    kind = Kind(kinds.pop()) if len(kinds) == 1 else Kind.TEXT
+    return KnownField(name=name, kind=kind, sample=spread(values, SHOWN), is_whole=whole)
 
 
 class _Documents:

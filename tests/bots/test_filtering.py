@@ -1,11 +1,12 @@
 """The ways in which a filter comes to a question: asked with, of a knowledge base, of a channel."""
 
+import json
 import pathlib
 from dataclasses import replace
 
 import pytest
 
-from bots.app.options import filters_of
+from bots.app.options import drawn_fields, filters_of
 from bots.requests import Ask, Found, Search, Sync
 from bots.settings import load_settings
 from bots.turn.options import ChannelRule, turn_options
@@ -16,6 +17,7 @@ from ragcore.types import Support
 from tests.bots.handbook import SETTINGS, answered, opened, told
 from tests.bots.test_cli import Cli, cli, scripted
 from tests.bots.turn.flows import OPTIONS, Model, flowing
+from tests.fakes.openai_server import OpenAIServer, Reply, Request
 from tests.fakes.operations import Scripted
 from tests.fakes.platform import asked
 from tests.fakes.virtual import run
@@ -55,6 +57,56 @@ async def test_a_knowledge_base_s_own_filter_is_always_met(home: pathlib.Path) -
             assert isinstance(found, Found)
             assert "handbook:leave.md" not in {scored.chunk.document_id for scored in found.chunks}
             assert bool(found.chunks) is (extra != "name = leave.md")
+
+
+async def test_a_model_draws_the_filter_where_the_knowledge_base_asks_for_it(home: pathlib.Path) -> None:
+    question = Ask(
+        question="What do the notes in md say of the merger and of unused leave days?", knowledge_bases=("handbook",)
+    )
+
+    def reply(request: Request) -> Reply:
+        if "narrow a search" not in request.texts[0]:
+            return Reply(text="Up to five unused leave days may be carried into the next year [ID:0].")
+        return Reply(text=json.dumps({"conditions": [{"field": "name", "operator": "=", "value": value}]}))
+
+    async with OpenAIServer(default=reply) as server:
+        settings = SETTINGS + f'[llm]\nbase_url = "{server.base_url}"\nmodel = "m"\n'
+        drawn = 'metadata_filter = "semi_auto"\nfilter_fields = ["name"]'
+        settings = settings.replace("[knowledge_bases.handbook]", f"[knowledge_bases.handbook]\n{drawn}")
+        (home / "citebot.toml").write_text(settings)
+        async with opened(home) as (operations, _):
+            await told(operations, Sync())
+            value = "leave.md"
+            answer = await answered(operations, question)
+            assert {scored.chunk.document_id for scored in answer.chunks} == {"handbook:leave.md"}
+            assert (answer.notes, answer.usage.calls) == ((), 2)
+            assert '- "name" (text): "leave.md", "休假.md"' in server.requests[0].texts[0]
+            value = "unheard-of.md"
+            answer = await answered(operations, question)
+            assert (answer.notes, answer.usage.calls) == ((phrase("filter_dropped"),), 2)
+            before = len(server.requests)
+            await told(operations, Search(query="leave"))
+            await answered(operations, replace(question, knowledge_bases=("secret",)))
+            assert not any("narrow a search" in request.texts[0] for request in server.requests[before:])
+
+
+@pytest.mark.parametrize(
+    "keys", ['metadata_filter = "semi_auto"', 'filter_fields = ["year"]', 'metadata_filter = "on"']
+)
+def test_how_a_filter_is_drawn_is_checked(keys: str, tmp_path: pathlib.Path, no_settings: None) -> None:
+    file = tmp_path / "citebot.toml"
+    file.write_text(f"[knowledge_bases.a]\n{keys}\n")
+    with pytest.raises(ConfigError, match=r"filter_fields and metadata_filter|metadata_filter: must be"):
+        load_settings(file)
+
+
+def test_for_which_knowledge_bases_a_filter_is_drawn(tmp_path: pathlib.Path, no_settings: None) -> None:
+    file = tmp_path / "citebot.toml"
+    file.write_text(
+        '[knowledge_bases.a]\nmetadata_filter = "auto"\n[knowledge_bases.b]\n'
+        '[knowledge_bases.c]\nmetadata_filter = "semi_auto"\nfilter_fields = ["year"]\n'
+    )
+    assert drawn_fields(load_settings(file), ("a", "b", "c")) == {"a": (), "c": ("year",)}
 
 
 def test_the_filters_of_a_question_are_those_of_its_knowledge_bases_and_its_own(

@@ -57,6 +57,7 @@ class Found:
     chunks: tuple[ScoredChunk, ...] = (scored(0), scored(1))
     near: tuple[ScoredChunk, ...] = ()
     notes: tuple[Phrase, ...] = ()
+    usage: Usage = Usage()
 
 
 @dataclass

@@ -12,7 +12,7 @@ from ragcore.citations import markers
 from ragcore.models.minilm import MiniLMEmbedder
 from ragcore.phrases import Phrase, phrase
 from ragcore.tokens import offline_tokenizer
-from ragcore.types import Answer, Chunk, Delta, Question, ScoredChunk, Support
+from ragcore.types import Answer, Chunk, Delta, Question, ScoredChunk, Support, Usage
 from tests.fakes.openai_server import OpenAIServer, Reply
 from tests.ragcore.models.llm_calls import make
 
@@ -31,6 +31,7 @@ EMBEDDER = MiniLMEmbedder()
 @dataclass(frozen=True)
 class Found:
     notes: tuple[Phrase, ...] = ()
+    usage: Usage = Usage()
     near: tuple[ScoredChunk, ...] = ()
     chunks: tuple[ScoredChunk, ...] = field(
         default=tuple(

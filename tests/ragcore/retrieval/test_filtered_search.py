@@ -23,16 +23,19 @@ from tests.ragcore.retrieval.test_retriever import WordEmbedder
 from tests.soak import FIXED, scaled
 
 
-async def _index(library: Library, documents: list[SourceDocument]) -> None:
+async def index(library: Library, documents: list[SourceDocument], *, base: str = "kb") -> None:
+    """Index documents as a source gave them."""
+
     async def each() -> AsyncIterator[SourceDocument]:
         for document in documents:
             yield document
 
-    async for _ in ingest(library, "kb", each()):
+    async for _ in ingest(library, base, each()):
         pass
 
 
-def _document(name: str, text: str, **said: object) -> SourceDocument:
+def made_document(name: str, text: str, **said: object) -> SourceDocument:
+    """Return a document of the source ``s``."""
     made = SourceDocument(id=f"s:{name}", source="s", content=text.encode(), name=f"{name}.md")
     return replace(made, **said)  # type: ignore[arg-type]
 
@@ -51,7 +54,7 @@ async def test_with_readers_and_a_filter_comes_out_what_both_admit(
     draw = random.Random(23 if FIXED else None)
     async with opened(tmp_path, WordEmbedder()) as library:
         documents = [
-            _document(
+            made_document(
                 str(number),
                 " ".join(draw.choices(WORDS, k=6)) + ".",
                 readers=None if draw.random() < 0.5 else frozenset(draw.sample(READERS, draw.randint(0, 3))),
@@ -59,7 +62,7 @@ async def test_with_readers_and_a_filter_comes_out_what_both_admit(
             )
             for number in range(40)
         ]
-        await _index(library, documents)
+        await index(library, documents)
         known = await library.registry.documents([document.id for document in documents])
         narrowed = 0
         for _ in range(scaled(12)):
@@ -90,10 +93,12 @@ async def test_what_a_filter_leaves_out_hides_nothing(
     monkeypatch.setattr(candidates, "COMPARED", few)
     options = replace(ALL, top_k=5)
     async with opened(tmp_path, WordEmbedder()) as library:
-        better = [_document(f"b{n}", f"Brightwater merger, file {n}.", metadata={"year": "2019"}) for n in range(150)]
+        better = [
+            made_document(f"b{n}", f"Brightwater merger, file {n}.", metadata={"year": "2019"}) for n in range(150)
+        ]
         news = "In the news of the year, among others: a merger, that with Brightwater."
-        await _index(
-            library, [*better, *(_document(f"n{n}", f"{news} {n}", metadata={"year": "2024"}) for n in range(4))]
+        await index(
+            library, [*better, *(made_document(f"n{n}", f"{news} {n}", metadata={"year": "2024"}) for n in range(4))]
         )
         asked = _asked("Brightwater merger", parse_filter("year >= 2024"))
         expected = {f"s:n{n}" for n in range(4)}
@@ -105,7 +110,7 @@ async def test_what_a_filter_leaves_out_hides_nothing(
 
 async def test_a_filter_that_no_document_meets_finds_nothing_and_says_so(tmp_path: pathlib.Path) -> None:
     async with opened(tmp_path, WordEmbedder()) as library:
-        await _index(library, [_document("a", "The merger with Brightwater.", metadata={"year": "2019"})])
+        await index(library, [made_document("a", "The merger with Brightwater.", metadata={"year": "2019"})])
         search = Retriever(
             registry=library.registry,
             vectors=library.vectors,
@@ -126,8 +131,8 @@ async def test_a_filter_that_no_document_meets_finds_nothing_and_says_so(tmp_pat
 async def test_a_document_that_changes_under_the_search_is_judged_as_it_is_then(tmp_path: pathlib.Path) -> None:
     """Its new version does not meet the filter any more: neither version comes out."""
     async with opened(tmp_path, WordEmbedder()) as library:
-        before = _document("a", "The merger with Brightwater.", metadata={"status": "open"})
-        await _index(library, [before])
+        before = made_document("a", "The merger with Brightwater.", metadata={"status": "open"})
+        await index(library, [before])
 
         class Changing:
             """The keyword index, under whose first search the document is changed."""
@@ -137,7 +142,7 @@ async def test_a_document_that_changes_under_the_search_is_judged_as_it_is_then(
             async def read(self, work: object) -> object:
                 if not self.done:
                     self.done = True
-                    await _index(library, [replace(before, metadata={"status": "closed"})])
+                    await index(library, [replace(before, metadata={"status": "closed"})])
                 return await library.keywords.read(work)  # type: ignore[arg-type]
 
         asked = _asked("Brightwater merger", parse_filter("status = open"))

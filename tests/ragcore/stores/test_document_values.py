@@ -8,8 +8,9 @@ import pytest
 from sqlalchemy import func, select
 
 from ragcore.filter_grammar import parse_filter, print_filter
+from ragcore.filters import Kind
 from ragcore.stores.database import Database
-from ragcore.stores.document_values import DocumentValues
+from ragcore.stores.document_values import SHOWN, DocumentValues
 from ragcore.stores.indexes import Permitted
 from ragcore.stores.rows import Document, reader_set_of
 from ragcore.stores.schema import document_values
@@ -127,3 +128,26 @@ async def test_signs_of_the_database_are_signs_of_the_text(text: str, database: 
     assert await _names(database, f'x contains "{quoted}"') == {"a"}
     assert await _names(database, f'x starts with "1{quoted}"') == {"a"}
     assert await _names(database, f'x not contains "{quoted}"') == {"b"}
+
+
+async def test_the_fields_are_known_with_values_of_what_may_be_read(database: Database) -> None:
+    readers = frozenset({"slack:T"})
+    for number in range(12):
+        await _put(database, f"o{number}", metadata={"Year": str(2000 + number), "status": "Open"})
+    await _put(database, "c", metadata={"status": "closed", "secret": "1", "mixed": "1"}, readers=readers)
+    await _put(database, "d", metadata={"mixed": "one", "due": "2026-01-01"})
+    values = DocumentValues(database)
+    every = {field.name: field for field in await values.fields("kb")}
+    assert set(every) == {"due", "mixed", "secret", "source", "status", "title", "year"}
+    assert (every["status"].sample, every["status"].is_whole) == (("closed", "open"), True)
+    assert (every["mixed"].kind, every["due"].kind, every["year"].kind) == (Kind.TEXT, Kind.DATE, Kind.NUMBER)
+    assert not every["year"].is_whole
+    assert len(every["year"].sample) == SHOWN
+    assert (every["year"].sample[0], every["year"].sample[-1]) == ("2000", "2011")
+    only = Permitted(sets=frozenset(), closed=frozenset({reader_set_of(readers)}))
+    told = {field.name: field.sample for field in await values.fields("kb", only)}
+    assert "secret" not in told
+    assert (told["status"], told["mixed"]) == (("open",), ("one",))
+    assert [field.name for field in await values.fields("kb", only, ("STATUS", "secret", "nowhere"))] == ["status"]
+    assert len(await values.fields("kb", most=2)) == 2
+    assert await values.fields("other") == []
