@@ -7,7 +7,7 @@ spacing. Names of fields are compared like text. An empty value is none at all.
 
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
@@ -20,6 +20,8 @@ MOST = 400
 """Of a value so many characters count: an index entry of PostgreSQL holds 2,700 bytes."""
 MOST_NAME = 100
 """Most characters of a field's name that count."""
+SHOWN = 8
+"""Values of a field that a sample of it has at most."""
 MOST_CONDITIONS = 32
 """Most conditions of one filter: each is a step into an index."""
 MOST_VALUES = 200
@@ -194,6 +196,23 @@ class Filter:
         """Return whether a record meets it; the record's fields are named as ``field_name`` writes them."""
         met = (condition.is_met_by(record.get(condition.name, "")) for condition in self.conditions)
         return all(met) if self.join == "all" else any(met)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowValues:
+    """What some rows of a table hold: a text for each of the fields in each row, "" where there is none."""
+
+    fields: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    def records(self) -> Iterator[dict[str, str]]:
+        """Yield each row as a record; of two columns of one name the first that is filled counts."""
+        for row in self.rows:
+            record: dict[str, str] = {}
+            for field, text in zip(self.fields, row, strict=True):
+                if text:
+                    record.setdefault(field, text)
+            yield record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

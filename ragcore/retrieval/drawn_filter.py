@@ -13,12 +13,11 @@ from datetime import UTC, datetime
 from ragcore.context import default_budget, fit_prompt
 from ragcore.errors import ContextTooSmall, ModelError
 from ragcore.filter_grammar import print_filter
-from ragcore.filters import Filter, KnownField, Operator
+from ragcore.filters import SHOWN, Filter, KnownField, Operator
 from ragcore.models.llm import ChatModel
 from ragcore.prompts import render
 from ragcore.retrieval.filter_reply import field_lines, filter_of
 from ragcore.retrieval.retriever import Retrieved, Retriever
-from ragcore.stores.document_values import SHOWN, DocumentValues
 from ragcore.stores.indexes import Permitted
 from ragcore.stores.registry import Registry
 from ragcore.tokens import Tokenizer
@@ -67,7 +66,7 @@ class FilteringRetriever:
         """
         self._retriever = retriever
         self._registry = registry
-        self._values = DocumentValues(registry.database)
+        self._values = retriever.values
         self._model = model
         self._tokenizer = tokenizer
         self._fields = fields
@@ -107,7 +106,7 @@ class FilteringRetriever:
         """Return whether any document meets the filters, of what the question may look at."""
         for name in names:
             only, ids = permitted.get(name), question.document_ids
-            if not (await self._values.matching(name, question.filters[name], only, ids)).is_empty:
+            if (await self._values.matching(name, question.filters[name], only, ids)).count:
                 return True
         return False
 

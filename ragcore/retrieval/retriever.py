@@ -137,6 +137,11 @@ class Retriever:
         other._synonyms = self._synonyms if options.synonyms == self._options.synonyms else None
         return other
 
+    @property
+    def values(self) -> DocumentValues:
+        """Return what reads the values that filters compare; it remembers rows of tables."""
+        return self._values
+
     async def retrieve(self, question: Question) -> Retrieved:
         """Return the relevant chunks.
 
@@ -210,7 +215,7 @@ class Retriever:
             asked = [self._search.search(each, query, vector, options.top_k, extra=extra) for each in within]
             groups = await asyncio.gather(*asked)
             ranking = rank(groups, weight=options.vector_similarity_weight, threshold=options.similarity_threshold)
-            nothing = all(each.matching is not None and each.matching.is_empty for each in within)
+            nothing = all(each.matching is not None and not each.matching.count for each in within)
             return _Searched(groups=groups, ranking=ranking, read=read + extra, nothing_matches=nothing)
 
         def ids_of(searched: _Searched) -> list[str]:

@@ -134,14 +134,19 @@ class ChunkVectors:
 
         def work(connection: Connection) -> list[Hit] | None:
             counts: dict[str, int] = {}
-            total = 0
+            total = len(matching.chunk_ids)
             for page in pages(sorted(matching.generations), PAGE):
                 rows = [(row[0], row[1]) for row in connection.execute(_COUNTS_BY_GENERATION, {"generations": page})]
                 counts.update(rows)
                 total += sum(count for _, count in rows)
                 if most is not None and total > most:
                     return None
+            if most is not None and total > most:
+                return None
             best: list[Hit] = []
+            for ids in pages(sorted(matching.chunk_ids), PAGE):
+                rows_of = [(row[0], row[1]) for row in connection.execute(self._by_chunk, {"ids": ids})]
+                best = _best([*best, *(_compared(rows_of, vector) if rows_of else ())], k)
             for group in _groups(counts):
                 vectors_of = connection.execute(self._by_generation, {"generations": group})
                 best = _best([*best, *_compared(_all(vectors_of, group, counts), vector)], k)

@@ -43,21 +43,23 @@ class Permitted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matching:
-    """What of one knowledge base meets the filters of a question: whole documents, by their live generations.
+    """What of one knowledge base meets the filters of a question: documents, by their live generations, and chunks.
 
-    What is not live may not be named by it, and is searched for nothing: a search sees each document in one version.
+    ``generations`` are met by all chunks of the document, ``chunk_ids`` are single ones: those with rows that meet the
+    filters.
     """
 
-    generations: frozenset[str]
+    generations: frozenset[str] = frozenset()
+    chunk_ids: frozenset[str] = frozenset()
 
     def admits(self, chunk_id: str) -> bool:
         """Return whether a chunk ``<generation>-<ordinal>`` meets them."""
-        return chunk_id.rpartition("-")[0] in self.generations
+        return chunk_id in self.chunk_ids or chunk_id.rpartition("-")[0] in self.generations
 
     @property
-    def is_empty(self) -> bool:
-        """Whether nothing meets them."""
-        return not self.generations
+    def count(self) -> int:
+        """Return how many documents and single chunks there are."""
+        return len(self.generations) + len(self.chunk_ids)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

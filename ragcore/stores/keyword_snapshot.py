@@ -1,7 +1,7 @@
 """One state of the keyword index, as a question sees it: statistics, search and scores, all of the same commit."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragcore.stores.indexes import Alternative, Hit, KeywordQuery, Matching, Permitted, TermStatistics
@@ -51,40 +51,38 @@ class TantivySnapshot:
     ) -> list[Hit]:
         """Return the k best chunks that meet at least one clause, best first; within the documents, if any given."""
         if matching is None:
-            return self._search(knowledge_base, query, k, "document", document_ids, only)
-        if matching.is_empty:
+            return self._search(knowledge_base, query, k, {"document": document_ids}, only)
+        if not matching.count:
             return []
-        generations = sorted(matching.generations)
-        if len(generations) > FEW:
+        if matching.count > FEW:
             for times in OVERASKED:
-                found = self._search(knowledge_base, query, times * k, "document", document_ids, only)
+                found = self._search(knowledge_base, query, times * k, {"document": document_ids}, only)
                 kept = [hit for hit in found if matching.admits(hit.chunk_id)]
                 if len(kept) >= k or len(found) < times * k:
                     return kept[:k]
-        found = self._search(knowledge_base, query, k, "generation", generations, only)
-        return [hit for hit in found if matching.admits(hit.chunk_id)]
+        within = {"generation": sorted(matching.generations), "id": sorted(matching.chunk_ids)}
+        return self._search(knowledge_base, query, k, within, only)
 
     def scores(
         self, knowledge_base: str, query: KeywordQuery, chunk_ids: Sequence[str], only: Permitted | None = None
     ) -> list[Hit]:
         """Return the query's score for those of the chunks that meet a clause."""
-        return self._search(knowledge_base, query, len(chunk_ids), "id", chunk_ids, only)
+        return self._search(knowledge_base, query, len(chunk_ids), {"id": chunk_ids}, only)
 
     def _search(
         self,
         knowledge_base: str,
         query: KeywordQuery,
         k: int,
-        field: str,
-        values: Sequence[str],
+        within: Mapping[str, Sequence[str]],
         only: Permitted | None,
     ) -> list[Hit]:
-        """Search; ``values`` narrow to chunks whose ``field`` has one of them."""
+        """Search; where ``within`` names any values of a field, a chunk must have one of them."""
         if not query.clauses or k < 1:
             return []
         wanted = self._query(scope(knowledge_base), query)
-        if values:
-            wanted = _narrowed(self._schema, wanted, field, values)
+        if any(within.values()):
+            wanted = _narrowed(self._schema, wanted, within)
         if only is not None:
             wanted = _filtered(self._schema, wanted, only)
         found = self._searcher.search(wanted, limit=k, count=False).hits
@@ -131,17 +129,21 @@ def chunk_id(searcher: "tantivy.Searcher", address: "tantivy.DocAddress") -> str
     return str(searcher.doc(address)["id"][0])
 
 
-def _narrowed(schema: "tantivy.Schema", wanted: "tantivy.Query", field: str, only: Sequence[str]) -> "tantivy.Query":
-    """Keep to the chunks with one of these values.
+def _narrowed(
+    schema: "tantivy.Schema", wanted: "tantivy.Query", within: Mapping[str, Sequence[str]]
+) -> "tantivy.Query":
+    """Keep to the chunks with one of these values in its field.
 
     An OR of single terms, where they are few: a term set walks the whole dictionary.
     """
     from tantivy import Occur, Query
 
-    if len(only) > FEW:
-        kept = Query.const_score_query(Query.term_set_query(schema, field, list(only)), 0.0)
-        return Query.boolean_query([(Occur.Must, kept), (Occur.Must, wanted)])
-    places = [(Occur.Should, Query.term_query(schema, field, value, "basic")) for value in only]
+    places: list[Any] = []
+    for field, values in within.items():
+        if len(values) > FEW:
+            places.append((Occur.Should, Query.term_set_query(schema, field, list(values))))
+        else:
+            places += [(Occur.Should, Query.term_query(schema, field, value, "basic")) for value in values]
     kept = Query.const_score_query(Query.boolean_query(places), 0.0)
     return Query.boolean_query([(Occur.Must, kept), (Occur.Must, wanted)])
 

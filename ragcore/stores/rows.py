@@ -15,6 +15,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from ragcore.contents import Entry
+from ragcore.filters import RowValues
 from ragcore.stores.schema import chunks, documents
 from ragcore.types import Box, Chunk, Location, Parent, Permalink, SectionKind
 
@@ -70,7 +71,8 @@ class StoredChunk:
     """A chunk with what its indexes need besides: where its vector lies, and in which language it is written.
 
     ``embedded`` is what was embedded in place of its headings and its text; empty: those. ``contents`` are the entries
-    of its document's table of contents that begin with it, as a model named them.
+    of its document's table of contents that begin with it, as a model named them, and ``rows`` the values of the rows
+    of a table that it holds.
     """
 
     chunk: Chunk
@@ -78,6 +80,7 @@ class StoredChunk:
     language: str
     embedded: str = ""
     contents: tuple[Entry, ...] = ()
+    rows: RowValues | None = None
 
     @property
     def generation(self) -> str:
@@ -213,12 +216,19 @@ def stored_from_row(row: Row[Any]) -> StoredChunk:
         language=row.language,
         embedded=enrichment.get("embedded", ""),
         contents=contents_from(enrichment, row.ordinal),
+        rows=row_values(row.enrichment),
     )
 
 
 def contents_from(enrichment: Mapping[str, Any], ordinal: int) -> tuple[Entry, ...]:
     """Return the entries of the table of contents that begin with a chunk, of what its column ``enrichment`` says."""
     return tuple(Entry(ordinal=ordinal, level=level, title=title) for level, title in enrichment.get("contents", ()))
+
+
+def row_values(enrichment: str) -> RowValues | None:
+    """Return the values of rows in a chunk's column ``enrichment``, None where it has none."""
+    said = read_json(enrichment).get("rows") if '"rows":' in enrichment else None
+    return RowValues(fields=tuple(said["fields"]), rows=tuple(map(tuple, said["values"]))) if said else None
 
 
 def chunk_record(stored: StoredChunk) -> Record:
@@ -242,6 +252,8 @@ def chunk_record(stored: StoredChunk) -> Record:
         enrichment["embedded"] = stored.embedded
     if stored.contents:
         enrichment["contents"] = [[entry.level, storable(entry.title)] for entry in stored.contents]
+    if stored.rows:
+        enrichment["rows"] = {"fields": list(stored.rows.fields), "values": [list(row) for row in stored.rows.rows]}
     if chunk.parent:
         enrichment["parent"] = [chunk.parent.first, chunk.parent.last, int(chunk.parent.goes_on)]
     return {

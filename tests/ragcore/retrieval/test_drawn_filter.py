@@ -12,13 +12,12 @@ from ragcore.errors import ModelUnreachable
 from ragcore.filter_grammar import parse_filter
 from ragcore.library import Library
 from ragcore.models.llm import ChatModel
-from ragcore.retrieval import Retrieved, Retriever
+from ragcore.retrieval import Retrieved
 from ragcore.retrieval.drawn_filter import FilteringRetriever
 from ragcore.tokens import offline_tokenizer
 from ragcore.types import Message, Question, Usage
 from tests.fakes.libraries import opened
-from tests.ragcore.retrieval.test_closed_documents import ALL
-from tests.ragcore.retrieval.test_filtered_search import index, made_document
+from tests.ragcore.retrieval.test_filtered_search import index, made_document, retriever
 from tests.ragcore.retrieval.test_retriever import WordEmbedder
 
 SPENT = Usage(calls=1, prompt_tokens=9, completion_tokens=3)
@@ -66,13 +65,7 @@ async def _filled(library: Library) -> None:
 
 
 async def _retrieved(library: Library, model: Drawing, question: Question = ASKED, *fields: str) -> Retrieved:
-    plain = Retriever(
-        registry=library.registry,
-        vectors=library.vectors,
-        keywords=library.keywords,
-        embedder=library.embedder,
-        options=ALL,
-    )
+    plain = retriever(library)
     chat: ChatModel = model  # type: ignore[assignment]
     search = FilteringRetriever(
         plain,
@@ -160,13 +153,7 @@ async def test_a_knowledge_base_without_the_field_is_searched_whole(tmp_path: pa
         await _filled(library)
         await index(library, [made_document("more", "A merger of others.", source="t", id="t:more")], base="other")
         chat: ChatModel = Drawing(condition("year", "=", 2024))  # type: ignore[assignment]
-        plain = Retriever(
-            registry=library.registry,
-            vectors=library.vectors,
-            keywords=library.keywords,
-            embedder=library.embedder,
-            options=ALL,
-        )
+        plain = retriever(library)
         search = FilteringRetriever(
             plain,
             registry=library.registry,
