@@ -94,6 +94,7 @@ def normal(text: str) -> str:
     return " ".join(folded.split())[:MOST].rstrip()
 
 
+@lru_cache(maxsize=1024)
 def field_name(text: str) -> str:
     """Return the name of a field as filters compare it."""
     return normal(text)[:MOST_NAME].rstrip()

@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 COMPARED = 20_000
 """Most chunks meeting a filter that are compared one by one: 0.15 s."""
-OVERASKED = (4, 16)
+OVERASKED = (4, 16, 64)
 """Of more, so many times the chunks are asked of the index, and what does not meet the filter is dropped."""
 
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, and_, func, literal, not_, or_, select, true
+from sqlalchemy import ColumnElement, Connection, Select, and_, func, literal, not_, or_, select, true
 
 from ragcore.filters import SHOWN, Condition, Filter, Kind, KnownField, Operator, Value, field_name, read, spread
 from ragcore.stores.database import PAGE, Database
@@ -112,7 +112,7 @@ def _column(connection: Connection, knowledge_base: str, name: str, only: Permit
     return KnownField(name=name, kind=kind, sample=spread(values, SHOWN), is_whole=whole)
 
 
-def _sampled(rows: Sequence[Row[Any]], name: str, only: Permitted | None) -> KnownField | None:
+def _sampled(rows: Sequence[Any], name: str, only: Permitted | None) -> KnownField | None:
     """Return what the rows (text, kind, reader set) tell of a field, None where no value may be read."""
     open_to = [row for row in rows if only is None or only.admits(row.reader_set)]
     if not open_to:

@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 MARKER = "revision"
 """What marks the one document of the index that is no chunk."""
 FEW = 500
-"""Terms that are looked up one by one; more of them are looked for together, in all there are."""
-OVERASKED = (4, 16)
-"""Where a filter is met by many documents, so many times the chunks are asked for, and what doesn't meet it dropped."""
+"""Documents and chunks meeting a filter that are asked for by name: 3 ms, and more for each one more."""
+OVERASKED = 4
+"""Of more of them so many times the chunks are asked for, and what doesn't meet the filter is dropped; then again as
+many times, until there are enough: 3 ms a thousand, where 25,000 names would take half a second."""
 
 
 class TantivySnapshot:
@@ -54,14 +55,16 @@ class TantivySnapshot:
             return self._search(knowledge_base, query, k, {"document": document_ids}, only)
         if not matching.count:
             return []
-        if matching.count > FEW:
-            for times in OVERASKED:
-                found = self._search(knowledge_base, query, times * k, {"document": document_ids}, only)
-                kept = [hit for hit in found if matching.admits(hit.chunk_id)]
-                if len(kept) >= k or len(found) < times * k:
-                    return kept[:k]
-        within = {"generation": sorted(matching.generations), "id": sorted(matching.chunk_ids)}
-        return self._search(knowledge_base, query, k, within, only)
+        if matching.count <= FEW:
+            within = {"generation": sorted(matching.generations), "id": sorted(matching.chunk_ids)}
+            return self._search(knowledge_base, query, k, within, only)
+        limit = 0
+        while True:
+            limit = OVERASKED * (limit or k)
+            found = self._search(knowledge_base, query, limit, {"document": document_ids}, only)
+            kept = [hit for hit in found if matching.admits(hit.chunk_id)]
+            if len(kept) >= k or len(found) < limit:
+                return kept[:k]
 
     def scores(
         self, knowledge_base: str, query: KeywordQuery, chunk_ids: Sequence[str], only: Permitted | None = None
@@ -134,16 +137,15 @@ def _narrowed(
 ) -> "tantivy.Query":
     """Keep to the chunks with one of these values in its field.
 
-    An OR of single terms, where they are few: a term set walks the whole dictionary.
+    An OR of single terms: a term set walks the whole dictionary.
     """
     from tantivy import Occur, Query
 
-    places: list[Any] = []
-    for field, values in within.items():
-        if len(values) > FEW:
-            places.append((Occur.Should, Query.term_set_query(schema, field, list(values))))
-        else:
-            places += [(Occur.Should, Query.term_query(schema, field, value, "basic")) for value in values]
+    places = [
+        (Occur.Should, Query.term_query(schema, field, value, "basic"))
+        for field, values in within.items()
+        for value in values
+    ]
     kept = Query.const_score_query(Query.boolean_query(places), 0.0)
     return Query.boolean_query([(Occur.Must, kept), (Occur.Must, wanted)])
 

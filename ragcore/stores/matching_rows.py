@@ -1,7 +1,7 @@
 """Which chunks of tables have a row that meets a filter.
 
 The values of its rows stand with each chunk, and those of all tables that have a column of the filter are read: 3,000
-rows of ten columns take 40 ms, and 3 once they are known. What was read of a generation never changes.
+rows of ten columns take 50 ms, and 10 once they are known. What was read of a generation never changes.
 """
 
 from collections import OrderedDict
@@ -10,7 +10,7 @@ from threading import Lock
 
 from sqlalchemy import Connection, bindparam, select
 
-from ragcore.filters import Filter
+from ragcore.filters import Condition, Filter
 from ragcore.stores.rows import pages, row_values
 from ragcore.stores.schema import chunks
 
@@ -50,13 +50,13 @@ class MatchingRows:
             known: what is known of each document, by its generation.
             filters: all are to be met by one row.
         """
-        found: set[str] = set()
-        for generation, records in self._read(connection, known):
-            values = known[generation]
-            for chunk_id, rows in records:
-                if any(all(one.is_met_by({**values, **row}) for one in filters) for row in rows or ({},)):
-                    found.add(chunk_id)
-        return found
+        judge = _Judge(filters)
+        return {
+            chunk_id
+            for generation, records in self._read(connection, known)
+            for chunk_id, rows in records
+            if any(judge.is_met_by(row, known[generation]) for row in rows or ({},))
+        }
 
     def _read(self, connection: Connection, generations: Iterable[str]) -> Iterable[tuple[str, Records]]:
         wanted = list(generations)
@@ -82,6 +82,31 @@ class MatchingRows:
             self._cells += _cells(records)
             while self._cells > KEPT_CELLS and self._kept:
                 self._cells -= _cells(self._kept.popitem(last=False)[1])
+
+
+class _Judge:
+    """Filters that many rows are asked about: what a condition says of a value is worked out once."""
+
+    def __init__(self, filters: Sequence[Filter]) -> None:
+        memos: dict[Condition, dict[str, bool]] = {}
+        self._filters = [
+            (all if one.join == "all" else any, [(c, c.name, memos.setdefault(c, {})) for c in one.conditions])
+            for one in filters
+        ]
+
+    def is_met_by(self, row: Mapping[str, str], document: Mapping[str, str]) -> bool:
+        """Return whether a row meets all of the filters; where it has no value, its document's counts."""
+        return all(
+            join(_said(condition, memo, row.get(name) or document.get(name, "")) for condition, name, memo in asked)
+            for join, asked in self._filters
+        )
+
+
+def _said(condition: Condition, memo: dict[str, bool], value: str) -> bool:
+    said = memo.get(value)
+    if said is None:
+        said = memo[value] = condition.is_met_by(value)
+    return said
 
 
 def _cells(records: Records) -> int:

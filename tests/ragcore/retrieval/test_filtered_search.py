@@ -15,7 +15,7 @@ from ragcore.filters import Filter, Kind
 from ragcore.ingest import IngestOptions, ingest
 from ragcore.library import Library
 from ragcore.retrieval import RetrievalOptions, Retriever, candidates
-from ragcore.stores import keyword_snapshot
+from ragcore.stores import chunk_vectors, keyword_snapshot
 from ragcore.stores.document_values import DocumentValues
 from ragcore.stores.rows import chunk_record, is_open, row_values
 from ragcore.stores.value_rows import values_of
@@ -25,6 +25,8 @@ from tests.ragcore.filtered import drawn_filter, drawn_record
 from tests.ragcore.retrieval.test_closed_documents import ALL, READERS, WORDS, Nothing, found
 from tests.ragcore.retrieval.test_retriever import WordEmbedder
 from tests.soak import FIXED, scaled
+
+LIKELY = tuple(map(parse_filter, ("team = a", "team != a", "no > 4", "no <= 6 and team = b", "no in (1, 3, 5, 7)")))
 
 
 async def index(library: Library, documents: list[SourceDocument], *, base: str = "kb") -> None:
@@ -66,6 +68,7 @@ async def test_with_readers_and_a_filter_comes_out_what_both_admit(
     """For random documents, readers, filters and named documents; with few documents, and as if they were many."""
     monkeypatch.setattr(keyword_snapshot, "FEW", few)
     monkeypatch.setattr(candidates, "COMPARED", few)
+    monkeypatch.setattr(chunk_vectors, "MOST_COUNTED", few)
     draw = random.Random(23 if FIXED else None)
     async with opened(tmp_path, WordEmbedder()) as library:
         documents = [
@@ -73,16 +76,16 @@ async def test_with_readers_and_a_filter_comes_out_what_both_admit(
                 str(number),
                 " ".join(draw.choices(WORDS, k=6)) + ".",
                 readers=None if draw.random() < 0.5 else frozenset(draw.sample(READERS, draw.randint(0, 3))),
-                metadata=drawn_record(draw),
+                metadata={"team": draw.choice(("a", "b")), "no": str(draw.randint(0, 9)), **drawn_record(draw)},
             )
-            for number in range(40)
+            for number in range(30)
         ]
         await index(library, documents)
         known = await library.registry.documents([document.id for document in documents])
         narrowed = 0
-        for _ in range(scaled(8)):
+        for _ in range(scaled(10)):
             readers = draw.choice((None, frozenset(draw.sample(READERS, draw.randint(0, 3)))))
-            filters = tuple(drawn_filter(draw) for _ in range(draw.randint(1, 2)))
+            filters = tuple(draw.choice((drawn_filter(draw), *LIKELY)) for _ in range(draw.choice((1, 1, 2))))
             named = tuple(document.id for document in draw.sample(documents, draw.choice((0, 0, 8))))
             question = replace(_asked(" ".join(draw.sample(WORDS, 3))), readers=readers, document_ids=named)
             options = replace(ALL, top_k=200)
@@ -106,6 +109,7 @@ async def test_what_a_filter_leaves_out_hides_nothing(
     """Though 150 documents that match better don't meet it, and only five are asked of each index."""
     monkeypatch.setattr(keyword_snapshot, "FEW", few)
     monkeypatch.setattr(candidates, "COMPARED", few)
+    monkeypatch.setattr(chunk_vectors, "MOST_COUNTED", few)
     options = replace(ALL, top_k=5)
     async with opened(tmp_path, WordEmbedder()) as library:
         better = [
