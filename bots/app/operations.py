@@ -240,6 +240,7 @@ class Operations:
             tokenizer=parts.tokenizer,
             fields=fields,
             seconds=self._settings.answer.filter_seconds,
+            prompts=parts.prompts,
         )
 
     async def _describe(self, request: Describe) -> Described:

@@ -15,7 +15,7 @@ from ragcore.errors import ContextTooSmall, ModelError
 from ragcore.filter_grammar import print_filter
 from ragcore.filters import SHOWN, Filter, KnownField, Operator
 from ragcore.models.llm import ChatModel
-from ragcore.prompts import render
+from ragcore.prompts import OWN, Prompts
 from ragcore.retrieval.filter_reply import field_lines, filter_of
 from ragcore.retrieval.retriever import Retrieved, Retriever
 from ragcore.stores.indexes import Permitted
@@ -52,6 +52,7 @@ class FilteringRetriever:
         tokenizer: Tokenizer,
         fields: Mapping[str, tuple[str, ...]],
         seconds: float,
+        prompts: Prompts = OWN,
     ) -> None:
         """Compose.
 
@@ -63,6 +64,7 @@ class FilteringRetriever:
             fields: the knowledge bases for which a filter is drawn, each with the fields that it may ask for; none
                 named: all that there are.
             seconds: how long the model may take.
+            prompts: the templates.
         """
         self._retriever = retriever
         self._registry = registry
@@ -71,6 +73,7 @@ class FilteringRetriever:
         self._tokenizer = tokenizer
         self._fields = fields
         self._seconds = seconds
+        self._prompts = prompts
 
     async def retrieve(self, question: Question) -> Retrieved:
         """Return the relevant chunks; see ``Retriever.retrieve``."""
@@ -112,7 +115,7 @@ class FilteringRetriever:
 
     async def _draw(self, question: Question, fields: Sequence[KnownField]) -> _Drawn:
         """Ask the model; nothing is drawn when it fails, is late or says nothing that can be used."""
-        system = render(
+        system = self._prompts.render(
             "metadata_filter",
             fields=field_lines(fields),
             operators=", ".join(f'"{operator}"' for operator in Operator),

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from bots.app.options import drawn_fields, filters_of
+from bots.doctor import check_filters
 from bots.requests import Ask, Found, Search, Sync
 from bots.settings import load_settings
 from bots.turn.options import ChannelRule, turn_options
@@ -70,7 +71,7 @@ async def test_a_model_draws_the_filter_where_the_knowledge_base_asks_for_it(hom
         return Reply(text=json.dumps({"conditions": [{"field": "name", "operator": "=", "value": value}]}))
 
     async with OpenAIServer(default=reply) as server:
-        settings = SETTINGS + f'[llm]\nbase_url = "{server.base_url}"\nmodel = "m"\n'
+        settings = SETTINGS + f'[llm]\nbase_url = "{server.base_url}"\nmodel = "m"\n[answer]\nfilter_seconds = 90\n'
         drawn = 'metadata_filter = "semi_auto"\nfilter_fields = ["name"]'
         settings = settings.replace("[knowledge_bases.handbook]", f"[knowledge_bases.handbook]\n{drawn}")
         (home / "citebot.toml").write_text(settings)
@@ -98,6 +99,16 @@ def test_how_a_filter_is_drawn_is_checked(keys: str, tmp_path: pathlib.Path, no_
     file.write_text(f"[knowledge_bases.a]\n{keys}\n")
     with pytest.raises(ConfigError, match=r"filter_fields and metadata_filter|metadata_filter: must be"):
         load_settings(file)
+
+
+def test_the_doctor_tells_where_a_model_is_missing(tmp_path: pathlib.Path, no_settings: None) -> None:
+    file = tmp_path / "citebot.toml"
+    file.write_text('[knowledge_bases.a]\nmetadata_filter = "auto"\n[knowledge_bases.b]\n')
+    (check,) = check_filters(load_settings(file))
+    assert (check.name, check.state) == ("metadata_filter of a", "warn")
+    assert "[llm]" in check.mend
+    file.write_text('[knowledge_bases.a]\nmetadata_filter = "auto"\n[llm]\nmodel = "m"\n')
+    assert not list(check_filters(load_settings(file)))
 
 
 def test_for_which_knowledge_bases_a_filter_is_drawn(tmp_path: pathlib.Path, no_settings: None) -> None:

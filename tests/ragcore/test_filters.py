@@ -1,12 +1,15 @@
 """What filters are met by, and how they are written."""
 
+import pathlib
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ragcore.errors import ConfigError
 from ragcore.filter_grammar import operator_named, parse_filter, print_filter
-from ragcore.filters import MOST, MOST_CONDITIONS, Condition, Filter, Kind, Operator, normal, read
+from ragcore.filters import MOST, MOST_CONDITIONS, ORDERED, Condition, Filter, Kind, Operator, normal, read
 from tests.ragcore.filtered import FIELDS, RANKED, conditions, filters, records, texts
 from tests.ragcore.nasty import NASTY
 
@@ -127,6 +130,14 @@ def test_what_meets_a_written_filter(text: str, record: dict[str, str], *, is_me
 def test_what_is_no_filter_is_refused_with_the_reason(text: str, says: str) -> None:
     with pytest.raises(ConfigError, match=says.replace("(", r"\(").replace(")", r"\)")):
         parse_filter(text)
+
+
+def test_the_guide_shows_every_operator_as_it_is_read() -> None:
+    guide = (pathlib.Path(__file__).parents[2] / "docs" / "filters.md").read_text(encoding="utf-8")
+    table = guide.partition("| written |")[2].partition("\n\n")[0]
+    shown = [parse_filter(text) for text in re.findall(r"`([^`\n]*)`", table) if " " in text]
+    assert {one.operator for filtered in shown for one in filtered.conditions} >= set(Operator) - ORDERED
+    assert all(f"`{sign}`" in table or f" {sign} " in table for sign in ORDERED)
 
 
 def test_every_operator_is_known_by_its_name_and_by_others() -> None:

@@ -73,7 +73,7 @@ async def _retrieved(library: Library, model: Drawing, question: Question = ASKE
         model=chat,
         tokenizer=offline_tokenizer(),
         fields={"kb": fields},
-        seconds=0.2,
+        seconds=0.2 if model.seconds else 90,
     )
     return await search.retrieve(question)
 
@@ -132,7 +132,7 @@ async def test_without_a_filter_the_search_goes_on(model: Drawing, tmp_path: pat
         await _filled(library)
         before = asyncio.get_running_loop().time()
         found = await _retrieved(library, model)
-        assert asyncio.get_running_loop().time() - before < 10
+        assert asyncio.get_running_loop().time() - before < 25
         assert (names(found), found.notes) == ({"old", "new", "board", "none"}, ())
 
 
@@ -160,7 +160,7 @@ async def test_a_knowledge_base_without_the_field_is_searched_whole(tmp_path: pa
             model=chat,
             tokenizer=offline_tokenizer(),
             fields={"kb": (), "other": ()},
-            seconds=5,
+            seconds=90,
         )
         question = replace(ASKED, knowledge_bases=("kb", "other"))
         assert {one.chunk.document_id for one in (await search.retrieve(question)).chunks} == {"s:new", "t:more"}
