@@ -57,6 +57,18 @@ def check_tasks(settings: Settings) -> Iterator[Check]:
             yield Check(name=f"[llm.tasks.{name}]", state="warn", found="nothing reads this table yet", mend=mend)
 
 
+def check_filters(settings: Settings) -> Iterator[Check]:
+    """Tell for which knowledge bases a model is to draw filters while none is set; nothing when all is well."""
+    for name, base in settings.all_knowledge_bases.items():
+        if base.metadata_filter != "off" and settings.llm is None:
+            yield Check(
+                name=f"metadata_filter of {name}",
+                state="warn",
+                found="no model is set up to draw filters from questions",
+                mend="set one up under [llm], or leave metadata_filter out",
+            )
+
+
 def mend_stores(settings: Settings) -> str:
     """Return what to do when the stores cannot be opened."""
     servers = [

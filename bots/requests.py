@@ -19,8 +19,9 @@ from ragcore.types import Answer, Citation, ConversationKey, Delta, Image, Messa
 class Ask:
     """Answer a question.
 
-    ``knowledge_bases`` narrows what is searched, empty means all that may be read. ``audience`` are the readers that
-    see the answer (bots.access); None is the operator. Who ``may_mend`` the settings is told what to change in them.
+    ``knowledge_bases`` narrows what is searched, empty means all that may be read, and so does ``filter``, written as
+    ``ragcore.filter_grammar`` reads it. ``audience`` are the readers that see the answer (bots.access); None is the
+    operator. Who ``may_mend`` the settings is told what to change in them.
 
     With a ``conversation`` its history is recalled, as far as it was said to the same audience, and the turn is
     remembered under its ``reference``, in place of what that reference had. ``private_to`` is who alone sees the
@@ -31,6 +32,7 @@ class Ask:
     question: str
     knowledge_bases: tuple[str, ...] = ()
     document_ids: tuple[str, ...] = ()
+    filter: str = ""
     audience: frozenset[str] | None = None
     may_mend: bool = False
     private_to: str = ""
@@ -48,6 +50,7 @@ class Search:
     query: str
     knowledge_bases: tuple[str, ...] = ()
     document_ids: tuple[str, ...] = ()
+    filter: str = ""
     limit: int = 10
     audience: frozenset[str] | None = None
 
@@ -150,9 +153,10 @@ Request = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What a search found, best first."""
+    """What a search found, best first; ``notes`` are remarks for whoever asked, in words."""
 
     chunks: tuple[ScoredChunk, ...]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

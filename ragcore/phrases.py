@@ -21,6 +21,8 @@ Phrase = Literal[
     "withheld",
     "quoted",
     "index_rebuilding",
+    "filter_without_match",
+    "filter_dropped",
 ]
 """``rate_limited`` takes ``seconds`` and tells them in a fitting unit; the others take nothing."""
 
@@ -46,6 +48,8 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "withheld": "No document supports what the model answered, so the answer is not shown.",
         "quoted": "These are sentences quoted from the documents.",
         "index_rebuilding": "Part of the search is unavailable right now, so this answer may leave documents out.",
+        "filter_without_match": "No document meets the filter.",
+        "filter_dropped": "No document met the filter drawn from the question, so the search went on without it.",
     },
     "zh": {
         "empty_response": "文档中没有找到相关内容。",
@@ -66,6 +70,8 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "withheld": "模型的回答没有任何文档支持，因此不予显示。",
         "quoted": "以下内容摘自文档原文。",
         "index_rebuilding": "部分检索功能暂时不可用，本回答可能遗漏部分文档。",
+        "filter_without_match": "没有文档符合筛选条件。",
+        "filter_dropped": "没有文档符合根据问题得出的筛选条件，因此搜索时未使用该条件。",
     },
     "de": {
         "empty_response": "Dazu habe ich in den Dokumenten nichts gefunden.",
@@ -86,6 +92,8 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "withheld": "Kein Dokument belegt, was das Modell geantwortet hat. Die Antwort wird deshalb nicht gezeigt.",
         "quoted": "Dies sind Sätze aus den Dokumenten.",
         "index_rebuilding": "Ein Teil der Suche ist gerade nicht verfügbar. In dieser Antwort können Dokumente fehlen.",
+        "filter_without_match": "Kein Dokument erfüllt den Filter.",
+        "filter_dropped": "Kein Dokument erfüllte den Filter aus der Frage; die Suche lief deshalb ohne ihn.",
     },
     "fr": {
         "empty_response": "Je n’ai rien trouvé à ce sujet dans les documents.",
@@ -106,6 +114,8 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "withheld": "Aucun document n’étaye la réponse du modèle ; elle n’est donc pas affichée.",
         "quoted": "Voici des phrases tirées des documents.",
         "index_rebuilding": "Une partie de la recherche est indisponible ; cette réponse peut omettre des documents.",
+        "filter_without_match": "Aucun document ne correspond au filtre.",
+        "filter_dropped": "Aucun document ne répondait au filtre tiré de la question ; la recherche s’en est passée.",
     },
     "es": {
         "empty_response": "No he encontrado nada sobre esto en los documentos.",
@@ -126,6 +136,8 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "withheld": "Ningún documento respalda lo que respondió el modelo, por lo que no se muestra.",
         "quoted": "Estas son frases tomadas de los documentos.",
         "index_rebuilding": "Parte de la búsqueda no está disponible ahora; en la respuesta pueden faltar documentos.",
+        "filter_without_match": "Ningún documento cumple el filtro.",
+        "filter_dropped": "Ningún documento cumplía el filtro tomado de la pregunta, así que se buscó sin él.",
     },
     "ja": {
         "empty_response": "文書の中に該当する内容は見つかりませんでした。",
@@ -146,6 +158,8 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "withheld": "モデルの回答を裏付ける文書がないため、表示を控えました。",
         "quoted": "文書から引用した文を示します。",
         "index_rebuilding": "検索の一部が現在利用できないため、一部の文書が反映されていない可能性があります。",
+        "filter_without_match": "フィルターに一致する文書はありません。",
+        "filter_dropped": "質問から作られたフィルターに一致する文書がなかったため、フィルターなしで検索しました。",
     },
     "ko": {
         "empty_response": "문서에서 관련 내용을 찾지 못했습니다.",
@@ -166,6 +180,8 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "withheld": "모델의 답변을 뒷받침하는 문서가 없어 표시하지 않습니다.",
         "quoted": "문서에서 인용한 문장을 보여 드립니다.",
         "index_rebuilding": "지금 검색의 일부를 쓸 수 없어 일부 문서가 빠졌을 수 있습니다.",
+        "filter_without_match": "필터에 맞는 문서가 없습니다.",
+        "filter_dropped": "질문에서 만든 필터에 맞는 문서가 없어 필터 없이 검색했습니다.",
     },
     "pt": {
         "empty_response": "Não encontrei nada sobre isto nos documentos.",
@@ -186,6 +202,8 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "withheld": "Nenhum documento sustenta o que o modelo respondeu, por isso a resposta não é mostrada.",
         "quoted": "Estas são frases retiradas dos documentos.",
         "index_rebuilding": "Parte da pesquisa não está disponível agora; podem faltar documentos nesta resposta.",
+        "filter_without_match": "Nenhum documento corresponde ao filtro.",
+        "filter_dropped": "Nenhum documento cumpria o filtro tirado da pergunta; a pesquisa foi feita sem ele.",
     },
     "ru": {
         "empty_response": "В документах об этом ничего не найдено.",
@@ -206,6 +224,8 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "withheld": "Ни один документ не подтверждает ответ модели, поэтому он не показан.",
         "quoted": "Здесь приведены предложения из документов.",
         "index_rebuilding": "Часть поиска сейчас недоступна, поэтому в ответе могут быть учтены не все документы.",
+        "filter_without_match": "Ни один документ не подходит под фильтр.",
+        "filter_dropped": "Под фильтр из вопроса не подошёл ни один документ, поэтому поиск шёл без него.",
     },
 }
 

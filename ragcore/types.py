@@ -1,4 +1,4 @@
-"""The values that flow through Citebot, all frozen; imports the standard library only.
+"""The values that flow through Citebot, all frozen; imports the standard library and filters only.
 
 One way through:
 
@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Literal
+
+from ragcore.filters import Filter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -256,7 +258,8 @@ class Question:
 
     ``knowledge_bases`` names all that may be searched, already decided by who asks; empty means none. ``readers`` are
     those who see the answer: a document whose source told who may read it must be open to one of them. None sees all.
-    ``document_ids``, when given, narrows the search to these documents. ``beside`` are the words of what stands beside
+    ``document_ids``, when given, narrows the search to these documents, and so do the ``filters`` of a knowledge base,
+    all of them: nothing widens what the readers may read. ``beside`` are the words of what stands beside
     the question and in its history too, such as a screenshot: searched for where the question itself finds nothing.
     """
 
@@ -265,6 +268,7 @@ class Question:
     readers: frozenset[str] | None = None
     history: tuple[Message, ...] = ()
     document_ids: tuple[str, ...] = ()
+    filters: Mapping[str, tuple[Filter, ...]] = field(default_factory=dict)
     beside: str = ""
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from bots.access import Audience, line_to_add, narrowest, readable
 from bots.app.diagnosing import diagnose
 from bots.app.enriching import Enriching
-from bots.app.options import answer_options, homes, retrieval_options
+from bots.app.options import answer_options, drawn_fields, filters_of, homes, retrieval_options
 from bots.app.parts import Parts
 from bots.app.remembering import recall_history, recall_one, remember
 from bots.app.showing import show
@@ -50,8 +50,11 @@ from ragcore.library.backup import backup
 from ragcore.library.recovery import mend
 from ragcore.library.upkeep import keep_following
 from ragcore.models.openai_chat import OpenAIChatModel
+from ragcore.phrases import phrase
 from ragcore.reports import SyncReport
 from ragcore.retrieval.by_contents import ContentsRetriever
+from ragcore.retrieval.drawn_filter import FilteringRetriever
+from ragcore.retrieval.retriever import Retrieving
 from ragcore.stores.database import Database
 from ragcore.stores.rows import is_open
 from ragcore.types import Answer, AnswerEvent, Question
@@ -190,10 +193,11 @@ class Operations:
             readers=request.audience,
             history=(*history, *request.thread, *request.attached),
             document_ids=request.document_ids,
+            filters=filters_of(self._settings, names, request.filter),
             beside="\n".join(message.text for message in request.attached),
         )
         answerer = Answerer(
-            retriever=self._searcher(),
+            retriever=self._searcher(names),
             embedder=self._parts.embedder,
             tokenizer=self._parts.tokenizer,
             chat_model=self._parts.chat_model,
@@ -226,13 +230,28 @@ class Operations:
             async for step in told:
                 yield step
 
-    def _searcher(self) -> Searcher:
-        """Return what searches for an answer; where the settings ask for it, it looks at tables of contents too."""
-        parts, answer = self._parts, self._settings.answer
+    def _searcher(self, names: Sequence[str]) -> Searcher:
+        """Return what searches these knowledge bases: by a filter from the question first, and by their contents too.
+
+        Each where the settings ask for it.
+        """
+        parts, answer, fields = self._parts, self._settings.answer, drawn_fields(self._settings, names)
+        searcher: Retrieving = parts.retriever
+        if parts.chat_model is not None and fields:
+            searcher = FilteringRetriever(
+                searcher,
+                registry=parts.library.registry,
+                values=parts.retriever.values,
+                model=parts.chat_model,
+                tokenizer=parts.tokenizer,
+                fields=fields,
+                seconds=answer.filter_seconds,
+                prompts=parts.prompts,
+            )
         if not answer.toc_enhance:
-            return parts.retriever
+            return searcher
         return ContentsRetriever(
-            parts.retriever,
+            searcher,
             registry=parts.library.registry,
             model=parts.chat_model,
             prompts=parts.prompts,
@@ -260,10 +279,17 @@ class Operations:
             )
         )
         question = Question(
-            text=request.query, knowledge_bases=names, readers=request.audience, document_ids=request.document_ids
+            text=request.query,
+            knowledge_bases=names,
+            readers=request.audience,
+            document_ids=request.document_ids,
+            filters=filters_of(self._settings, names, request.filter),
         )
         found = await retriever.retrieve(question)
-        return Found(chunks=tuple(scored for scored in found.chunks if scored.score > 0.0))
+        return Found(
+            chunks=tuple(scored for scored in found.chunks if scored.score > 0.0),
+            notes=tuple(phrase(note, self._settings.answer.language or "en") for note in found.notes),
+        )
 
     async def _sources(self, audience: Audience) -> list[SourceState]:
         names = self._readable((), audience)

@@ -1,6 +1,6 @@
 """Settings become the option values of the core; what a setting leaves open keeps the core's default."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -9,6 +9,8 @@ from bots.settings import KnowledgeBaseSettings, Settings
 from ragcore.answer import AnswerOptions
 from ragcore.chunking import ChunkOptions
 from ragcore.enrich.options import EnrichOptions
+from ragcore.filter_grammar import parse_filter
+from ragcore.filters import Filter
 from ragcore.ingest import IngestOptions
 from ragcore.prompts import prompts_in
 from ragcore.retrieval.features import PageRank, RankFeature
@@ -83,6 +85,24 @@ def answer_options(settings: Settings, knowledge_bases: tuple[str, ...]) -> Answ
         known_languages=known_languages(settings),
         prompts=prompts_in(settings.prompts),
     )
+
+
+def filters_of(settings: Settings, knowledge_bases: Sequence[str], text: str = "") -> dict[str, tuple[Filter, ...]]:
+    """Return what documents of each knowledge base must meet: its own filter, and the one that was asked with.
+
+    Raises:
+        ConfigError: the text is no filter.
+    """
+    asked = (parse_filter(text),) if text.strip() else ()
+    own = {name: settings.all_knowledge_bases[name].filter for name in knowledge_bases}
+    found = {name: (*((parse_filter(said),) if said else ()), *asked) for name, said in own.items()}
+    return {name: filters for name, filters in found.items() if filters}
+
+
+def drawn_fields(settings: Settings, knowledge_bases: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return for which knowledge bases a model draws a filter from the question, and over which fields; (): all."""
+    bases = {name: settings.all_knowledge_bases[name] for name in knowledge_bases}
+    return {name: base.filter_fields for name, base in bases.items() if base.metadata_filter != "off"}
 
 
 def known_languages(settings: Settings) -> frozenset[str] | None:

@@ -23,6 +23,8 @@ from bots.rendering.terminal import Indented, terminal_url
 from bots.requests import Ask, Found, ListSources, Search, SourceState
 from bots.service import Gateway
 from bots.settings import Settings, normal_reader
+from ragcore.errors import ConfigError
+from ragcore.filter_grammar import parse_filter
 from ragcore.links import chunk_at, deep_link, place
 from ragcore.types import Answer, Chunk, ScoredChunk
 
@@ -40,6 +42,7 @@ async def run_ask(
     folder = picture_folder(pictures)
     check_names(settings, request.knowledge_bases)
     _check_text(request.question, "QUESTION")
+    _check_filter(request.filter)
     if reader:
         request = replace(request, audience=audience_of(_reader(reader)), may_mend=True)
     async with reach(settings, command="ask") as gateway:
@@ -86,6 +89,7 @@ async def run_search(config: Path | None, request: Search, *, as_json: bool, pic
     folder = picture_folder(pictures)
     check_names(settings, request.knowledge_bases)
     _check_text(request.query, "QUERY")
+    _check_filter(request.filter)
     async with reach(settings, command="search") as gateway:
         found = [event async for event in gateway.run(request) if isinstance(event, Found)][-1]
         empty = not found.chunks and not await _indexed(gateway)
@@ -99,6 +103,8 @@ async def run_search(config: Path | None, request: Search, *, as_json: bool, pic
         say("Nothing is indexed yet: `citebot sync` reads the sources." if empty else "Nothing fits.")
     if folder is not None:
         write_pictures(drawn, ranked, folder)
+    for note in found.notes:
+        say(note)
     return 0
 
 
@@ -118,6 +124,15 @@ def check_names(settings: Settings, knowledge_bases: Sequence[str]) -> None:
 def _check_text(text: str, argument: str) -> None:
     if not text.strip():
         raise typer.BadParameter("it is empty", param_hint=argument)
+
+
+def _check_filter(text: str) -> None:
+    if not text.strip():
+        return
+    try:
+        parse_filter(text)
+    except ConfigError as error:
+        raise typer.BadParameter(str(error), param_hint="--filter") from error
 
 
 def _reader(text: str) -> str:

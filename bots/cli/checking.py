@@ -12,6 +12,7 @@ from bots.cli.reach import reach, read_settings
 from bots.doctor import (
     check_data_dir,
     check_files,
+    check_filters,
     check_prompts,
     check_readers,
     check_settings,
@@ -54,6 +55,7 @@ async def _checks(config: Path | None, *, repair: bool, console: Console | None)
     data_dir = check_data_dir(settings.data_dir)
     named = (
         *check_tasks(settings),
+        *check_filters(settings),
         *check_files(settings),
         *check_prompts(settings.prompts),
         *check_readers(settings, with_token(settings)),

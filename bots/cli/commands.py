@@ -31,6 +31,14 @@ Pictures = Annotated[
         "--pictures", metavar="DIR", file_okay=False, help="Write each passage of a PDF there, cut from its page."
     ),
 ]
+Filter = Annotated[
+    str,
+    typer.Option(
+        "--filter",
+        metavar="FILTER",
+        help="Search only documents that meet this, e.g. 'year >= 2024 and status = open'.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 app = typer.Typer(
@@ -180,6 +188,7 @@ def ask(
     question: Annotated[list[str], typer.Argument(metavar="QUESTION", help="What you want to know.")],
     kb: KnowledgeBases = None,
     doc: Documents = None,
+    only: Filter = "",
     reader: Annotated[
         str, typer.Option("--as", metavar="READER", help="Answer as this reader would be answered, e.g. slack:T0123.")
     ] = "",
@@ -191,7 +200,9 @@ def ask(
     from bots.cli.asking import run_ask
     from bots.requests import Ask
 
-    request = Ask(question=" ".join(question), knowledge_bases=tuple(kb or ()), document_ids=tuple(doc or ()))
+    request = Ask(
+        question=" ".join(question), knowledge_bases=tuple(kb or ()), document_ids=tuple(doc or ()), filter=only
+    )
     _run(run_ask(config or context.obj, request, reader=reader, as_json=json, pictures=pictures))
 
 
@@ -214,6 +225,7 @@ def search(
     query: Annotated[list[str], typer.Argument(metavar="QUERY", help="What to look for.")],
     kb: KnowledgeBases = None,
     doc: Documents = None,
+    only: Filter = "",
     limit: Annotated[int, typer.Option("-k", metavar="N", min=1, max=1000, help="How many.")] = 10,
     pictures: Pictures = None,
     json: Json = False,
@@ -223,7 +235,13 @@ def search(
     from bots.cli.asking import run_search
     from bots.requests import Search
 
-    request = Search(query=" ".join(query), knowledge_bases=tuple(kb or ()), document_ids=tuple(doc or ()), limit=limit)
+    request = Search(
+        query=" ".join(query),
+        knowledge_bases=tuple(kb or ()),
+        document_ids=tuple(doc or ()),
+        filter=only,
+        limit=limit,
+    )
     _run(run_search(config or context.obj, request, as_json=json, pictures=pictures))
 
 

@@ -7,6 +7,9 @@ that says what is wrong and what right looks like. They judge form only: whether
 import re
 from zoneinfo import available_timezones
 
+from ragcore.errors import ConfigError
+from ragcore.filter_grammar import parse_filter, print_filter
+
 _SLACK = r"slack:[A-Z][A-Z0-9]*"
 _PATTERNS = {
     "everyone": r"\*",
@@ -52,6 +55,16 @@ def normal_reader(text: str) -> str:
     if not reader_kind(reader):
         raise ValueError(f'"{text}" is no reader: it {_FORMS}')
     return reader
+
+
+def normal_filter(text: str) -> str:
+    """Return a filter in its normal form, such as ``status = active and year >= 2024``; "" for none."""
+    if not text.strip():
+        return ""
+    try:
+        return print_filter(parse_filter(text))
+    except ConfigError as error:
+        raise ValueError(f'is no filter such as "status = active and year >= 2024": {error}') from error
 
 
 def normal_channel(text: str) -> str:

@@ -169,6 +169,7 @@ class Writer(Generic[R]):
         ask = Ask(
             question=question,
             knowledge_bases=job.knowledge_bases,
+            filter=self._options.rule(incoming.conversation).filter,
             audience=audience,
             private_to=person(incoming) if incoming.private else "",
             conversation=await self._claims.history_of(incoming.conversation),
@@ -244,7 +245,8 @@ class Writer(Generic[R]):
         if command.lists:
             if (refusal := self._refusal(job, audience, language)) is not None:
                 return refusal
-            document = await listed(self._backend, command, audience, job.knowledge_bases, language)
+            only = self._options.rule(incoming.conversation).filter
+            document = await listed(self._backend, command, audience, job.knowledge_bases, language, only=only)
             return Written(document=document, outcome=Outcome.SERVED)
         if command.name == "sync":
             told = sentence(word("sync_admins", language))

@@ -77,13 +77,22 @@ def help_document(language: str) -> Document:
 
 
 async def listed(
-    backend: Backend, command: Command, audience: frozenset[str] | None, knowledge_bases: Sequence[str], language: str
+    backend: Backend,
+    command: Command,
+    audience: frozenset[str] | None,
+    knowledge_bases: Sequence[str],
+    language: str,
+    *,
+    only: str,
 ) -> Document:
-    """Return what a command that ``lists`` finds in these knowledge bases for this audience now."""
+    """Return what a command that ``lists`` finds in these knowledge bases for this audience now.
+
+    ``only`` is the filter of the channel, which narrows a search; "" for none.
+    """
     if command.name == "sources":
         return await sources_document(backend, audience, knowledge_bases, language)
     bases = tuple(knowledge_bases)
-    request = Search(query=command.query, knowledge_bases=bases, limit=SEARCH_LIMIT, audience=audience)
+    request = Search(query=command.query, knowledge_bases=bases, filter=only, limit=SEARCH_LIMIT, audience=audience)
     return await search_document(backend, request, language)
 
 

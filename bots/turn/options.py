@@ -25,10 +25,11 @@ class Rate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelRule:
-    """What one channel is answered; ``knowledge_bases`` None: all that it may read."""
+    """What one channel is answered; ``knowledge_bases`` None: all that it may read. ``filter`` "": all documents."""
 
     respond: Respond = "mention"
     knowledge_bases: tuple[str, ...] | None = None
+    filter: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +121,9 @@ def turn_options(settings: Settings) -> TurnOptions:
         sources=tuple(source.name for source in settings.sources),
         readers_of={name: base.readers for name, base in settings.all_knowledge_bases.items()},
         channels={
-            channel.id: ChannelRule(respond=channel.respond, knowledge_bases=channel.knowledge_bases)
+            channel.id: ChannelRule(
+                respond=channel.respond, knowledge_bases=channel.knowledge_bases, filter=channel.filter
+            )
             for channel in settings.channels
         },
     )

@@ -325,7 +325,8 @@ class Turns(Generic[R]):
             return None
         command = command_of(claim.incoming, claim.incoming.text)
         if command is not None and command.lists:
-            document = await listed(self._backend, command, readers, bases, whole.view.language)
+            only = self._options.rule(claim.incoming.conversation).filter
+            document = await listed(self._backend, command, readers, bases, whole.view.language, only=only)
             return replace(whole.view, document=document, page=number)
         if (request := self._recall(claim, readers)) is not None and not await all_open(self._backend, request):
             return None

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ragcore.chunk_methods import CHUNK_TOKENS
 from ragcore.errors import ConfigError
+from ragcore.filters import RowValues
 from ragcore.tokens import Tokenizer
 from ragcore.types import Location, Section, SectionKind
 
@@ -60,7 +61,8 @@ class Piece:
     """A chunk before it has an identity; the fields are those of ``Chunk``.
 
     ``embedded``, where a method sets it, is what is embedded in place of heading path and text: the question of a
-    question and its answer. It is kept with the chunk, so that another embedder reads the same.
+    question and its answer. It is kept with the chunk, so that another embedder reads the same. ``rows`` are the values
+    of the rows of a table that the piece holds, for filters.
     """
 
     text: str
@@ -71,6 +73,7 @@ class Piece:
     location: Location = Location()
     embedded: str = ""
     tags: tuple[str, ...] = ()
+    rows: RowValues | None = None
 
 
 Cut = Callable[[Sequence[Section], ChunkOptions, Tokenizer, Section | None], list[Piece]]

@@ -4,7 +4,7 @@
 row that has no room beside it), a row and its header stay together in a chunk of up to ``WHOLE`` times
 ``chunk_tokens``: a value without the name of its column says nothing. Only a row beyond that is split, by ``naive``.
 
-What is no table is cut by ``naive``.
+What is no table is cut by ``naive``. Each chunk of a table carries the values of its rows, which filters compare.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,6 +12,7 @@ from itertools import groupby
 
 from ragcore.chunking import naive
 from ragcore.chunking.pieces import ChunkOptions, Piece
+from ragcore.chunking.row_values import with_rows
 from ragcore.chunking.rows import Grid, Row, RowCutter, read_grid
 from ragcore.tokens import Tokenizer
 from ragcore.types import Section
@@ -30,7 +31,7 @@ def chunk(
         grid = read_grid(section)
         if grid is not None and grid.rows and not _rows_are_whole(section.text[: grid.header.end], found):
             found = list(_whole_rows(grid, options, tokenizer))
-        pieces += found
+        pieces += found if grid is None else with_rows(grid, found)
     return pieces
 
 

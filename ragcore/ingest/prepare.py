@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ragcore.chunking import Piece, chunk_sections, embedding_text, method_named
 from ragcore.chunking.parents import Parents
+from ragcore.chunking.row_values import RowSamples
 from ragcore.ingest.events import IngestOptions, Stage, Underway
 from ragcore.ingest.spool import Draft, Spool
 from ragcore.parsing.worker import ParseWorker, Part, Step
@@ -131,6 +132,7 @@ class _Cutter:
         self._tokenizer = tokenizer
         self._is_whole = method_named(options.chunk.method).is_whole
         self._parents = Parents(options.chunk.parent_tokens, tokenizer)
+        self._samples = RowSamples()
         self._held: list[Section] = []
 
     def cut(self, part: Part) -> None:
@@ -151,8 +153,10 @@ class _Cutter:
         """Make chunks of the next pieces, and lay them into the spool."""
         first = self.document.chunk_count
         self.spool.extend(_drafts(self.document, self._title, pieces, first))
+        self._samples.add(piece.rows for piece, _ in pieces if piece.rows)
         self.document = replace(
             self.document,
+            row_fields=self._samples.by_field(),
             chunk_count=first + len(pieces),
             token_count=self.document.token_count + sum(piece.token_count for piece, _ in pieces),
         )
@@ -227,7 +231,11 @@ def _drafts(document: Document, title: str, pieces: Sequence[tuple[Piece, Parent
             parent=parent,
         )
         stored = StoredChunk(
-            chunk=chunk, vector_key=digest(text), language=language_of(piece.text), embedded=piece.embedded
+            chunk=chunk,
+            vector_key=digest(text),
+            language=language_of(piece.text),
+            embedded=piece.embedded,
+            rows=piece.rows,
         )
         drafts.append(Draft(stored=stored, text=text))
     return drafts

@@ -6,7 +6,7 @@ from typing import Literal, Protocol
 
 from ragcore.types import Message, Usage
 
-TASKS = ("answer", "cite", "check", "enrich", "vision", "contents", "rerank")
+TASKS = ("answer", "cite", "check", "enrich", "vision", "contents", "rerank", "filter")
 """What a chat model is asked to do; options may differ by task."""
 LATER_TASKS = ("rewrite", "research")
 """Tasks that the design names and nothing asks for yet: their options are taken, and wait."""

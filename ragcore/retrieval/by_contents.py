@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from types import MappingProxyType
-from typing import Protocol
 
 from ragcore.contents import FEWEST, section
 from ragcore.context import default_budget, fit_prompt
@@ -19,7 +18,7 @@ from ragcore.errors import ContextTooSmall, ModelError, StoreError
 from ragcore.models.llm import ChatModel
 from ragcore.prompts import Prompts
 from ragcore.retrieval.choosing import ALIKE, chosen_of, likeness, lines
-from ragcore.retrieval.retriever import Retrieved
+from ragcore.retrieval.retriever import Retrieved, Retrieving
 from ragcore.stores.outlines import Outline, Outlines
 from ragcore.stores.registry import Registry
 from ragcore.stores.rows import generation_of
@@ -38,14 +37,6 @@ OF_SECTION = 3
 """Chunks of a section that are added at most: its first ones that the search did not find."""
 LEG = "contents"
 """Under this name the ranks of a chunk tell that it was added."""
-
-
-class Retrieving(Protocol):
-    """Finds the chunks for a question."""
-
-    async def retrieve(self, question: Question) -> Retrieved:
-        """Return the relevant chunks."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

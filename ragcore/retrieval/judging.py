@@ -31,11 +31,12 @@ MOST_NEAR = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Searched:
-    """What a search found, in order, and how much of it is to be read."""
+    """What a search found, in order, and how much of it is to be read; whether no document meets the filters."""
 
     groups: Sequence[Candidates]
     ranking: Ranking
     read: int
+    nothing_matches: bool = False
 
     @property
     def best(self) -> tuple[RankedCandidate, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from types import MappingProxyType
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,7 @@ from ragcore.retrieval.ranking import rank
 from ragcore.retrieval.reranking import Reranking
 from ragcore.retrieval.synonyms import Synonyms
 from ragcore.stores.chunk_vectors import ChunkVectors
+from ragcore.stores.document_values import DocumentValues
 from ragcore.stores.indexes import KeywordSearch, Permitted, VectorIndex
 from ragcore.stores.registry import Registry
 from ragcore.types import Chunk, Question, ScoredChunk, Usage
@@ -65,6 +67,14 @@ class Retrieved:
         return self.without_vectors or self.without_keywords
 
 
+class Retrieving(Protocol):
+    """Finds the chunks for a question."""
+
+    async def retrieve(self, question: Question) -> Retrieved:
+        """Return the relevant chunks."""
+        ...
+
+
 class Retriever:
     """Searches the knowledge bases of one library; safe to share between conversations."""
 
@@ -95,6 +105,7 @@ class Retriever:
         self._options = options or RetrievalOptions()
         self._synonyms: Synonyms | None = None
         self._room = asyncio.Semaphore(SIDE_BY_SIDE)
+        self._values = DocumentValues(registry.database)
         chunk_vectors = ChunkVectors(registry.database, embedder=embedder.name)
         self._search = CandidateSearch(
             vectors=vectors,
@@ -110,6 +121,11 @@ class Retriever:
         other._options = options
         other._synonyms = self._synonyms if options.synonyms == self._options.synonyms else None
         return other
+
+    @property
+    def values(self) -> DocumentValues:
+        """Return what reads the values that filters compare; it remembers rows of tables."""
+        return self._values
 
     async def retrieve(self, question: Question) -> Retrieved:
         """Return the relevant chunks.
@@ -137,6 +153,9 @@ class Retriever:
         without_keywords = any(group.bm25 is None for group in groups)
         if all(group.cosines is None and group.bm25 is None for group in groups):
             raise StoreError("neither the vectors nor the keywords can be searched")
+        notes: list[Phrase] = ["index_rebuilding"] if without_vectors or without_keywords else []
+        if searched.nothing_matches:
+            notes.append("filter_without_match")
         # In a thread: sixty chunks are read for a quoted phrase, which would hold up the other conversations.
         outcome = await asyncio.to_thread(judged, query, searched, live, self._options, self._wanted)
         if outcome.crowded:
@@ -148,7 +167,7 @@ class Retriever:
             without_vectors=without_vectors,
             without_keywords=without_keywords,
             relaxed=searched.ranking.relaxed,
-            notes=("index_rebuilding",) if without_vectors or without_keywords else (),
+            notes=tuple(notes),
         )
         return found, outcome.passed
 
@@ -224,14 +243,13 @@ class Retriever:
         read = max(2 * options.top_n, least, self._wanted, read)
 
         async def search(extra: int, filters: Mapping[str, Permitted]) -> Searched:
-            within = (
-                Within(knowledge_base=name, document_ids=question.document_ids, only=filters.get(name))
-                for name in question.knowledge_bases
-            )
+            # Read after what it is compared with: where a switch came between, all of it is done anew.
+            within = [await self._within(name, question, filters.get(name)) for name in question.knowledge_bases]
             asked = [self._search.search(each, query, vector, options.top_k, extra=extra) for each in within]
             groups = await asyncio.gather(*asked)
             ranking = rank(groups, weight=options.vector_similarity_weight, threshold=options.similarity_threshold)
-            return Searched(groups=groups, ranking=ranking, read=read + extra)
+            nothing = all(each.matching is not None and not each.matching.count for each in within)
+            return Searched(groups=groups, ranking=ranking, read=read + extra, nothing_matches=nothing)
 
         def ids_of(searched: Searched) -> list[str]:
             return [candidate.chunk_id for candidate in searched.best]
@@ -239,6 +257,14 @@ class Retriever:
         return await self._registry.settled_search(
             question.knowledge_bases, search, ids_of, readers=question.readers, homes=self._homes
         )
+
+    async def _within(self, name: str, question: Question, only: Permitted | None) -> Within:
+        """Return where the question looks in a knowledge base: in what its readers, documents and filters all admit."""
+        filters = question.filters.get(name, ())
+        if not filters:
+            return Within(knowledge_base=name, document_ids=question.document_ids, only=only)
+        matching = await self._values.matching(name, filters, only, question.document_ids)
+        return Within(knowledge_base=name, document_ids=question.document_ids, only=only, matching=matching)
 
 
 def _of_parents(ordered: Sequence[ScoredChunk], most: int) -> tuple[ScoredChunk, ...]:

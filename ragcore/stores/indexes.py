@@ -42,6 +42,27 @@ class Permitted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Matching:
+    """What of one knowledge base meets the filters of a question: documents, by their live generations, and chunks.
+
+    ``generations`` are met by all chunks of the document, ``chunk_ids`` are single ones: those with rows that meet the
+    filters.
+    """
+
+    generations: frozenset[str] = frozenset()
+    chunk_ids: frozenset[str] = frozenset()
+
+    def admits(self, chunk_id: str) -> bool:
+        """Return whether a chunk ``<generation>-<ordinal>`` meets them."""
+        return chunk_id in self.chunk_ids or chunk_id.rpartition("-")[0] in self.generations
+
+    @property
+    def count(self) -> int:
+        """Return how many documents and single chunks there are."""
+        return len(self.generations) + len(self.chunk_ids)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Alternative:
     """One way to meet a clause: all of these terms, as ``ragcore.terms`` gives them, counted with ``weight`` (> 0)."""
 
@@ -90,8 +111,12 @@ class KeywordReader(Protocol):
         k: int,
         document_ids: Sequence[str] = (),
         only: Permitted | None = None,
+        matching: Matching | None = None,
     ) -> list[Hit]:
-        """Return the k best chunks that meet at least one clause, best first; within the documents, if any given."""
+        """Return the k best chunks that meet at least one clause, best first; within the documents, if any given.
+
+        ``matching`` keeps to what meets a filter; None: there is none.
+        """
         ...
 
     def scores(

@@ -167,6 +167,10 @@ class Registry:
 
         return await self.database.read(work)
 
+    async def permitted(self, names: Sequence[str], readers: frozenset[str] | None) -> Mapping[str, Permitted]:
+        """Return what of each knowledge base is permitted now, where something in it is closed to these readers."""
+        return (await self._state(names, readers))[1]
+
     async def _not_live(self, names: Sequence[str]) -> int:
         """Return how many chunks of these knowledge bases stand in indexes without being live; at most MAX_EXTRA."""
         asked = {"names": list(names)}

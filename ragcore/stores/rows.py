@@ -15,6 +15,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from ragcore.contents import Entry
+from ragcore.filters import RowValues
 from ragcore.stores.schema import chunks, documents
 from ragcore.types import Box, Chunk, Location, Parent, Permalink, SectionKind
 
@@ -31,6 +32,8 @@ class Document:
     ``hash`` decides whether work is due, ``pipeline`` is the part of it that is ours (parser, chunker, options).
     ``revision`` is the switch that wrote it. ``readers`` is None when the source did not say. ``enriched`` is the
     fingerprint of the enrichment that all its chunks have, empty for none.
+    ``metadata`` is what the source tells of it, ``extracted`` what a model read out of it, and ``row_fields`` the
+    columns of its tables with a few of their values.
     """
 
     id: str
@@ -54,6 +57,8 @@ class Document:
     updated_at: datetime | None = None
     indexed_at: datetime | None = None
     enriched: str = ""
+    extracted: Mapping[str, str] = field(default_factory=dict)
+    row_fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def reader_set(self) -> str:
@@ -66,7 +71,8 @@ class StoredChunk:
     """A chunk with what its indexes need besides: where its vector lies, and in which language it is written.
 
     ``embedded`` is what was embedded in place of its headings and its text; empty: those. ``contents`` are the entries
-    of its document's table of contents that begin with it, as a model named them.
+    of its document's table of contents that begin with it, as a model named them, and ``rows`` the values of the rows
+    of a table that it holds.
     """
 
     chunk: Chunk
@@ -74,6 +80,7 @@ class StoredChunk:
     language: str
     embedded: str = ""
     contents: tuple[Entry, ...] = ()
+    rows: RowValues | None = None
 
     @property
     def generation(self) -> str:
@@ -209,12 +216,19 @@ def stored_from_row(row: Row[Any]) -> StoredChunk:
         language=row.language,
         embedded=enrichment.get("embedded", ""),
         contents=contents_from(enrichment, row.ordinal),
+        rows=row_values(row.enrichment),
     )
 
 
 def contents_from(enrichment: Mapping[str, Any], ordinal: int) -> tuple[Entry, ...]:
     """Return the entries of the table of contents that begin with a chunk, of what its column ``enrichment`` says."""
     return tuple(Entry(ordinal=ordinal, level=level, title=title) for level, title in enrichment.get("contents", ()))
+
+
+def row_values(enrichment: str) -> RowValues | None:
+    """Return the values of rows in a chunk's column ``enrichment``, None where it has none."""
+    said = read_json(enrichment).get("rows") if '"rows":' in enrichment else None
+    return RowValues(fields=tuple(said["fields"]), rows=tuple(map(tuple, said["values"]))) if said else None
 
 
 def chunk_record(stored: StoredChunk) -> Record:
@@ -238,6 +252,8 @@ def chunk_record(stored: StoredChunk) -> Record:
         enrichment["embedded"] = stored.embedded
     if stored.contents:
         enrichment["contents"] = [[entry.level, storable(entry.title)] for entry in stored.contents]
+    if stored.rows:
+        enrichment["rows"] = {"fields": list(stored.rows.fields), "values": [list(row) for row in stored.rows.rows]}
     if chunk.parent:
         enrichment["parent"] = [chunk.parent.first, chunk.parent.last, int(chunk.parent.goes_on)]
     return {
@@ -265,7 +281,9 @@ def document_from_row(row: Row[Any]) -> Document:
     readers = values["readers"]
     del values["reader_set"]  # it follows from the readers
     values["readers"] = None if readers is None else frozenset(json.loads(readers))
-    values["metadata"] = json.loads(values["metadata"])
+    values["metadata"] = read_json(values["metadata"])
+    values["extracted"] = read_json(values["extracted"])
+    values["row_fields"] = {name: tuple(some) for name, some in read_json(values["row_fields"]).items()}
     values["updated_at"] = utc(values["updated_at"])
     values["indexed_at"] = utc(values["indexed_at"])
     return Document(**values)
@@ -277,6 +295,8 @@ def document_record(document: Document) -> Record:
     values["readers"] = None if document.readers is None else _json(sorted(document.readers))
     values["reader_set"] = document.reader_set
     values["metadata"] = _json(dict(document.metadata))
+    values["extracted"] = _json({storable(name): storable(value) for name, value in document.extracted.items()})
+    values["row_fields"] = _json({name: list(some) for name, some in document.row_fields.items()})
     values["updated_at"] = utc(document.updated_at)
     values["indexed_at"] = utc(document.indexed_at)
     return values

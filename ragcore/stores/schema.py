@@ -55,6 +55,10 @@ documents = Table(
     Column("indexed_at", DateTime(timezone=True)),
     # The fingerprint of the enrichment that all its chunks have (ragcore.enrich); empty: none, or not all of it.
     Column("enriched", String(64), nullable=False, default="", server_default=""),
+    # What a model read out of it, by field; where the source says something of a field, that counts.
+    Column("extracted", Text, nullable=False, default="{}", server_default="{}"),  # JSON object
+    # The columns of its tables by name, with a few of their values: its chunks hold the rows (``enrichment``).
+    Column("row_fields", Text, nullable=False, default="{}", server_default="{}"),  # JSON object
     Index("documents_by_source", "source"),
     Index("documents_by_knowledge_base", "knowledge_base", "revision"),
     Index("documents_by_revision", "revision"),
@@ -64,6 +68,34 @@ documents = Table(
         "reader_set",
         sqlite_where=text("reader_set != '' AND deleted = 0"),
         postgresql_where=text("reader_set != '' AND deleted = false"),
+    ),
+)
+
+# What filters compare, of live documents alone (ragcore.stores.document_values): a row for each field that has a value,
+# as ragcore.filters reads it. All have the field "source". Of the columns of its tables there is a row of the kind
+# "rows" and without a text.
+document_values = Table(
+    "document_values",
+    metadata,
+    Column("document_id", Text, primary_key=True),
+    Column("field", String(100), primary_key=True),
+    Column("kind", String(10), primary_key=True),
+    Column("knowledge_base", String(200), nullable=False),
+    Column("generation", String(64), nullable=False),
+    Column("reader_set", String(32), nullable=False),
+    Column("text", Text, nullable=False),
+    Column("rank", Float),
+    Index("document_values_by_text", "knowledge_base", "field", "text", "generation", "reader_set"),
+    Index(
+        "document_values_by_rank",
+        "knowledge_base",
+        "field",
+        "kind",
+        "rank",
+        "generation",
+        "reader_set",
+        sqlite_where=text("rank IS NOT NULL"),
+        postgresql_where=text("rank IS NOT NULL"),
     ),
 )
 
@@ -83,7 +115,8 @@ chunks = Table(
     Column("heading_path", Text, nullable=False, default="[]"),  # JSON list
     Column("location", Text, nullable=False, default="{}"),  # JSON object, only what is set
     Column("token_count", Integer, nullable=False),
-    Column("enrichment", Text, nullable=False, default="{}"),  # JSON: keywords, questions, tags, embedded, contents
+    # JSON: keywords, questions, tags, embedded, contents, rows
+    Column("enrichment", Text, nullable=False, default="{}"),
     # Hash of the text that was embedded; with the embedder's name it finds the vector.
     Column("vector_key", String(64), nullable=False),
     # As its document's when the chunk was written: readers are part of what makes a generation.

@@ -28,6 +28,7 @@ from ragcore.stores.rows import Document, StoredChunk, chunk_record, document_re
 from ragcore.stores.schema import chunks, counters, documents, knowledge_bases, retired, staged, vector_sums
 from ragcore.stores.sources import put_cursor
 from ragcore.stores.together import Switched, Together
+from ragcore.stores.value_rows import drop_values, put_values
 from ragcore.stores.vector_rows import VectorSum, add_to_sums, sums_of
 
 _NOTHING = Together()
@@ -117,6 +118,7 @@ class Staging:
         old = await _live_generations(connection, [document.id for document in fresh])
         written = [dataclasses.replace(d, revision=revision, deleted=False, indexed_at=now) for d in fresh]
         await upsert(connection, documents, [document_record(d) for d in written])
+        await put_values(connection, written)
         gained = [d.generation for d in fresh if d.id not in old or old[d.id].generation != d.generation]
         lost = [old[d.id] for d in fresh if d.id in old and old[d.id].generation != d.generation]
         await self._account(connection, revision, gained=gained, lost=lost)
@@ -159,6 +161,7 @@ class Staging:
         }
         for page in pages(old, PAGE):
             await connection.execute(update(documents).where(documents.c.id.in_(page)).values(**values))
+        await drop_values(connection, list(old))
         await self._account(connection, revision, gained=[], lost=list(old.values()))
         return list(old)
 
@@ -238,7 +241,8 @@ async def _refresh(connection: AsyncConnection, document: Document) -> None:
     """Write what a source newly says of a document whose content and place stayed: version and time of change."""
     same = and_(documents.c.id == document.id, documents.c.generation == document.generation)
     fresh = {"version": document.version, "updated_at": document_record(document)["updated_at"]}
-    await connection.execute(update(documents).where(same).values(**fresh))
+    if (await connection.execute(update(documents).where(same).values(**fresh))).rowcount:
+        await put_values(connection, [document])
 
 
 async def _next_revision(connection: AsyncConnection) -> int:

@@ -54,6 +54,12 @@ class AnswerSettings(Section):
         description="how long choosing these sections may take (`toc_enhance`); after that the answer goes on without",
     )
     use_kg: bool = Field(default=False, description="search the knowledge graph too; nothing reads it yet")
+    filter_seconds: float = Field(
+        default=4.0,
+        gt=0,
+        description="how long the model may take to draw a filter from the question (`metadata_filter`); after that "
+        "the search goes on without",
+    )
     language: str = Field(
         default="", description="language of the fixed sentences, such as `en` or `zh`; default: the asker's"
     )

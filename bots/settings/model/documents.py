@@ -1,12 +1,22 @@
 """The tables of documents: where they come from, how they are kept, who may read them."""
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
 from bots.settings.grammar import normal_schedule
-from bots.settings.model.values import ChunkMethods, FilePath, JsonTable, Name, OptionalUrl, Reader, Secret, Section
+from bots.settings.model.values import (
+    ChunkMethods,
+    FilePath,
+    FilterText,
+    JsonTable,
+    Name,
+    OptionalUrl,
+    Reader,
+    Secret,
+    Section,
+)
 from ragcore.chunk_methods import CHUNK_TOKENS
 from ragcore.enrich.options import MOST_KEYWORDS, MOST_QUESTIONS
 
@@ -87,6 +97,19 @@ class KnowledgeBaseSettings(Section):
         le=100,
         description="how much its documents count beside others that are relevant too: at 100 half as much again",
     )
+    filter: FilterText = Field(
+        default="",
+        description="search only documents that meet this, such as `status = active and year >= 2024`; default: all. "
+        "No protection: who may read is for `readers` to say",
+    )
+    metadata_filter: Literal["off", "auto", "semi_auto"] = Field(
+        default="off",
+        description="let the model draw a filter from each question, by what is known of the documents: `auto` over "
+        "all fields, `semi_auto` over `filter_fields`; one call before the search",
+    )
+    filter_fields: tuple[Name, ...] = Field(
+        default=(), description='the fields that `semi_auto` may use, such as `["year", "status"]`'
+    )
     prompt: FilePath | None = Field(
         default=None,
         description="a file with this knowledge base's own system prompt; how to cite is added where it does not say",
@@ -99,6 +122,15 @@ class KnowledgeBaseSettings(Section):
             usual = f"chunk_tokens ({CHUNK_TOKENS} where it is left out)"
             raise ValueError(f"must be more than {usual}, or 0 to quote each chunk alone")
         return tokens
+
+    @model_validator(mode="after")
+    def _fields_are_named(self) -> "KnowledgeBaseSettings":
+        if (self.metadata_filter == "semi_auto") is not bool(self.filter_fields):
+            raise ValueError(
+                'filter_fields and metadata_filter = "semi_auto" go together: '
+                + ("name the fields" if not self.filter_fields else "set both, or leave filter_fields out")
+            )
+        return self
 
 
 class SourceSettings(Section):

@@ -9,6 +9,7 @@ from bots.settings.model.values import (
     DISCORD_URL,
     SLACK_URL,
     TELEGRAM_URL,
+    FilterText,
     HttpUrl,
     OptionalUrl,
     Secret,
@@ -73,6 +74,9 @@ class ChannelSettings(Section):
     knowledge_bases: tuple[str, ...] | None = Field(
         default=None,
         description="narrows what the channel may read, never widens it; default: all that its readers allow",
+    )
+    filter: FilterText = Field(
+        default="", description="search only documents that meet this, such as `team = sales`; default: all"
     )
     respond: Literal["mention", "all", "questions", "off"] = Field(
         default="mention", description="which messages it answers"

@@ -18,7 +18,7 @@ from pydantic import (
     WrapSerializer,
 )
 
-from bots.settings.grammar import normal_person, normal_reader
+from bots.settings.grammar import normal_filter, normal_person, normal_reader
 from ragcore.chunk_methods import CHUNK_METHODS
 
 OPENAI_URL = "https://api.openai.com/v1"
@@ -92,6 +92,7 @@ Name = Annotated[
 SlashCommand = Annotated[str, StringConstraints(strip_whitespace=True), AfterValidator(_slash_command)]
 Reader = Annotated[str, AfterValidator(normal_reader)]
 Person = Annotated[str, AfterValidator(normal_person)]
+FilterText = Annotated[str, AfterValidator(normal_filter)]
 JsonTable = Annotated[Mapping[str, JsonValue], *FROZEN]
 ChunkMethods = Annotated[
     str | Mapping[str, str],

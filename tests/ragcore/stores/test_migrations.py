@@ -24,6 +24,8 @@ from tests.fakes.embedding import HashEmbedder
 from tests.fakes.libraries import each, fill, opened
 
 TO_0008 = (
+    "DROP TABLE document_values",
+    *(f"ALTER TABLE documents DROP COLUMN {name}" for name in ("extracted", "row_fields")),
     *(
         f"ALTER TABLE sources DROP COLUMN {name}"
         for name in ("faults", "fault", "not_before", "refused", "lease_owner")

@@ -1,0 +1,157 @@
+"""A filter drawn from the question by a model, for knowledge bases that ask for one: before the search, and in time.
+
+It only ever narrows: what readers, named documents and other filters leave is all that it chooses from, and all that
+the model is shown values of. Where the model fails or is late the search goes on without it.
+"""
+
+import asyncio
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from ragcore.context import default_budget, fit_prompt
+from ragcore.errors import ContextTooSmall, ModelError
+from ragcore.filter_grammar import print_filter
+from ragcore.filters import SHOWN, Filter, KnownField, Operator
+from ragcore.models.llm import ChatModel
+from ragcore.prompts import OWN, Prompts
+from ragcore.retrieval.filter_reply import field_lines, filter_of
+from ragcore.retrieval.retriever import Retrieved, Retrieving
+from ragcore.stores.document_values import DocumentValues
+from ragcore.stores.indexes import Permitted
+from ragcore.stores.registry import Registry
+from ragcore.tokens import Tokenizer
+from ragcore.types import Message, Question, Usage
+
+log = logging.getLogger(__name__)
+
+TASK = "filter"
+MOST_FIELDS = 24
+"""Fields that the model is shown, of all that there are."""
+TELL_APART_NOTHING = frozenset({"title", "name"})
+"""Fields that are not offered unless the settings name them: each document has its own, and the search reads titles."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Drawn:
+    """What came of asking: a filter, if the question asks for one, and what that took."""
+
+    filter: Filter | None = None
+    usage: Usage = Usage()
+
+
+class FilteringRetriever:
+    """A retriever that first lets a model draw a filter from the question. Safe to share between conversations."""
+
+    def __init__(
+        self,
+        retriever: Retrieving,
+        *,
+        registry: Registry,
+        values: DocumentValues,
+        model: ChatModel,
+        tokenizer: Tokenizer,
+        fields: Mapping[str, tuple[str, ...]],
+        seconds: float,
+        prompts: Prompts = OWN,
+    ) -> None:
+        """Compose.
+
+        Args:
+            retriever: searches.
+            registry: knows what is open to whom.
+            values: what is known of documents.
+            model: draws the filter.
+            tokenizer: counts the prompt.
+            fields: the knowledge bases for which a filter is drawn, each with the fields that it may ask for; none
+                named: all that there are.
+            seconds: how long the model may take.
+            prompts: the templates.
+        """
+        self._retriever = retriever
+        self._registry = registry
+        self._values = values
+        self._model = model
+        self._tokenizer = tokenizer
+        self._fields = fields
+        self._seconds = seconds
+        self._prompts = prompts
+
+    async def retrieve(self, question: Question) -> Retrieved:
+        """Return the relevant chunks; see ``Retriever.retrieve``."""
+        names = [name for name in question.knowledge_bases if name in self._fields]
+        permitted = await self._registry.permitted(names, question.readers)
+        known = {name: await self._known(name, permitted.get(name)) for name in names}
+        shown = _merged(known.values())
+        if not shown or not question.text.strip():
+            return await self._retriever.retrieve(question)
+        drawn = await self._draw(question, shown)
+        where = [name for name in names if drawn.filter and drawn.filter.fields <= {one.name for one in known[name]}]
+        if drawn.filter is None or not where:
+            return _with(await self._retriever.retrieve(question), drawn.usage)
+        own = {name: question.filters.get(name, ()) for name in where}
+        narrowed = replace(
+            question, filters={**question.filters, **{name: (*own[name], drawn.filter) for name in where}}
+        )
+        if await self._finds(narrowed, where, permitted):
+            log.info("searching by the filter %s", print_filter(drawn.filter))
+            return _with(await self._retriever.retrieve(narrowed), drawn.usage)
+        found = _with(await self._retriever.retrieve(question), drawn.usage)
+        if "filter_without_match" in found.notes:
+            return found
+        return replace(found, notes=(*found.notes, "filter_dropped"))
+
+    async def _known(self, name: str, only: Permitted | None) -> list[KnownField]:
+        """Return the fields that may be asked for, with values that may be read."""
+        named = self._fields[name]
+        known = await self._values.fields(name, only, named, MOST_FIELDS + len(TELL_APART_NOTHING))
+        return [one for one in known if named or one.name not in TELL_APART_NOTHING][:MOST_FIELDS]
+
+    async def _finds(self, question: Question, names: Sequence[str], permitted: Mapping[str, Permitted]) -> bool:
+        """Return whether any document meets the filters, of what the question may look at."""
+        for name in names:
+            only, ids = permitted.get(name), question.document_ids
+            if (await self._values.matching(name, question.filters[name], only, ids)).count:
+                return True
+        return False
+
+    async def _draw(self, question: Question, fields: Sequence[KnownField]) -> _Drawn:
+        """Ask the model; nothing is drawn when it fails, is late or says nothing that can be used."""
+        system = self._prompts.render(
+            "metadata_filter",
+            fields=field_lines(fields),
+            operators=", ".join(f'"{operator}"' for operator in Operator),
+            today=datetime.now(UTC).date().isoformat(),
+        )
+        try:
+            async with asyncio.timeout(self._seconds):
+                fitted = await asyncio.to_thread(
+                    fit_prompt,
+                    [Message(role="system", text=system), Message(role="user", text=question.text)],
+                    default_budget(self._model.context_window),
+                    reserve=self._model.max_tokens,
+                    tokenizer=self._tokenizer,
+                )
+                reply, usage = await self._model.complete(fitted.messages, task=TASK)
+        except TimeoutError:
+            log.warning("searching without a filter from the question: none came within %g s", self._seconds)
+            return _Drawn()
+        except (ModelError, ContextTooSmall) as error:
+            log.warning("searching without a filter from the question: %s: %s", type(error).__name__, error)
+            return _Drawn()
+        return _Drawn(filter=filter_of(reply, [field.name for field in fields]), usage=usage)
+
+
+def _merged(known: Iterable[Sequence[KnownField]]) -> list[KnownField]:
+    """Return the fields of several knowledge bases, each once."""
+    found: dict[str, KnownField] = {}
+    for field in (field for fields in known for field in fields):
+        before = found.get(field.name)
+        found[field.name] = field if before is None else before.beside(field, SHOWN)
+    return list(found.values())[:MOST_FIELDS]
+
+
+def _with(found: Retrieved, usage: Usage) -> Retrieved:
+    """Add what drawing the filter took."""
+    return replace(found, usage=found.usage + usage)

@@ -1,0 +1,166 @@
+"""A filter that a model draws from the question: what it is shown, what comes of its reply, and of its failures."""
+
+import asyncio
+import json
+import pathlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from ragcore.errors import ModelUnreachable
+from ragcore.filter_grammar import parse_filter
+from ragcore.library import Library
+from ragcore.models.llm import ChatModel
+from ragcore.retrieval import Retrieved
+from ragcore.retrieval.drawn_filter import FilteringRetriever
+from ragcore.tokens import offline_tokenizer
+from ragcore.types import Message, Question, Usage
+from tests.fakes.libraries import opened
+from tests.ragcore.retrieval.test_filtered_search import index, made_document, retriever
+from tests.ragcore.retrieval.test_retriever import WordEmbedder
+
+SPENT = Usage(calls=1, prompt_tokens=9, completion_tokens=3)
+ASKED = Question(text="What of the merger in 2024?", knowledge_bases=("kb",))
+CLOSED = frozenset({"slack:T1/@U1"})
+
+
+@dataclass
+class Drawing:
+    """A chat model that replies with one text, or fails, after a while."""
+
+    reply: str | Exception = ""
+    seconds: float = 0.0
+    context_window: int = 8192
+    max_tokens: int = 500
+    name: str = "fake"
+    prompts: list[Sequence[Message]] = field(default_factory=list)
+
+    async def complete(self, messages: Sequence[Message], *, task: str) -> tuple[str, Usage]:
+        assert task == "filter"
+        self.prompts.append(messages)
+        await asyncio.sleep(self.seconds)
+        if isinstance(self.reply, Exception):
+            raise self.reply
+        return self.reply, SPENT
+
+    def stream(self, messages: Sequence[Message], *, task: str = "answer") -> object:
+        raise AssertionError("nothing is streamed")
+
+
+def condition(name: str, operator: str, value: object) -> str:
+    return json.dumps({"conditions": [{"field": name, "operator": operator, "value": value}]})
+
+
+async def _filled(library: Library) -> None:
+    await index(
+        library,
+        [
+            made_document("old", "The merger was planned.", metadata={"year": "2023", "status": "open"}),
+            made_document("new", "The merger was closed.", metadata={"year": "2024", "status": "open"}),
+            made_document("board", "The merger costs.", metadata={"year": "1999", "secret": "nine"}, readers=CLOSED),
+            made_document("none", "The merger of old."),
+        ],
+    )
+
+
+async def _retrieved(library: Library, model: Drawing, question: Question = ASKED, *fields: str) -> Retrieved:
+    plain = retriever(library)
+    chat: ChatModel = model  # type: ignore[assignment]
+    search = FilteringRetriever(
+        plain,
+        registry=library.registry,
+        model=chat,
+        tokenizer=offline_tokenizer(),
+        fields={"kb": fields},
+        seconds=0.2 if model.seconds else 90,
+    )
+    return await search.retrieve(question)
+
+
+def names(found: Retrieved) -> set[str]:
+    return {scored.chunk.document_id.removeprefix("s:") for scored in found.chunks}
+
+
+async def test_what_the_question_asks_for_is_what_is_searched(tmp_path: pathlib.Path) -> None:
+    async with opened(tmp_path, WordEmbedder()) as library:
+        await _filled(library)
+        model = Drawing(condition("year", ">=", 2024))
+        found = await _retrieved(library, model)
+        assert (names(found), found.notes, found.usage) == ({"new"}, (), SPENT)
+        system, asked = model.prompts[0]
+        assert '- "year" (number): "1999", "2023", "2024"' in system.text
+        assert '- "status" (text): "open"' in system.text
+        assert '"title"' not in system.text
+        assert asked.text == ASKED.text
+        narrowed = replace(ASKED, filters={"kb": (parse_filter("status empty"),)})
+        both = await _retrieved(library, Drawing(condition("year", ">", 1990)), narrowed)
+        assert names(both) == {"board"}, "the question's own filter and the drawn one intersect"
+
+
+async def test_a_drawn_filter_that_matches_nothing_is_dropped_and_said(tmp_path: pathlib.Path) -> None:
+    everyone = replace(ASKED, readers=frozenset({"*"}))
+    async with opened(tmp_path, WordEmbedder()) as library:
+        await _filled(library)
+        found = await _retrieved(library, Drawing(condition("year", "=", 2031)))
+        assert (names(found), found.notes, found.usage) == ({"old", "new", "board", "none"}, ("filter_dropped",), SPENT)
+        closed = Drawing(condition("year", "=", 1999))
+        found = await _retrieved(library, closed, everyone)
+        assert (names(found), found.notes) == ({"old", "new", "none"}, ("filter_dropped",)), "as if it were not there"
+        assert "1999" not in closed.prompts[0][0].text
+        assert "secret" not in closed.prompts[0][0].text
+        unknown = await _retrieved(library, Drawing(condition("secret", "=", "nine")), everyone)
+        assert (names(unknown), unknown.notes) == ({"old", "new", "none"}, ()), "a field that it was not shown"
+        manual = replace(ASKED, filters={"kb": (parse_filter("year = 1066"),)})
+        nothing = await _retrieved(library, Drawing(condition("year", "=", 2024)), manual)
+        assert (names(nothing), nothing.notes) == (set(), ("filter_without_match",)), "a manual one stays"
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        Drawing(ModelUnreachable("gone")),
+        Drawing(condition("year", "=", 2024), seconds=30),
+        Drawing(condition("year", "=", 2024), context_window=60),
+        Drawing("I'd rather not."),
+        Drawing(""),
+    ],
+    ids=["fails", "late", "small", "prose", "empty"],
+)
+async def test_without_a_filter_the_search_goes_on(model: Drawing, tmp_path: pathlib.Path) -> None:
+    async with opened(tmp_path, WordEmbedder()) as library:
+        await _filled(library)
+        before = asyncio.get_running_loop().time()
+        found = await _retrieved(library, model)
+        assert asyncio.get_running_loop().time() - before < 25
+        assert (names(found), found.notes) == ({"old", "new", "board", "none"}, ())
+
+
+async def test_only_named_fields_may_be_used(tmp_path: pathlib.Path) -> None:
+    async with opened(tmp_path, WordEmbedder()) as library:
+        await _filled(library)
+        model = Drawing(condition("year", "=", 2024))
+        assert names(await _retrieved(library, model, ASKED, "Status", "nowhere")) == {"old", "new", "board", "none"}
+        assert '"year"' not in model.prompts[0][0].text
+        assert '- "status" (text): "open"' in model.prompts[0][0].text
+        silent = Drawing(condition("year", "=", 2024))
+        await _retrieved(library, silent, ASKED, "nowhere")
+        assert silent.prompts == [], "there is nothing to choose from"
+
+
+async def test_a_knowledge_base_without_the_field_is_searched_whole(tmp_path: pathlib.Path) -> None:
+    async with opened(tmp_path, WordEmbedder()) as library:
+        await _filled(library)
+        await index(library, [made_document("more", "A merger of others.", source="t", id="t:more")], base="other")
+        chat: ChatModel = Drawing(condition("year", "=", 2024))  # type: ignore[assignment]
+        plain = retriever(library)
+        search = FilteringRetriever(
+            plain,
+            registry=library.registry,
+            model=chat,
+            tokenizer=offline_tokenizer(),
+            fields={"kb": (), "other": ()},
+            seconds=90,
+        )
+        question = replace(ASKED, knowledge_bases=("kb", "other"))
+        assert {one.chunk.document_id for one in (await search.retrieve(question)).chunks} == {"s:new", "t:more"}
