@@ -70,6 +70,7 @@ async def _retrieved(library: Library, model: Drawing, question: Question = ASKE
     search = FilteringRetriever(
         plain,
         registry=library.registry,
+        values=plain.values,
         model=chat,
         tokenizer=offline_tokenizer(),
         fields={"kb": fields},
@@ -157,6 +158,7 @@ async def test_a_knowledge_base_without_the_field_is_searched_whole(tmp_path: pa
         search = FilteringRetriever(
             plain,
             registry=library.registry,
+            values=plain.values,
             model=chat,
             tokenizer=offline_tokenizer(),
             fields={"kb": (), "other": ()},
