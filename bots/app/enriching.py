@@ -6,7 +6,7 @@ import logging
 from collections.abc import AsyncGenerator, Collection, Sequence
 
 from bots.app.leasing import lease_seconds, leased
-from bots.app.options import enrich_options
+from bots.app.options import enrich_options, with_tagged_by
 from bots.app.parts import Parts, enrich_identity
 from bots.counting import counted
 from bots.requests import Event
@@ -38,7 +38,15 @@ class Enriching:
         self._woken = asyncio.Event()
 
     async def now(self, names: Collection[str]) -> AsyncGenerator[Event]:
-        """Enrich these knowledge bases, telling how far it is and what it came to; one with nothing to do is silent."""
+        """Enrich these knowledge bases, and those tagged by them, telling how far it is and what it came to.
+
+        One with nothing to do is silent.
+        """
+        async with contextlib.aclosing(self._each(with_tagged_by(self._settings, names))) as events:
+            async for event in events:
+                yield event
+
+    async def _each(self, names: Collection[str]) -> AsyncGenerator[Event]:
         for name in names:
             async with self._passing.setdefault(name, asyncio.Lock()), contextlib.aclosing(self._pass(name)) as events:
                 async for event in events:
@@ -47,24 +55,31 @@ class Enriching:
     async def foreseen(self, names: Collection[str], reports: Sequence[SyncReport]) -> AsyncGenerator[EnrichReport]:
         """Tell about what it would take, with the documents that a sync would bring."""
         counts = await self._parts.library.registry.counts_by_knowledge_base()
-        for name in names:
+        for name in with_tagged_by(self._settings, names):
             options = enrich_options(self._settings.all_knowledge_bases[name])
             if not is_wanted(options):
                 continue
             asker = self._asker()
             if asker is None:
-                yield EnrichReport(knowledge_base=name, error=NO_MODEL, dry_run=True)
+                if options.needs_model:
+                    yield EnrichReport(knowledge_base=name, error=NO_MODEL, dry_run=True)
                 continue
             sources = {source.name for source in self._settings.sources if source.knowledge_base == name}
             coming = sum(report.added + report.changed for report in reports if report.source in sources)
             chunks = _chunks_of(coming, counts.get(name, Counts()))
             yield await estimate(
-                self._parts.library, name, options, asker, coming_documents=coming, coming_chunks=chunks
+                self._parts.library,
+                name,
+                options,
+                asker,
+                coming_documents=coming,
+                coming_chunks=chunks,
+                tag_sets=self._parts.tag_sets,
             )
 
     def soon(self, names: Collection[str]) -> None:
-        """Have these knowledge bases enriched in the background, where ``go_on`` runs."""
-        self._due |= dict.fromkeys(names)
+        """Have these knowledge bases, and those tagged by them, enriched in the background, where ``go_on`` runs."""
+        self._due |= dict.fromkeys(with_tagged_by(self._settings, names))
         self._woken.set()
 
     @contextlib.asynccontextmanager
@@ -90,7 +105,7 @@ class Enriching:
     async def _in_background(self, name: str) -> bool:
         """Enrich a knowledge base and write to the log what it came to; False where it is to be tried again."""
         try:
-            async with contextlib.aclosing(self.now([name])) as events:
+            async with contextlib.aclosing(self._each([name])) as events:
                 async for event in events:
                     if isinstance(event, EnrichReport):
                         _log(event)
@@ -104,14 +119,16 @@ class Enriching:
     async def _pass(self, name: str) -> AsyncGenerator[Event]:
         options = enrich_options(self._settings.all_knowledge_bases[name])
         asker = self._asker() if is_wanted(options) else None
-        if is_wanted(options) and asker is None:
+        if asker is None and options.needs_model:
             yield EnrichReport(knowledge_base=name, error=NO_MODEL)
-            return
+            if not options.works_without_model:
+                return
         database = self._parts.library.database
         # Sources have no colon in their names.
         lease = leased(SourceStates(database), f"enriching:{name}", lease_seconds(self._settings, database))
+        passing = enrich(self._parts.library, name, options, asker, tag_sets=self._parts.tag_sets)
         try:
-            async with lease, contextlib.aclosing(enrich(self._parts.library, name, options, asker)) as steps:
+            async with lease, contextlib.aclosing(passing) as steps:
                 async for step in steps:
                     if isinstance(step, EnrichProgress):
                         yield _progress(step)

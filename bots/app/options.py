@@ -1,6 +1,6 @@
 """Settings become the option values of the core; what a setting leaves open keeps the core's default."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -37,7 +37,20 @@ def ingest_options(base: KnowledgeBaseSettings) -> IngestOptions:
 
 def enrich_options(base: KnowledgeBaseSettings) -> EnrichOptions:
     """Return what a model is to add to the chunks of a knowledge base."""
-    return EnrichOptions(auto_keywords=base.auto_keywords, auto_questions=base.auto_questions, contents=base.contents)
+    return EnrichOptions(
+        auto_keywords=base.auto_keywords,
+        auto_questions=base.auto_questions,
+        contents=base.contents,
+        tags_from=tuple(dict.fromkeys(base.tags_from)),
+        topn_tags=base.topn_tags,
+    )
+
+
+def with_tagged_by(settings: Settings, names: Collection[str]) -> list[str]:
+    """Return these knowledge bases, and then those whose tags come from one of them."""
+    bases = settings.all_knowledge_bases
+    tagged = (name for name, base in bases.items() if not frozenset(base.tags_from).isdisjoint(names))
+    return list(dict.fromkeys([*names, *tagged]))
 
 
 def retrieval_options(settings: Settings) -> RetrievalOptions:

@@ -21,6 +21,7 @@ from ragcore.models.openai_chat import ChatLimits, ChatOptions, OpenAIChatModel
 from ragcore.models.rerankers import Reranker
 from ragcore.prompts import Prompts, prompts_in
 from ragcore.retrieval import Retriever
+from ragcore.tagging.sets import TagSets
 from ragcore.tokens import Tokenizer, offline_tokenizer, tokenizer_for
 
 
@@ -37,6 +38,7 @@ class Parts:
     retriever: Retriever
     history: History
     prompts: Prompts
+    tag_sets: TagSets
 
 
 @contextlib.asynccontextmanager
@@ -82,6 +84,7 @@ async def open_parts(settings: Settings) -> AsyncGenerator[Parts]:
             ),
             history=history,
             prompts=prompts_in(settings.prompts),
+            tag_sets=TagSets(library, known_languages=known_languages(settings)),
         )
 
 

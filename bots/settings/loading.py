@@ -256,11 +256,26 @@ def _contradictions(settings: Settings) -> Iterator[tuple[Place, str]]:
     for task in settings.llm.tasks if settings.llm else ():
         if task not in (*TASKS, *LATER_TASKS):
             yield ("llm", "tasks", task), unknown_key(task, (*TASKS, *LATER_TASKS))
+    yield from _wrong_tag_sets(settings)
     known = list(settings.all_knowledge_bases)
     for number, channel in enumerate(settings.channels):
         for entry, name in enumerate(channel.knowledge_bases or ()):
             if name not in known:
                 yield ("channels", number, "knowledge_bases", entry), f'"{name}" ' + unknown_key(name, known)
+
+
+def _wrong_tag_sets(settings: Settings) -> Iterator[tuple[Place, str]]:
+    """Yield what ``tags_from`` names that is no tag set."""
+    bases = settings.all_knowledge_bases
+    for name, base in bases.items():
+        for entry, other in enumerate(base.tags_from):
+            place = ("knowledge_bases", name, "tags_from", entry)
+            if other not in bases:
+                yield place, f'"{other}" ' + unknown_key(other, list(bases))
+            elif other == name:
+                yield place, f'"{other}" is this knowledge base itself; name another one, which holds the tag set'
+            elif not bases[other].holds_tags:
+                yield place, f'"{other}" holds no tag set; set chunking = "tag" under [knowledge_bases.{other}]'
 
 
 def _line(file: Path | None, table: Mapping[str, Any], place: Place, fault: str) -> str:

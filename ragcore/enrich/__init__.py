@@ -8,4 +8,6 @@ asking       the model, asked once
 replies      what it writes, made into lists
 whole        what is made of a document as a whole, and the steps that do
 contents     such a step: a table of contents, where the headings make none
+tag_step     the step that gives chunks tags, most of them without a model
+tag_reply    what a model writes where it was asked for tags, made into such
 """

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from ragcore.enrich.asking import FATAL, Asker, together
-from ragcore.enrich.steps import ChunkStep, bare, kept
+from ragcore.enrich.steps import Step, bare, kept
 from ragcore.enrich.whole import DocumentStep, given_to
 from ragcore.errors import ContextTooSmall, ModelError
 from ragcore.ingest.prepare import Prepared
@@ -36,7 +36,7 @@ class Made:
 async def made(
     library: Library,
     document: Document,
-    steps: Sequence[ChunkStep],
+    steps: Sequence[Step],
     asker: Asker | None,
     wanted: str,
     *,
@@ -48,7 +48,7 @@ async def made(
         library: The stores.
         document: A live one.
         steps: What is wanted of each chunk; none takes away what models said before.
-        asker: The model; None without steps.
+        asker: The model; None does only what needs none, and leaves the rest as it was.
         wanted: The fingerprint that the document gets if nothing of it fails.
         whole: What is wanted of the document as a whole.
 
@@ -65,7 +65,9 @@ async def made(
             fresh = given.to_chunk(asked)
             is_changed = is_changed or fresh != stored
             reasons.update([reason] if reason else [])
-            said.append(digest(*fresh.chunk.keywords, "", *fresh.chunk.questions, "", repr(fresh.contents)))
+            chunk = fresh.chunk
+            filled = repr(chunk.tag_scores), repr(fresh.contents)
+            said.append(digest(*chunk.keywords, "", *chunk.questions, "", *filled))
             spool.extend([Draft(stored=fresh, text=embedded_text(fresh))])
     failed = None
     if reasons or lacking:
@@ -93,14 +95,16 @@ async def chunks_of(library: Library, document: Document) -> AsyncGenerator[list
         first = page[-1].chunk.ordinal + 1
 
 
-async def _enriched(stored: StoredChunk, steps: Sequence[ChunkStep], asker: Asker | None) -> tuple[StoredChunk, str]:
+async def _enriched(stored: StoredChunk, steps: Sequence[Step], asker: Asker | None) -> tuple[StoredChunk, str]:
     """Return a chunk with what is wanted of it, and why some of that is lacking, "" if none is.
 
     What a step fails to say is left as it was.
     """
     fresh, reason = bare(stored), ""
     for step in steps:
-        assert asker is not None
+        if step.needs_model and asker is None:
+            fresh = kept(stored, fresh, step)
+            continue
         try:
             fresh = await step.apply(fresh, asker)
         except FATAL:

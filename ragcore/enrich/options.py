@@ -7,6 +7,8 @@ from ragcore.errors import ConfigError
 MOST_KEYWORDS = 30
 MOST_QUESTIONS = 10
 """RAGFlow's own limits of the two settings; more of either buries the text that they stand for."""
+MOST_TAGS = 10
+"""RAGFlow's own limit, too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,7 +17,8 @@ class EnrichOptions:
 
     ``auto_keywords`` and ``auto_questions`` are how many of each a chunk gets at most, 0 for none, for one call of the
     model each. ``contents``: a document whose headings do not tell its sections gets a table of contents, for one call
-    about 1,024 tokens.
+    about 1,024 tokens. ``tags_from`` names the tag knowledge bases from which chunks get tags, at most ``topn_tags``
+    each; none without it. Only for a chunk that resembles none of their rows is a model asked, where there is one.
 
     Raises:
         ConfigError: A value is out of its range.
@@ -24,9 +27,23 @@ class EnrichOptions:
     auto_keywords: int = 0
     auto_questions: int = 0
     contents: bool = False
+    tags_from: tuple[str, ...] = ()
+    topn_tags: int = 3
 
     def __post_init__(self) -> None:
         """Refuse what cannot work."""
         for name, most in (("auto_keywords", MOST_KEYWORDS), ("auto_questions", MOST_QUESTIONS)):
             if not 0 <= getattr(self, name) <= most:
                 raise ConfigError(f"{name} is {getattr(self, name)}, and must be from 0 to {most}")
+        if not 1 <= self.topn_tags <= MOST_TAGS:
+            raise ConfigError(f"topn_tags is {self.topn_tags}, and must be from 1 to {MOST_TAGS}")
+
+    @property
+    def works_without_model(self) -> bool:
+        """Tell whether something of it can be done without a model."""
+        return bool(self.tags_from)
+
+    @property
+    def needs_model(self) -> bool:
+        """Tell whether something of it can only be done by a model."""
+        return bool(self.auto_keywords or self.auto_questions or self.contents)

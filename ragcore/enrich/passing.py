@@ -14,11 +14,13 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import product
 
 from ragcore.enrich.asking import Asker, Spent, together
 from ragcore.enrich.making import chunks_of, made
 from ragcore.enrich.options import EnrichOptions
-from ragcore.enrich.steps import ChunkStep, document_steps_of, steps_of
+from ragcore.enrich.steps import Step, document_steps_of, steps_of
+from ragcore.enrich.tag_step import TagStep
 from ragcore.enrich.whole import DocumentStep
 from ragcore.errors import ModelError
 from ragcore.ingest.batch import write_batch
@@ -28,6 +30,7 @@ from ragcore.library.upkeep import sweep
 from ragcore.reports import EnrichProgress, EnrichReport, Unenriched
 from ragcore.stores.enrichment import Enrichment
 from ragcore.stores.rows import Document, digest
+from ragcore.tagging.sets import TagSets
 from ragcore.types import Usage
 
 TOGETHER = 16
@@ -40,37 +43,43 @@ TOLD_EVERY = 0.5
 
 def is_wanted(options: EnrichOptions) -> bool:
     """Tell whether any step is switched on."""
-    return bool(steps_of(options) or document_steps_of(options))
+    return options.needs_model or options.works_without_model
 
 
-def fingerprint(options: EnrichOptions, asker: Asker | None) -> str:
+def fingerprint(steps: Sequence[Step], whole: Sequence[DocumentStep], asker: Asker | None) -> str:
     """Return the fingerprint of what is wanted; empty where that is nothing.
 
-    It holds the steps with their counts, their templates as they are rendered, and the model with its options.
+    It holds the steps with their counts, their templates as they are rendered, the texts and tags of a tag set, and the
+    model with its options.
     """
-    if asker is None or not is_wanted(options):
+    if not steps and not whole:
         return ""
-    prompts = asker.prompts
-    told = (
-        part for step in steps_of(options) for part in (step.template, prompts.render(step.template, count=step.count))
-    )
-    whole = (part for step in document_steps_of(options) for part in step.told(prompts))
-    return digest(asker.identity, *told, *whole)
+    prompts = asker.prompts if asker else None
+    told = [part for step in steps for part in step.told(prompts)]
+    if prompts:
+        told += [part for one in whole for part in one.told(prompts)]
+    return digest(asker.identity if asker else "", *told)
 
 
 async def enrich(
-    library: Library, knowledge_base: str, options: EnrichOptions, asker: Asker | None
+    library: Library,
+    knowledge_base: str,
+    options: EnrichOptions,
+    asker: Asker | None,
+    *,
+    tag_sets: TagSets | None = None,
 ) -> AsyncGenerator[EnrichProgress | EnrichReport, None]:
     """Give each live document of a knowledge base what is wanted of it, and tell how far that is; last a report.
 
-    Closing the iterator stops at once: what the model wrote until then is kept. Without an asker, or with nothing
-    wanted, what models said before is taken away.
+    Closing the iterator stops at once: what the model wrote until then is kept. Without an asker only what needs no
+    model is done; where that is nothing, or nothing is wanted, what models said before is taken away. ``tag_sets`` are
+    those of this library; None reads them anew.
 
     Raises:
         StoreError: A store failed; what was switched stays.
     """
     began = time.monotonic()
-    run = _run(library, knowledge_base, options, asker)
+    run = await _run(library, knowledge_base, options, asker, tag_sets)
     total = (await Enrichment(library.database).count(knowledge_base, run.wanted)).documents
     error = ""
     try:
@@ -102,6 +111,7 @@ async def estimate(
     *,
     coming_documents: int = 0,
     coming_chunks: int = 0,
+    tag_sets: TagSets | None = None,
 ) -> EnrichReport:
     """Return about what ``enrich`` would take; for what is indexed now the calls are exact.
 
@@ -109,15 +119,16 @@ async def estimate(
     and of the mean length of those that are there.
     """
     began = time.monotonic()
-    run = _run(library, knowledge_base, options, asker)
+    run = await _run(library, knowledge_base, options, asker, tag_sets)
     sizes: dict[str, tuple[int, int]] = {}
     chunks = documents = 0
     async for document in run.due():
         documents += 1
         async for page in chunks_of(library, document):
             chunks += len(page)
-            for call, reply in ((step.call(one), step.count * step.reply_tokens) for one in page for step in run.steps):
-                sizes[asker.key_of(call)] = (asker.tokens_of(call), reply)
+            for one, step in product(page, run.steps):
+                if asked := await step.call(one):
+                    sizes[asker.key_of(asked)] = (asker.tokens_of(asked), step.count * step.reply_tokens)
         for whole in run.whole:
             async for call, reply in whole.calls(document, partial(chunks_of, library, document), asker):
                 sizes[asker.key_of(call)] = (asker.tokens_of(call), reply)
@@ -147,7 +158,7 @@ class _Run:
 
     library: Library
     knowledge_base: str
-    steps: Sequence[ChunkStep]
+    steps: Sequence[Step]
     whole: Sequence[DocumentStep]
     asker: Asker | None
     wanted: str
@@ -212,12 +223,19 @@ class _Run:
         return EnrichProgress(knowledge_base=self.knowledge_base, done=self.seen, total=total, calls=calls)
 
 
-def _run(library: Library, knowledge_base: str, options: EnrichOptions, asker: Asker | None) -> _Run:
-    return _Run(
-        library,
-        knowledge_base,
-        steps_of(options) if asker else (),
-        document_steps_of(options) if asker else (),
-        asker,
-        fingerprint(options, asker),
-    )
+async def _run(
+    library: Library,
+    knowledge_base: str,
+    options: EnrichOptions,
+    asker: Asker | None,
+    tag_sets: TagSets | None,
+) -> _Run:
+    """Return a pass that is yet to begin: without an asker one of what needs none, or of nothing."""
+    if asker is None and not options.works_without_model:
+        return _Run(library, knowledge_base, (), (), None, "")
+    steps, whole = list[Step](steps_of(options)), document_steps_of(options)
+    if options.tags_from:
+        tag_set = await (tag_sets or TagSets(library)).of(options.tags_from)
+        vectors, embedder = library.vector_rows, library.embedder.name
+        steps.append(TagStep(count=options.topn_tags, tag_set=tag_set, vectors=vectors, embedder=embedder))
+    return _Run(library, knowledge_base, steps, whole, asker, fingerprint(steps, whole, asker))

@@ -2,20 +2,22 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 from ragcore.chunking import embedding_text
 from ragcore.enrich.asking import Asker, Call
 from ragcore.enrich.contents import ContentsStep
 from ragcore.enrich.options import EnrichOptions
 from ragcore.enrich.replies import keywords_of, questions_of
+from ragcore.enrich.tag_step import TagStep
 from ragcore.enrich.whole import DocumentStep
+from ragcore.prompts import Prompts
 from ragcore.stores.rows import StoredChunk
 from ragcore.types import Chunk
 
-Field = Literal["keywords", "questions"]
+Field = Literal["keywords", "questions", "tag_scores"]
 FIELDS: tuple[Field, ...] = get_args(Field)
-"""What of a chunk models say."""
+"""What of a chunk steps fill."""
 
 Read = Callable[[str, str, int], tuple[str, ...]]
 
@@ -28,29 +30,41 @@ class ChunkStep:
     things takes, for an estimate.
     """
 
+    needs_model: ClassVar[bool] = True
     template: str
     field: Field
     count: int
     read: Read
     reply_tokens: int
 
-    def call(self, stored: StoredChunk) -> Call:
-        """Return what is asked about a chunk."""
-        return Call(template=self.template, inputs={"count": self.count}, text=_material(stored.chunk))
+    def told(self, prompts: Prompts | None) -> tuple[str, ...]:
+        """Return what of it is wanted, for the fingerprint: its template as it is rendered."""
+        return (self.template, prompts.render(self.template, count=self.count)) if prompts else (self.template,)
 
-    async def apply(self, stored: StoredChunk, asker: Asker) -> StoredChunk:
+    async def call(self, stored: StoredChunk) -> Call | None:
+        """Return what is asked about a chunk."""
+        return self._call(stored)
+
+    async def apply(self, stored: StoredChunk, asker: Asker | None) -> StoredChunk:
         """Return the chunk with what the model says of it; without, where it never said anything of use.
 
         Raises:
             ModelError, ContextTooSmall: It says nothing, or nothing of use.
         """
-        call = self.call(stored)
+        assert asker is not None
+        call = self._call(stored)
         found = await asker.ask(call, lambda reply: self.read(reply, call.text, self.count))
         return _with(stored, self.field, found or ())
 
+    def _call(self, stored: StoredChunk) -> Call:
+        return Call(template=self.template, inputs={"count": self.count}, text=_material(stored.chunk))
+
+
+Step = ChunkStep | TagStep
+
 
 def steps_of(options: EnrichOptions) -> tuple[ChunkStep, ...]:
-    """Return the steps that are switched on, of those that look at each chunk."""
+    """Return the steps that are switched on, of those that ask a model about every chunk."""
     steps = (
         ChunkStep(template="keywords", field="keywords", count=options.auto_keywords, read=keywords_of, reply_tokens=5),
         ChunkStep(
@@ -66,18 +80,18 @@ def document_steps_of(options: EnrichOptions) -> tuple[DocumentStep, ...]:
 
 
 def bare(stored: StoredChunk) -> StoredChunk:
-    """Return a chunk without what models said of it."""
+    """Return a chunk without what steps filled."""
     for field in FIELDS:
         stored = _with(stored, field, ())
     return stored
 
 
-def kept(before: StoredChunk, stored: StoredChunk, step: ChunkStep) -> StoredChunk:
+def kept(before: StoredChunk, stored: StoredChunk, step: Step) -> StoredChunk:
     """Return a chunk with what a step said of it before."""
     return _with(stored, step.field, getattr(before.chunk, step.field))
 
 
-def _with(stored: StoredChunk, field: Field, said: tuple[str, ...]) -> StoredChunk:
+def _with(stored: StoredChunk, field: Field, said: tuple[Any, ...]) -> StoredChunk:
     fill: dict[str, Any] = {field: said}
     return replace(stored, chunk=replace(stored.chunk, **fill))
 

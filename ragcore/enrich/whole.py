@@ -75,16 +75,15 @@ async def given_to(
 ) -> tuple[Given, str]:
     """Return what steps give a document, and why one of them failed, "" where none did.
 
-    What a step fails to give is left as it was.
+    What a step fails to give is left as it was, and so is all where there is no one to ask.
 
     Raises:
         ModelUnreachable, ModelAuthError, ModelRateLimited: The model can't be asked at present.
     """
     given, reason = Given(), ""
     for step in steps:
-        assert asker is not None
         try:
-            part = await step.apply(document, pages, asker)
+            part = await step.apply(document, pages, asker) if asker else None
         except FATAL:
             raise
         except (ModelError, ContextTooSmall) as error:

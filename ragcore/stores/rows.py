@@ -189,6 +189,7 @@ def chunk_from_row(row: Row[Any]) -> Chunk:
         keywords=tuple(enrichment.get("keywords", ())),
         questions=tuple(enrichment.get("questions", ())),
         tags=tuple(enrichment.get("tags", ())),
+        tag_scores=tuple((tag, score) for tag, score in enrichment.get("tag_scores", ())),
         reader_set=row.reader_set,
         parent=_parent(enrichment.get("parent", ())),
     )
@@ -248,6 +249,8 @@ def chunk_record(stored: StoredChunk) -> Record:
         for name, value in (("keywords", chunk.keywords), ("questions", chunk.questions), ("tags", chunk.tags))
         if value
     }
+    if chunk.tag_scores:
+        enrichment["tag_scores"] = [[tag, score] for tag, score in chunk.tag_scores]
     if stored.embedded:
         enrichment["embedded"] = stored.embedded
     if stored.contents:

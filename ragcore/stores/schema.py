@@ -115,8 +115,7 @@ chunks = Table(
     Column("heading_path", Text, nullable=False, default="[]"),  # JSON list
     Column("location", Text, nullable=False, default="{}"),  # JSON object, only what is set
     Column("token_count", Integer, nullable=False),
-    # JSON: keywords, questions, tags, embedded, contents, rows
-    Column("enrichment", Text, nullable=False, default="{}"),
+    Column("enrichment", Text, nullable=False, default="{}"),  # JSON, see chunk_record; only what is set
     # Hash of the text that was embedded; with the embedder's name it finds the vector.
     Column("vector_key", String(64), nullable=False),
     # As its document's when the chunk was written: readers are part of what makes a generation.

@@ -18,7 +18,7 @@ from bots.settings.model.values import (
     Section,
 )
 from ragcore.chunk_methods import CHUNK_TOKENS
-from ragcore.enrich.options import MOST_KEYWORDS, MOST_QUESTIONS
+from ragcore.enrich.options import MOST_KEYWORDS, MOST_QUESTIONS, MOST_TAGS
 
 
 class ChromaSettings(Section):
@@ -85,6 +85,12 @@ class KnowledgeBaseSettings(Section):
         description="let a model find where sections begin in documents whose headings do not tell, for "
         "`answer.toc_enhance`: one call about 1,024 tokens",
     )
+    tags_from: tuple[Name, ...] = Field(
+        default=(),
+        description='knowledge bases with `chunking = "tag"` whose tags the chunks get: from similar rows without a '
+        "model, and where there are none by one, if one is set; default: none",
+    )
+    topn_tags: int = Field(default=3, ge=1, le=MOST_TAGS, description="how many tags a chunk gets at most")
     readers: tuple[Reader, ...] = Field(
         default=(),
         description="who may be answered from it: `*`, `slack:T0123`, `slack:T0123/C0456`, `slack:T0123/@U0789`, "
@@ -131,6 +137,11 @@ class KnowledgeBaseSettings(Section):
                 + ("name the fields" if not self.filter_fields else "set both, or leave filter_fields out")
             )
         return self
+
+    @property
+    def holds_tags(self) -> bool:
+        """Return whether documents of it may be tag sets."""
+        return self.chunking == "tag" or (not isinstance(self.chunking, str) and "tag" in self.chunking.values())
 
 
 class SourceSettings(Section):

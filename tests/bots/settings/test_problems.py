@@ -69,6 +69,18 @@ def test_a_missing_variable_is_named_with_its_setting():
             'citebot.toml: [knowledge_bases.a] chunking: "*.xlsx" = "tabel" is none of those there are: ',
         ),
         (
+            '[knowledge_bases.a]\ntags_from = ["labels"]\n[knowledge_bases.label]\nchunking = "tag"\n',
+            'citebot.toml: [knowledge_bases.a] tags_from, entry 1: "labels" is not known; did you mean "label"?',
+        ),
+        (
+            '[knowledge_bases.a]\ntags_from = ["b"]\n[knowledge_bases.b]\nchunking = {"*.md" = "qa"}\n',
+            'citebot.toml: [knowledge_bases.a] tags_from, entry 1: "b" holds no tag set; set chunking = "tag" under [knowledge_bases.b]',
+        ),
+        (
+            '[knowledge_bases.a]\nchunking = "tag"\ntags_from = ["a"]\n',
+            'citebot.toml: [knowledge_bases.a] tags_from, entry 1: "a" is this knowledge base itself; name another one, which holds the tag set',
+        ),
+        (
             "[knowledge_bases.a]\nchunking = 5\n",
             'citebot.toml: [knowledge_bases.a] chunking: must be a chunk method, such as "naive", or one by file pattern',
         ),

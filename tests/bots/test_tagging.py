@@ -1,0 +1,99 @@
+"""Tags of a tag set as the engineer who sets them up sees them: from a csv to the order of what is found."""
+
+import pathlib
+from collections.abc import AsyncIterator
+
+import pytest
+
+from bots.app.options import with_tagged_by
+from bots.requests import Search, Sync
+from ragcore.reports import EnrichReport
+from ragcore.types import Chunk
+from tests.bots.handbook import opened, told
+from tests.fakes.openai_server import OpenAIServer, Reply
+
+SETTINGS = """
+[knowledge_bases.shop]
+tags_from = ["labels"]
+topn_tags = 2
+[knowledge_bases.labels]
+chunking = "tag"
+[[sources]]
+name = "shop"
+type = "files"
+path = "shop"
+[[sources]]
+name = "labels"
+type = "files"
+path = "labels"
+"""
+LLM = '[llm]\nbase_url = "{url}"\nmodel = "fake"\n'
+LABELS = """text,tags
+The parcel came with a broken lid.,"damage, returns"
+My vase was broken when I opened the parcel.,damage
+The glass in the parcel was in pieces.,damage
+How do I send the shoes back to you?,returns
+Can I pay by invoice?,payment
+The credit card was charged twice.,payment
+"""
+BROKEN = "If your parcel arrives broken, send us a photo of it and of the broken goods."
+OFFICE = "The office is closed between Christmas and New Year."
+
+
+@pytest.fixture
+async def model() -> AsyncIterator[OpenAIServer]:
+    async with OpenAIServer(lambda request: Reply(text='```json\n{"Payment": 2, "Christmas": 9}')) as server:
+        yield server
+
+
+@pytest.fixture
+def home(tmp_path: pathlib.Path) -> pathlib.Path:
+    for name in ("shop", "labels"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "labels" / "labels.csv").write_text(LABELS, encoding="utf-8")
+    (tmp_path / "shop" / "broken.md").write_text(f"# Broken goods\n\n{BROKEN}\n", encoding="utf-8")
+    (tmp_path / "shop" / "office.md").write_text(f"# Office\n\n{OFFICE}\n", encoding="utf-8")
+    return tmp_path
+
+
+async def test_chunks_are_tagged_from_a_csv_and_by_a_model(home: pathlib.Path, model: OpenAIServer) -> None:
+    (home / "citebot.toml").write_text(SETTINGS + LLM.format(url=model.base_url), encoding="utf-8")
+    async with opened(home) as (operations, settings):
+        *_, report = await told(operations, Sync(enrich=True))
+        assert isinstance(report, EnrichReport)
+        assert (report.knowledge_base, report.documents, report.usage.calls, report.failed) == ("shop", 2, 1, ())
+        tags = {
+            chunk.text.splitlines()[-1]: chunk.tag_scores
+            for chunk in await searched(operations, "broken parcel office")
+        }
+        assert tags[BROKEN][0][0] == "damage"
+        assert tags[OFFICE] == (("payment", 2),)
+        assert "closed between Christmas" in model.requests[0].texts[-1]
+        # Another row of the tag set: what it is about needs no model, and nothing is asked again.
+        with (home / "labels" / "labels.csv").open("a", encoding="utf-8") as file:
+            file.write("Is the office closed at Christmas and New Year?,payment\n")
+        *_, report = await told(operations, Sync(sources=("labels",), enrich=True))
+        assert isinstance(report, EnrichReport)
+        assert (report.knowledge_base, report.documents, report.usage.calls) == ("shop", 2, 0)
+        tags = {chunk.text.splitlines()[-1]: chunk.tag_scores for chunk in await searched(operations, "office")}
+        assert tags[OFFICE][0][1] > 2
+        assert with_tagged_by(settings, ["labels"]) == ["labels", "shop"]
+
+
+async def test_without_a_model_similar_rows_are_enough(home: pathlib.Path) -> None:
+    (home / "citebot.toml").write_text(SETTINGS, encoding="utf-8")
+    async with opened(home) as (operations, _):
+        *_, report = await told(operations, Sync(enrich=True))
+        assert isinstance(report, EnrichReport)
+        assert (report.documents, report.usage.calls, report.error) == (2, 0, "")
+        tags = {
+            chunk.text.splitlines()[-1]: chunk.tag_scores
+            for chunk in await searched(operations, "broken parcel office")
+        }
+        assert tags[BROKEN][0][0] == "damage"
+        assert tags[OFFICE] == ()
+
+
+async def searched(operations, query: str) -> list[Chunk]:  # type: ignore[no-untyped-def]
+    (found,) = await told(operations, Search(query=query, knowledge_bases=("shop",)))
+    return [scored.chunk for scored in found.chunks]  # type: ignore[union-attr]
