@@ -16,8 +16,8 @@ from ragcore.retrieval.options import RetrievalOptions
 T = TypeVar("T")
 
 
-def ingest_options(base: KnowledgeBaseSettings) -> IngestOptions:
-    """Return how documents of a knowledge base are cut."""
+def ingest_options(base: KnowledgeBaseSettings, *, describe: str = "") -> IngestOptions:
+    """Return how documents of a knowledge base are cut, and by what their pictures are described."""
     named = base.chunking
     chunk = with_given(
         ChunkOptions(method=named) if isinstance(named, str) else ChunkOptions(),
@@ -26,7 +26,7 @@ def ingest_options(base: KnowledgeBaseSettings) -> IngestOptions:
         delimiters=base.delimiters,
         parent_tokens=base.parent_tokens,
     )
-    return IngestOptions(chunk=chunk, methods=() if isinstance(named, str) else tuple(named.items()))
+    return IngestOptions(chunk=chunk, methods=() if isinstance(named, str) else tuple(named.items()), describe=describe)
 
 
 def enrich_options(base: KnowledgeBaseSettings) -> EnrichOptions:

@@ -13,6 +13,7 @@ from ragcore.history import History
 from ragcore.library import Library
 from ragcore.library.recovery import recover
 from ragcore.library.upkeep import followed
+from ragcore.models.describer import ModelDescriber, Remembered, describer_name
 from ragcore.models.embeddings import Embedder
 from ragcore.models.llm import ChatModel
 from ragcore.models.openai_chat import ChatLimits, ChatOptions, OpenAIChatModel
@@ -54,6 +55,8 @@ async def open_parts(settings: Settings) -> AsyncGenerator[Parts]:
             chroma_url=settings.chroma.url,
         )
         closing.push_async_callback(library.close)
+        if vision_model is not None:
+            library.describer = ModelDescriber(vision_model, _vision_identity(settings), tokenizer, Remembered())
         await recover(library)
         history = History(library.database, tokenizer=tokenizer, days=settings.answer.history_days)
         await history.expire()
@@ -102,6 +105,21 @@ def vision_model_of(settings: Settings, tokenizer: Tokenizer) -> OpenAIChatModel
         return None
     task = llm.tasks.get("vision", TaskSettings())
     return _model_of(llm, llm.vision_model, _task_options(llm, task), {}, tokenizer)
+
+
+def describing(settings: Settings) -> str:
+    """Return the fingerprint of what describes the pictures of documents, "" where nothing does."""
+    identity = _vision_identity(settings)
+    return describer_name(identity) if identity else ""
+
+
+def _vision_identity(settings: Settings) -> str:
+    """Return the name of the model for pictures with its options: another of these, and it is asked anew."""
+    llm = settings.llm
+    if llm is None or not llm.vision_model:
+        return ""
+    options = _task_options(llm, llm.tasks.get("vision", TaskSettings()))
+    return f"{options.model or llm.vision_model} {options!r}"
 
 
 def _model_of(
