@@ -104,8 +104,10 @@ def _frames(job: Job) -> Iterator[Any]:
                     mend="make it smaller",
                 )
             turned = ImageOps.exif_transpose(picture)
-            white = Pillow.new("RGBA", turned.size, "white")
-            yield Pillow.alpha_composite(white, turned.convert("RGBA")).convert("RGB")
+            if turned.has_transparency_data:
+                white = Pillow.new("RGBA", turned.size, "white")
+                turned = Pillow.alpha_composite(white, turned.convert("RGBA"))
+            yield turned.convert("RGB")
     except ParseError:
         raise
     except (UnidentifiedImageError, Pillow.DecompressionBombError, Pillow.DecompressionBombWarning) as error:
