@@ -7,7 +7,7 @@ from typing import Protocol
 from ragcore.context import default_budget, fit_prompt
 from ragcore.errors import ModelBadOutput
 from ragcore.models.llm import ChatModel
-from ragcore.prompts import render
+from ragcore.prompts import OWN, Prompts
 from ragcore.tokens import Tokenizer
 from ragcore.types import Image, Message
 
@@ -62,21 +62,24 @@ class Remembered:
         self._texts[key] = text
 
 
-def describer_name(identity: str) -> str:
+def describer_name(identity: str, prompts: Prompts = OWN) -> str:
     """Return the fingerprint of a model with its options, and of the template that it is asked with."""
-    template = render("describe_document_picture", title="", beside="")
+    template = prompts.source("describe_document_picture")
     return hashlib.sha256(f"{identity}\n{template}".encode()).hexdigest()[:16]
 
 
 class ModelDescriber:
     """Asks a chat model that reads pictures, each picture once: what it said is kept."""
 
-    def __init__(self, model: ChatModel, identity: str, tokenizer: Tokenizer, results: Results) -> None:
+    def __init__(
+        self, model: ChatModel, identity: str, tokenizer: Tokenizer, results: Results, prompts: Prompts = OWN
+    ) -> None:
         """Ask a model; ``identity`` is its name with its options, and changes with each of them."""
+        self._prompts = prompts
         self._model = model
         self._tokenizer = tokenizer
         self._results = results
-        self.name = describer_name(identity)
+        self.name = describer_name(identity, prompts)
 
     async def describe(self, image: Image, *, title: str, beside: str) -> str:
         """Return what a picture shows, in words, from what is kept or else from the model.
@@ -85,7 +88,7 @@ class ModelDescriber:
             ModelError: The model gave nothing.
             ContextTooSmall: The picture does not fit into the model's window.
         """
-        prompt = render("describe_document_picture", title=title, beside=beside[:_MOST_BESIDE])
+        prompt = self._prompts.render("describe_document_picture", title=title, beside=beside[:_MOST_BESIDE])
         key = hashlib.sha256("\0".join((self.name, prompt, image.media_type, image.data)).encode()).hexdigest()
         kept = await self._results.get(key)
         if kept:
