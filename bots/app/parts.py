@@ -13,12 +13,13 @@ from ragcore.history import History
 from ragcore.library import Library
 from ragcore.library.recovery import recover
 from ragcore.library.upkeep import followed
-from ragcore.models.describer import ModelDescriber, Remembered, describer_name
+from ragcore.models.describer import ModelDescriber, describer_name
 from ragcore.models.embeddings import Embedder
 from ragcore.models.llm import ChatModel
 from ragcore.models.openai_chat import ChatLimits, ChatOptions, OpenAIChatModel
 from ragcore.prompts import Prompts, prompts_in
 from ragcore.retrieval import Retriever
+from ragcore.stores.model_results import ModelResults
 from ragcore.tagging.sets import TagSets
 from ragcore.tokens import Tokenizer, offline_tokenizer, tokenizer_for
 
@@ -56,7 +57,13 @@ async def open_parts(settings: Settings) -> AsyncGenerator[Parts]:
         )
         closing.push_async_callback(library.close)
         if vision_model is not None:
-            library.describer = ModelDescriber(vision_model, _vision_identity(settings), tokenizer, Remembered())
+            library.describer = ModelDescriber(
+                vision_model,
+                _vision_identity(settings),
+                tokenizer,
+                ModelResults(library.database),
+                prompts_in(settings.prompts),
+            )
         await recover(library)
         history = History(library.database, tokenizer=tokenizer, days=settings.answer.history_days)
         await history.expire()
@@ -110,7 +117,7 @@ def vision_model_of(settings: Settings, tokenizer: Tokenizer) -> OpenAIChatModel
 def describing(settings: Settings) -> str:
     """Return the fingerprint of what describes the pictures of documents, "" where nothing does."""
     identity = _vision_identity(settings)
-    return describer_name(identity) if identity else ""
+    return describer_name(identity, prompts_in(settings.prompts)) if identity else ""
 
 
 def _vision_identity(settings: Settings) -> str:

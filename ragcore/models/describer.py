@@ -8,8 +8,9 @@ from ragcore.context import default_budget, fit_prompt
 from ragcore.errors import ModelBadOutput
 from ragcore.models.llm import ChatModel
 from ragcore.prompts import OWN, Prompts
+from ragcore.stores.model_results import ModelResult
 from ragcore.tokens import Tokenizer
-from ragcore.types import Image, Message
+from ragcore.types import Image, Message, Usage
 
 _MOST_BESIDE = 2_000
 """Characters of a picture's own words that the model is given with it."""
@@ -35,31 +36,15 @@ class Describer(Protocol):
 
 
 class Results(Protocol):
-    """What models wrote, kept by all that they were asked with."""
+    """What models wrote, kept by all that they were asked with; ``ModelResults`` of the stores."""
 
-    async def get(self, key: str) -> str | None:
-        """Return what was kept, None for nothing."""
+    async def get(self, key: str) -> ModelResult | None:
+        """Return a result, None where the model was never asked."""
         ...
 
-    async def put(self, key: str, text: str) -> None:
-        """Keep a result."""
+    async def put(self, result: ModelResult) -> None:
+        """Keep a result, in place of an older one of its key."""
         ...
-
-
-class Remembered:
-    """Results that last as long as the process."""
-
-    def __init__(self) -> None:
-        """Begin with none."""
-        self._texts: dict[str, str] = {}
-
-    async def get(self, key: str) -> str | None:
-        """Return what was kept."""
-        return self._texts.get(key)
-
-    async def put(self, key: str, text: str) -> None:
-        """Keep a result."""
-        self._texts[key] = text
 
 
 def describer_name(identity: str, prompts: Prompts = OWN) -> str:
@@ -91,13 +76,13 @@ class ModelDescriber:
         prompt = self._prompts.render("describe_document_picture", title=title, beside=beside[:_MOST_BESIDE])
         key = hashlib.sha256("\0".join((self.name, prompt, image.media_type, image.data)).encode()).hexdigest()
         kept = await self._results.get(key)
-        if kept:
-            return kept
-        text = await self._ask(prompt, image)
-        await self._results.put(key, text)
+        if kept is not None and kept.text:
+            return kept.text
+        text, usage = await self._ask(prompt, image)
+        await self._results.put(ModelResult(key=key, task="vision", model=self._model.name, text=text, usage=usage))
         return text
 
-    async def _ask(self, prompt: str, image: Image) -> str:
+    async def _ask(self, prompt: str, image: Image) -> tuple[str, Usage]:
         fitted = await asyncio.to_thread(
             fit_prompt,
             [Message(role="system", text=prompt), Message(role="user", text="", images=(image,))],
@@ -106,9 +91,9 @@ class ModelDescriber:
             tokenizer=self._tokenizer,
         )
         try:
-            text, _ = await self._model.complete(fitted.messages, task="vision")
+            text, usage = await self._model.complete(fitted.messages, task="vision")
         except ModelBadOutput as error:
-            text = error.raw  # what was cut at its limit is better than none
+            text, usage = error.raw, Usage(calls=1)  # what was cut at its limit is better than none
         if not text.strip():
             raise ModelBadOutput("the model gave no words for a picture", raw=text)
-        return text.strip()
+        return text.strip(), usage

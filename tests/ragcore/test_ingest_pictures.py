@@ -15,6 +15,7 @@ from ragcore.library import Library
 from ragcore.models.describer import ModelDescriber
 from ragcore.parsing import ParseOptions
 from ragcore.prompts import render
+from ragcore.stores.model_results import ModelResults
 from ragcore.tokens import offline_tokenizer
 from ragcore.types import Image, Message, Section, SourceDocument, Usage
 from tests.fakes.libraries import opened
@@ -147,14 +148,6 @@ def test_a_describer_touches_the_pipeline_of_pictures_alone() -> None:
     assert pipeline_of(others, tokenizer="t") != pipeline_of(IngestOptions(), tokenizer="t")
 
 
-class Results(dict[str, str]):
-    async def get(self, key: str) -> str | None:  # type: ignore[override]
-        return super().get(key)
-
-    async def put(self, key: str, text: str) -> None:
-        self[key] = text
-
-
 class Model:
     """A chat model that writes what it is told to."""
 
@@ -174,8 +167,8 @@ class Model:
         return self.writes, Usage(calls=1)
 
 
-async def test_a_model_is_asked_once_for_each_picture_and_all_that_it_is_asked_with() -> None:
-    model, results = Model(), Results()
+async def test_a_model_is_asked_once_for_each_picture_and_all_that_it_is_asked_with(library: Library) -> None:
+    model, results = Model(), ModelResults(library.database)
 
     def describer(identity: str) -> ModelDescriber:
         return ModelDescriber(model, identity, offline_tokenizer(), results)  # type: ignore[arg-type]
@@ -195,19 +188,20 @@ async def test_a_model_is_asked_once_for_each_picture_and_all_that_it_is_asked_w
 
 
 @pytest.mark.parametrize("writes", ["", "  \n", ModelBadOutput("refused", raw=" ")])
-async def test_no_words_are_an_error_and_not_kept(writes: str | ModelBadOutput) -> None:
-    model, results = Model(), Results()
+async def test_no_words_are_an_error_and_not_kept(library: Library, writes: str | ModelBadOutput) -> None:
+    model = Model()
     model.writes = writes
-    describer = ModelDescriber(model, "m", offline_tokenizer(), results)  # type: ignore[arg-type]
-    with pytest.raises(ModelBadOutput):
-        await describer.describe(IMAGE, title="", beside="")
-    assert not results
+    describer = ModelDescriber(model, "m", offline_tokenizer(), ModelResults(library.database))  # type: ignore[arg-type]
+    for _ in range(2):
+        with pytest.raises(ModelBadOutput):
+            await describer.describe(IMAGE, title="", beside="")
+    assert len(model.asked) == 2
 
 
-async def test_a_description_that_was_cut_at_its_limit_is_better_than_none() -> None:
+async def test_a_description_that_was_cut_at_its_limit_is_better_than_none(library: Library) -> None:
     model = Model()
     model.writes = ModelBadOutput("cut", raw="A valve on a")
-    describer = ModelDescriber(model, "m", offline_tokenizer(), Results())  # type: ignore[arg-type]
+    describer = ModelDescriber(model, "m", offline_tokenizer(), ModelResults(library.database))  # type: ignore[arg-type]
     assert await describer.describe(IMAGE, title="", beside="") == "A valve on a"
 
 
