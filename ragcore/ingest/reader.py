@@ -165,7 +165,7 @@ class Reader:
 
 
 def _is_still_due(document: Document, live: Document | None, pipeline: str) -> bool:
-    """Tell whether a document whose pictures could not be described is live as it is, from the last time that was so."""
+    """Tell whether a document whose pictures could not be described is live as it is, from when that was so before."""
     if live is None or document.pipeline == pipeline:
         return False
     return (live.hash, live.knowledge_base) == (document.hash, document.knowledge_base)
