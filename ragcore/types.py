@@ -95,6 +95,18 @@ class Location:
     boxes: tuple[Box, ...] = ()
 
 
+ImageType = Literal["image/png", "image/jpeg", "image/gif", "image/webp"]
+"""What models that read pictures take."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Image:
+    """A picture for a model; ``data`` is its content in Base64, as it stands in JSON."""
+
+    media_type: ImageType
+    data: str = field(repr=False)
+
+
 class SectionKind(StrEnum):
     """What a section holds, because a chunker must treat each differently."""
 
@@ -110,7 +122,8 @@ class Section:
     ``heading_path`` runs from the outermost heading inwards and does not repeat the document's title.
     ``header`` is, for a table, the Markdown lines (column names and rule, each with its newline) with which ``text``
     begins and which every later chunk of the table repeats. ``lines`` tell where its text is printed, in order, for
-    formats with pages.
+    formats with pages. ``image`` is what it shows, where a model is to describe it: then ``text`` may be empty, and
+    else never is.
     """
 
     text: str
@@ -119,6 +132,7 @@ class Section:
     location: Location = Location()
     header: str = ""
     lines: tuple[PrintedLine, ...] = field(default=(), repr=False)
+    image: Image | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,18 +229,6 @@ class ScoredChunk:
 
 
 Role = Literal["system", "user", "assistant"]
-
-
-ImageType = Literal["image/png", "image/jpeg", "image/gif", "image/webp"]
-"""What models that read pictures take."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Image:
-    """A picture for a model; ``data`` is its content in Base64, as it stands in JSON."""
-
-    media_type: ImageType
-    data: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

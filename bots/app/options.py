@@ -22,8 +22,8 @@ _LLM_SECONDS = 5.0
 """How long the language model may take for an order: it reads some 6,000 tokens and writes 60."""
 
 
-def ingest_options(base: KnowledgeBaseSettings) -> IngestOptions:
-    """Return how documents of a knowledge base are cut."""
+def ingest_options(base: KnowledgeBaseSettings, *, describe: str = "") -> IngestOptions:
+    """Return how documents of a knowledge base are cut, and by what their pictures are described."""
     named = base.chunking
     chunk = with_given(
         ChunkOptions(method=named) if isinstance(named, str) else ChunkOptions(),
@@ -32,7 +32,7 @@ def ingest_options(base: KnowledgeBaseSettings) -> IngestOptions:
         delimiters=base.delimiters,
         parent_tokens=base.parent_tokens,
     )
-    return IngestOptions(chunk=chunk, methods=() if isinstance(named, str) else tuple(named.items()))
+    return IngestOptions(chunk=chunk, methods=() if isinstance(named, str) else tuple(named.items()), describe=describe)
 
 
 def enrich_options(base: KnowledgeBaseSettings) -> EnrichOptions:

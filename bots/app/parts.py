@@ -14,6 +14,7 @@ from ragcore.history import History
 from ragcore.library import Library
 from ragcore.library.recovery import recover
 from ragcore.library.upkeep import followed
+from ragcore.models.describer import ModelDescriber, describer_name
 from ragcore.models.embeddings import Embedder
 from ragcore.models.listwise import ListwiseReranker
 from ragcore.models.llm import ChatModel
@@ -21,6 +22,7 @@ from ragcore.models.openai_chat import ChatLimits, ChatOptions, OpenAIChatModel
 from ragcore.models.rerankers import Reranker
 from ragcore.prompts import Prompts, prompts_in
 from ragcore.retrieval import Retriever
+from ragcore.stores.model_results import ModelResults
 from ragcore.tagging.sets import TagSets
 from ragcore.tokens import Tokenizer, offline_tokenizer, tokenizer_for
 
@@ -61,6 +63,14 @@ async def open_parts(settings: Settings) -> AsyncGenerator[Parts]:
             chroma_url=settings.chroma.url,
         )
         closing.push_async_callback(library.close)
+        if vision_model is not None:
+            library.describer = ModelDescriber(
+                vision_model,
+                _vision_identity(settings),
+                tokenizer,
+                ModelResults(library.database),
+                prompts_in(settings.prompts),
+            )
         await recover(library)
         history = History(library.database, tokenizer=tokenizer, days=settings.answer.history_days)
         await history.expire()
@@ -140,6 +150,21 @@ def reranker_of(settings: Settings, chat_model: ChatModel | None, tokenizer: Tok
         extra_body=rerank.extra_body,
     )
     return HttpReranker(endpoint)
+
+
+def describing(settings: Settings) -> str:
+    """Return the fingerprint of what describes the pictures of documents, "" where nothing does."""
+    identity = _vision_identity(settings)
+    return describer_name(identity, prompts_in(settings.prompts)) if identity else ""
+
+
+def _vision_identity(settings: Settings) -> str:
+    """Return the name of the model for pictures with its options: another of these, and it is asked anew."""
+    llm = settings.llm
+    if llm is None or not llm.vision_model:
+        return ""
+    options = _task_options(llm, llm.tasks.get("vision", TaskSettings()))
+    return f"{options.model or llm.vision_model} {options!r}"
 
 
 def _model_of(

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 from bots.app.leasing import lease_seconds, leased
 from bots.app.options import ingest_options
+from bots.app.parts import describing
 from bots.app.renewing import current
 from bots.app.side_by_side import Room, Tell, side_by_side
 from bots.app.unforeseen import in_words
@@ -202,7 +203,7 @@ def _job(settings: Settings, configured: SourceSettings) -> SyncJob:
         knowledge_base=source.knowledge_base,
         connector=connector_of(settings, source),
         credential=credential_of(settings, source),
-        options=ingest_options(settings.all_knowledge_bases[source.knowledge_base]),
+        options=ingest_options(settings.all_knowledge_bases[source.knowledge_base], describe=describing(settings)),
     )
 
 

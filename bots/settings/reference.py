@@ -16,6 +16,7 @@ from pydantic.fields import FieldInfo
 
 from bots.settings.loading import USUAL_NAMES
 from bots.settings.model import Settings, TaskSettings
+from bots.settings.presets import PRESETS
 from bots.settings.problems import table_of
 from ragcore.chunk_methods import CHUNK_METHODS
 from ragcore.chunking import ChunkOptions
@@ -69,7 +70,11 @@ def _chunk_methods() -> str:
         "other with the file's name. `*` is tried last; what no pattern matches is cut by `naive`. A change here cuts "
         "anew those documents alone whose method it changes."
     )
-    return "\n".join(["Chunk methods:", "", *lines, "", patterns])
+    presets = [
+        f"- `{name}`: {preset.meaning} (`{preset.chunking}`, {preset.chunk_tokens} tokens)"
+        for name, preset in PRESETS.items()
+    ]
+    return "\n".join(["Chunk methods:", "", *lines, "", patterns, "", "Presets:", "", *presets])
 
 
 def _heading(name: str, field: FieldInfo) -> str:

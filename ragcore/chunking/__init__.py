@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from ragcore.chunking import book, email, laws, manual, naive, one, paper, presentation, qa, table, tag
+from ragcore.chunking import book, email, laws, manual, naive, one, paper, picture, presentation, qa, table, tag
 from ragcore.chunking.embedding_text import embedding_text
 from ragcore.chunking.pieces import ChunkOptions, Method, Piece
 from ragcore.errors import ConfigError
@@ -20,7 +20,7 @@ __all__ = [
     "method_named",
 ]
 
-CHUNKER_VERSION = "4"
+CHUNKER_VERSION = "5"
 """Part of the document hash: raised whenever the same options would cut differently."""
 
 # Each has its line in ragcore/chunk_methods.py, too: the settings are read without importing any of this.
@@ -32,6 +32,7 @@ METHODS: Mapping[str, Method] = {
     "naive": Method(cut=naive.chunk),
     "one": Method(cut=one.chunk, is_whole=True),
     "paper": Method(cut=paper.chunk, is_whole=True),
+    "picture": Method(cut=picture.chunk, is_whole=True),
     "presentation": Method(cut=presentation.chunk, is_whole=True),
     "qa": Method(cut=qa.chunk),
     "table": Method(cut=table.chunk),

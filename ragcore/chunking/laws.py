@@ -7,6 +7,8 @@ of one is told by ``law_openings``; headings of the document's own are taken up 
 - An article that fits within ``chunk_tokens`` is one piece; outer headings right before it go with it where there is
   room. One that doesn't fit is cut between its clauses and paragraphs (款, 项, (1), (a)), a clause over the budget as
   ``naive`` cuts; each piece has the article's path.
+- In a text that names no such division, as contracts do, bare numbers with a caption are its articles: "5. Payment",
+  一、付款; what is numbered below them (5.1) are clauses.
 - A preamble, an annex and a table of contents are divisions of their own. Text before the first of all has the
   document's headings alone.
 - Parts, titles and chapters are nested in the order in which they first come; sections stand within articles where
@@ -20,6 +22,7 @@ of one is told by ``law_openings``; headings of the document's own are taken up 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from ragcore.chunking.bare_numbers import bare_articles
 from ragcore.chunking.law_openings import KINDS, Finder, Opening, is_clause, kind_of_heading
 from ragcore.chunking.parts import Mark, Part, cut, lines_of, marked
 from ragcore.chunking.pieces import ChunkOptions, Piece
@@ -29,6 +32,8 @@ from ragcore.types import Section, SectionKind
 _MOVABLE = ("title", "part", "chapter", "division")
 """English kinds that stand in any order: titles in parts (treaties), parts in titles (codes)."""
 _FIRST_LINES = 5
+_AROUND = frozenset(("law", "front", "annex"))
+"""Kinds that stand around articles, and say nothing of how these are named."""
 
 
 def chunk(
@@ -38,7 +43,7 @@ def chunk(
     finder = Finder()
     found = [finder.openings(section.text) if section.kind is SectionKind.TEXT else [] for section in sections]
     found = _without_contents(found)
-    found = _laws_alone(found, sections)
+    found = _with_bare_numbers(_laws_alone(found, sections), sections)
     ranks = _ranks([opening for openings in found for opening in openings])
     path = _Path(ranks)
     parts: list[Part] = []
@@ -46,6 +51,15 @@ def chunk(
         path.head(section.heading_path)
         parts += _parts(section, openings, path)
     return cut(parts, options, tokenizer)
+
+
+def _with_bare_numbers(found: list[list[Opening]], sections: Sequence[Section]) -> list[list[Opening]]:
+    """Take bare numbers with a caption ("5. Payment", 一、付款) for articles, in a text that names none: a contract."""
+    if any(opening.kind not in _AROUND for openings in found for opening in openings):
+        return found
+    bare = bare_articles(sections)
+    every = [[*openings, *bare.get(index, ())] for index, openings in enumerate(found)]
+    return [sorted(openings, key=lambda opening: opening.start) for openings in every]
 
 
 def _without_contents(found: Sequence[Sequence[Opening]]) -> list[list[Opening]]:

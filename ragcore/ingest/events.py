@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from ragcore.chunking import CHUNKER_VERSION, ChunkOptions
 from ragcore.parsing import PARSER_VERSION, ParseOptions
+from ragcore.parsing.media import PICTURE_ENDINGS
 from ragcore.stores.failures import Failure
 from ragcore.stores.rows import digest
 from ragcore.stores.together import Cursor
@@ -17,17 +18,24 @@ class IngestOptions:
     """How documents become chunks.
 
     ``methods`` are pairs of a file pattern and a chunk method: the first pattern that a document matches decides, and
-    where none does ``chunk.method``. ``seconds_per_step`` is how long reading one may take without getting on by a page
-    before it counts as failed.
+    where none does ``chunk.method``. ``describe`` is the fingerprint of the model that describes pictures, of its
+    options and its template (``Describer.name``), "" without one. ``seconds_per_step`` is how long reading one may take
+    without getting on by a page before it counts as failed.
     """
 
     parse: ParseOptions = field(default_factory=ParseOptions)
     chunk: ChunkOptions = field(default_factory=ChunkOptions)
     methods: tuple[tuple[str, str], ...] = ()
+    describe: str = ""
     seconds_per_step: float = 900.0
 
     def for_document(self, document_id: str, name: str) -> "IngestOptions":
-        """Return the options of one document, by its id and its file's name: they hold its method, and no patterns."""
+        """Return the options of one document, by its id and its file's name: they hold its method, and no patterns.
+
+        Of what describes pictures they tell where the name says that it is one: another model changes nothing else.
+        """
+        if self.describe and not _is_picture(document_id, name):
+            return replace(self, describe="").for_document(document_id, name)
         if not self.methods:
             return self
         found = (method for pattern, method in self.methods if matches(pattern, document_id, name))
@@ -46,6 +54,10 @@ def matches(pattern: str, document_id: str, name: str) -> bool:
     return fnmatchcase(compared.casefold(), pattern.casefold())
 
 
+def _is_picture(document_id: str, name: str) -> bool:
+    return (name or document_id).rpartition(".")[2].casefold() in PICTURE_ENDINGS
+
+
 @lru_cache(maxsize=256)
 def pipeline_of(options: IngestOptions, *, tokenizer: str) -> str:
     """Return the fingerprint of parser, chunker and their options: part of every document's hash.
@@ -53,7 +65,9 @@ def pipeline_of(options: IngestOptions, *, tokenizer: str) -> str:
     That of ``options.for_document`` is a document's own: another method for other files changes nothing of it.
     ``registry.known_versions`` wants these too: under another pipeline a document is due.
     """
-    methods = (part for pair in options.methods for part in pair)
+    methods = [part for pair in options.methods for part in pair]
+    if options.describe:
+        methods.append(options.describe)
     return digest(PARSER_VERSION, CHUNKER_VERSION, repr(options.parse), repr(options.chunk), tokenizer, *methods)
 
 

@@ -12,13 +12,19 @@ from pathlib import Path
 from ragcore.chunking import Piece, chunk_sections, embedding_text, method_named
 from ragcore.chunking.parents import Parents
 from ragcore.chunking.row_values import RowSamples
+from ragcore.errors import ParseError
 from ragcore.ingest.events import IngestOptions, Stage, Underway
+from ragcore.ingest.pictures import Pictures
 from ragcore.ingest.spool import Draft, Spool
 from ragcore.parsing.worker import ParseWorker, Part, Step
 from ragcore.stores.rows import Document, StoredChunk, digest, generation, storable
 from ragcore.terms import language_of
 from ragcore.tokens import Tokenizer
 from ragcore.types import Chunk, Location, Parent, ParsedDocument, Permalink, Section, SourceDocument
+
+_DESCRIBE = "see that the model of llm.vision_model can be reached; it is tried again at the next sync"
+
+_UNDESCRIBED = "undescribed"
 
 BIG = 1_000_000
 """Bytes from which on hashing goes to a thread: about a millisecond."""
@@ -60,8 +66,9 @@ async def prepare(
     options: IngestOptions,
     tokenizer: Tokenizer,
     worker: ParseWorker,
+    pictures: Pictures,
     folder: Path,
-    is_new: bool,
+    live: Document | None,
 ) -> AsyncGenerator[Underway | Prepared, None]:
     """Parse and cut one document: yield how far it is, and last what is to be written.
 
@@ -73,8 +80,9 @@ async def prepare(
         options: how it is read and cut; its own, without patterns.
         tokenizer: counts.
         worker: reads it.
+        pictures: puts its pictures into words.
         folder: where the chunks of a large document are laid down until they are written.
-        is_new: whether it was not live before.
+        live: what is live of it.
 
     Raises:
         ParseError: it cannot be read.
@@ -86,10 +94,11 @@ async def prepare(
         source.content,
         name=source.name,
         media_type=source.media_type,
-        options=options.parse,
+        options=replace(options.parse, images=bool(options.describe)),
         seconds=options.seconds_per_step,
     )
     warnings: tuple[str, ...] = ()
+    undescribed = ""
     async with aclosing(replies):
         async for reply in replies:
             match reply:
@@ -97,15 +106,26 @@ async def prepare(
                     yield Underway(document_id=source.id, stage=Stage.READING, done=reply.done, total=reply.total)
                 case ParsedDocument():
                     row = _document(source, reply, knowledge_base=knowledge_base, hashed=hashed, pipeline=pipeline)
+                    if live is not None and live.pipeline.endswith(_UNDESCRIBED):
+                        # Its pictures were not described then: what it becomes now must not be mixed with that.
+                        again = digest(hashed, live.hash)
+                        row = replace(row, generation=generation(source.id, knowledge_base, again))
                     # A file's name isn't embedded with its text: who renames a file doesn't change what it says.
                     title = row.title if source.title or reply.titled else ""
                     cutter = _Cutter(row, title, options, tokenizer, Spool(folder), source.permalinks)
                     warnings = reply.warnings
                 case Part():
-                    await asyncio.to_thread(cutter.cut, reply)
+                    sections, failure = await pictures.described(reply.sections, cutter.document.title)
+                    undescribed = undescribed or failure
+                    await asyncio.to_thread(cutter.cut, replace(reply, sections=sections))
                     if not reply.is_last:
                         yield Underway(document_id=source.id, stage=Stage.CUTTING, done=reply.done, total=reply.total)
-    yield Prepared(document=cutter.document, chunks=cutter.spool, is_new=is_new, warnings=warnings)
+    if undescribed:
+        if not cutter.document.chunk_count:
+            raise ParseError(f"OCR read no words in it, and it was not described: {undescribed}", mend=_DESCRIBE)
+        warnings = (*warnings, f"a picture was not described: {undescribed}")
+    document = _due_again(cutter.document) if undescribed else cutter.document
+    yield Prepared(document=document, chunks=cutter.spool, is_new=live is None, warnings=warnings)
 
 
 class _Cutter:
@@ -160,6 +180,11 @@ class _Cutter:
             chunk_count=first + len(pieces),
             token_count=self.document.token_count + sum(piece.token_count for piece, _ in pieces),
         )
+
+
+def _due_again(document: Document) -> Document:
+    """Return a document that the next sync reads again: it was not read as its pipeline would have it."""
+    return replace(document, hash=digest(document.hash, _UNDESCRIBED), pipeline=f"{document.pipeline}-{_UNDESCRIBED}")
 
 
 def _linked(place: Location, permalinks: Sequence[Permalink]) -> Location:

@@ -18,10 +18,12 @@ from ragcore.errors import (
 )
 from ragcore.ingest.events import Change, Failed, Indexed, IngestOptions, Mark, Underway, pipeline_of
 from ragcore.ingest.items import Item, Same, Unread, ids_of
-from ragcore.ingest.prepare import document_hash, prepare
+from ragcore.ingest.pictures import Pictures
+from ragcore.ingest.prepare import Prepared, document_hash, prepare
 from ragcore.library import Library
 from ragcore.parsing.worker import ParseWorker
 from ragcore.stores.failures import Failure
+from ragcore.stores.rows import Document
 from ragcore.tokens import Tokenizer
 from ragcore.types import SourceDocument
 
@@ -102,6 +104,7 @@ class Reader:
         self._options = options
         self._tokenizer = tokenizer
         self.worker = ParseWorker()
+        self._pictures = Pictures(library.describer if options.describe else None)
 
     async def read(self, documents: AsyncIterable[SourceDocument | Mark], inbox: Inbox) -> None:
         """Fill the inbox; whatever the source raises goes through it, behind the documents before it."""
@@ -148,12 +151,24 @@ class Reader:
             options=options,
             tokenizer=self._tokenizer,
             worker=self.worker,
+            pictures=self._pictures,
             folder=self._library.data_dir,
-            is_new=live is None,
+            live=live,
         )
         async with aclosing(steps):
             async for step in steps:
-                yield step
+                if isinstance(step, Prepared) and is_settled and _is_still_due(step.document, live, pipeline):
+                    told = Indexed(document_id=source.id, change=Change.UNCHANGED, chunks=step.document.chunk_count)
+                    yield Same(told=told, refreshed=None)
+                else:
+                    yield step
+
+
+def _is_still_due(document: Document, live: Document | None, pipeline: str) -> bool:
+    """Tell whether a document whose pictures could not be described is live as it is, from when that was so before."""
+    if live is None or document.pipeline == pipeline:
+        return False
+    return (live.hash, live.knowledge_base) == (document.hash, document.knowledge_base)
 
 
 def unread(document_id: str, source: str, version: str, error: Exception, *, readers: frozenset[str] | None) -> Unread:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ragcore.errors import IndexDamaged, StoreError
 from ragcore.library.allocator import return_freed_memory
+from ragcore.models.describer import Describer
 from ragcore.models.embeddings import Embedder
 from ragcore.stores.chroma import Chroma
 from ragcore.stores.database import Database, scalar
@@ -42,6 +43,8 @@ class Library:
         self.vector_rows = Vectors(database)
         self.entries = Entries(database)
         self.keywords = TantivyKeywords(data_dir / KEYWORDS)
+        self.describer: Describer | None = None
+        """Puts pictures into words, where a model is set that reads them."""
         self.following = asyncio.Lock()
         """Held by whoever lets the keyword index follow the database, or clears it."""
         self.vectors = ChromaIndex(

@@ -14,7 +14,8 @@ _HEAD = 1024
 _SNIFFED = 20_000
 _SHORT_CELL = 40
 _OLE = bytes.fromhex("d0cf11e0a1b11ae1")
-_IMAGES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\x00", b"MM\x00*", b"\x00\x00\x01\x00", b"8BPS")
+_PICTURES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\x00", b"MM\x00*")
+_OTHER_IMAGES = (b"\x00\x00\x01\x00", b"8BPS")
 _PROGRAMS = (
     b"MZ",
     b"\x7fELF",
@@ -73,6 +74,8 @@ def detect(content: bytes, *, name: str, media_type: str, options: ParseOptions)
         return Media.PDF
     if content.startswith((b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")):
         return _zipped(content, options)
+    if _is_picture(content):
+        return Media.PICTURE
     _refuse_binary(content)
     hint = hinted(name, media_type)
     return _textual(_sniffed_text(content), content, hint)
@@ -84,10 +87,8 @@ def _refuse_binary(content: bytes) -> None:
     if content.startswith(b"{\\rtf"):
         raise ParseError("it is a rich text file (.rtf)", mend="save it as docx")
     box = content[4:12]
-    if _is_image(content, box):
-        raise ParseError(
-            "it is an image", mend="put its words into a text file, or make it a PDF and install citebot[ocr]"
-        )
+    if box in (b"ftypheic", b"ftypavif") or (content.startswith(_OTHER_IMAGES) and not _is_plain(content)):
+        raise ParseError("it is a picture in a format that is not read", mend="save it as PNG or JPEG")
     if content.startswith(_PROGRAMS) and not _is_plain(content):
         raise ParseError("it is a program", mend="exclude it from the source")
     if content.startswith(_ARCHIVES) and not _is_plain(content):
@@ -98,9 +99,9 @@ def _refuse_binary(content: bytes) -> None:
         raise ParseError("it is a database file", mend="export what matters as csv")
 
 
-def _is_image(content: bytes, box: bytes) -> bool:
+def _is_picture(content: bytes) -> bool:
     webp = content[:4] == b"RIFF" and content[8:12] == b"WEBP"
-    return webp or box in (b"ftypheic", b"ftypavif") or (content.startswith(_IMAGES) and not _is_plain(content))
+    return webp or (content.startswith(_PICTURES) and not _is_plain(content))
 
 
 def _is_plain(content: bytes) -> bool:

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 
 class Media(StrEnum):
-    """Every media type that Citebot reads; source code and configuration files share ``CODE``."""
+    """Every media type that Citebot reads; source code and configuration files share ``CODE``, pictures ``PICTURE``."""
 
     MARKDOWN = "text/markdown"
     TEXT = "text/plain"
@@ -22,6 +22,7 @@ class Media(StrEnum):
     EPUB = "application/epub+zip"
     DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
     XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+    PICTURE = "image/*"
     PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 
 
@@ -50,6 +51,9 @@ _BY_ENDING: dict[str, Media] = {
     "pdf": Media.PDF,
     "epub": Media.EPUB,
 }
+
+PICTURE_ENDINGS = frozenset(("png", "jpg", "jpeg", "gif", "webp", "bmp", "tif", "tiff"))
+"""Of files that are read as pictures, by OCR or by a model; no hint, for the first bytes tell."""
 
 _BY_NAME: dict[str, Media] = {
     **dict.fromkeys(("makefile", "dockerfile", "jenkinsfile", "vagrantfile", "gemfile", "rakefile"), Media.CODE),

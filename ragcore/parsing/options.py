@@ -22,7 +22,8 @@ class ParseOptions:
         page_batch: PDF pages that are read in one go: what is kept of them in memory before it becomes text, and how
             long another document waits for its turn.
         max_depth: How deep documents inside documents (mail attachments) are followed.
-        ocr: Whether scanned pages are read by OCR when the extra is installed.
+        ocr: Whether pictures and scanned pages are read by OCR when the extra is installed.
+        images: Whether pictures go along with their sections, for a model to describe.
     """
 
     max_bytes: int = 200_000_000
@@ -34,6 +35,7 @@ class ParseOptions:
     page_batch: int = 32
     max_depth: int = 3
     ocr: bool = True
+    images: bool = False
 
 
 DEFAULT_OPTIONS = ParseOptions()

@@ -20,6 +20,7 @@ from ragcore.parsing.office.pptx import parse_pptx
 from ragcore.parsing.office.xlsx import parse_xlsx
 from ragcore.parsing.options import DEFAULT_OPTIONS, Job, ParseOptions
 from ragcore.parsing.pdf.document import parse_pdf
+from ragcore.parsing.picture import parse_picture
 from ragcore.parsing.text import parse_code, parse_text
 from ragcore.parsing.titles import one_line, title_from_name
 from ragcore.types import ParsedDocument, Section
@@ -41,6 +42,7 @@ PARSERS: dict[Media, Callable[[Job], ParsedDocument]] = {
     Media.MAIL: parse_mail,
     Media.EPUB: parse_epub,
     Media.PDF: parse_pdf,
+    Media.PICTURE: parse_picture,
     Media.DOCX: parse_docx,
     Media.XLSX: parse_xlsx,
     Media.PPTX: parse_pptx,
@@ -104,7 +106,7 @@ def parse_job(job: Job) -> ParsedDocument:
             parse_inner=parse_job,
         )
     )
-    if not any(section.text.strip() for section in parsed.sections):
+    if not any(section.text.strip() or section.image for section in parsed.sections):
         if parsed.warnings:
             raise ParseError(f"nothing of it could be read: {'; '.join(parsed.warnings)}"[:500], mend="save it again")
         raise EmptyDocument("it holds no text", mend="nothing to do, or exclude it from the source")

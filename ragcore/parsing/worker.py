@@ -32,7 +32,10 @@ from ragcore.types import Box, ParsedDocument, Section
 
 SMALL = 200_000
 """Bytes up to which plain text is parsed in a thread: sending it would take longer."""
-_CONTAINERS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"%PDF", b"{\\rtf")
+_CONTAINERS = (
+    *(b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"%PDF", b"{\\rtf"),
+    *(b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"BM", b"II*\x00", b"MM\x00*"),
+)
 _HEADER = 8
 _PIECE = 1 << 18
 """Bytes of a document that are on their way to the worker at once."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 import bots
 from bots.app.embedders import SizedEmbedder, open_embedder
 from bots.app.options import answer_options, ingest_options, link_hosts, retrieval_options
-from bots.app.parts import chat_model_of
+from bots.app.parts import chat_model_of, describing
 from bots.doctor import (
     check_data_dir,
     check_files,
@@ -274,3 +274,17 @@ def test_the_doctor_looks_at_templates_of_ones_own(tmp_path: pathlib.Path) -> No
     misnamed, broken = check_prompts(folder)
     assert (misnamed.state, "keywords" in misnamed.mend) == ("warn", True)
     assert (broken.state, "'passage' is undefined" in broken.found) == ("fail", True)
+
+
+def test_pictures_are_described_where_a_model_reads_them_and_anew_by_another(tmp_path: pathlib.Path) -> None:
+    llm = '[llm]\nbase_url = "http://localhost:1/v1"\nmodel = "small"\n'
+    seeing = 'vision_model = "eyes"\n'
+    found = [
+        describing(settings_of(tmp_path, text))
+        for text in ("", llm, llm + seeing, llm + seeing + "[llm.tasks.vision]\nmax_tokens = 99\n", llm + seeing)
+    ]
+    assert found[:2] == ["", ""]
+    assert found[2] != found[3]
+    assert found[2] == found[4]
+    base = settings_of(tmp_path, "[knowledge_bases.a]\n").all_knowledge_bases["a"]
+    assert ingest_options(base, describe=found[2]).for_document("s:a.md", "a.md") == IngestOptions()

@@ -28,22 +28,31 @@ def by(method: str) -> IngestOptions:
     return replace(IngestOptions(), chunk=ChunkOptions(method=method))
 
 
-async def test_a_question_alone_is_embedded_and_again_by_another_embedder(tmp_path: pathlib.Path) -> None:
+async def test_question_and_answer_are_embedded_together(tmp_path: pathlib.Path) -> None:
     async with opened(tmp_path) as library:
         await fill(library, {"faq": FAQ}, by("qa"))
+        assert isinstance(library.embedder, HashEmbedder)
+        first, second = sorted(library.embedder.texts)
+        assert "| How do I cancel my ticket? | Write to the desk. |" in first
+        assert "| Who may board first? | Families. |" in second
+
+
+async def test_what_a_method_embeds_is_embedded_again_by_another_embedder(tmp_path: pathlib.Path) -> None:
+    texts = ["I want to pay later.", "The parcel was damaged."]
+    async with opened(tmp_path) as library:
+        await fill(library, {"tags": TAGS}, by("tag"))
         embedder = library.embedder
         assert isinstance(embedder, HashEmbedder)
-        assert sorted(embedder.texts) == ["How do I cancel my ticket?", "Who may board first?"]
-        (hit, *_) = await library.vectors.query("kb", embedder.vector("Who may board first?"), 2)
+        assert sorted(embedder.texts) == texts
+        (hit, *_) = await library.vectors.query("kb", embedder.vector(texts[0]), 2)
         assert hit.score == pytest.approx(1.0, abs=1e-5)
-        first, second = await library.registry.chunks_of(["s:faq"])
-        assert first.text.endswith("| How do I cancel my ticket? | Write to the desk. |\n")
-        assert "| Families. |" in second.text
+        first, _ = await library.registry.chunks_of(["s:tags"])
+        assert "| The parcel was damaged. | returns, logistics |" in first.text
     other = HashEmbedder(name="other", dimension=24)
     async with opened(tmp_path, other) as library:
         async for _ in reembed(library, "kb"):
             pass
-        assert sorted(other.texts) == ["How do I cancel my ticket?", "Who may board first?"]
+        assert sorted(other.texts) == texts
 
 
 async def test_tags_are_kept_and_searched(tmp_path: pathlib.Path) -> None:

@@ -17,6 +17,7 @@ from bots.settings.model.values import (
     Secret,
     Section,
 )
+from bots.settings.presets import known_preset, with_preset
 from ragcore.chunk_methods import CHUNK_TOKENS
 from ragcore.enrich.options import MOST_KEYWORDS, MOST_QUESTIONS, MOST_TAGS
 
@@ -46,6 +47,11 @@ class KnowledgeBaseSettings(Section):
     """One knowledge base: documents that are searched, and read, together."""
 
     description: str = Field(default="", description="what is in it, in one sentence")
+    preset: Annotated[str, AfterValidator(known_preset)] = Field(
+        default="",
+        description="a kind of documents, one of those below: stands for the four settings that follow, as far as they "
+        "are left out",
+    )
     chunking: ChunkMethods = Field(
         default="naive",
         description="the chunk method, one of those below; or one by file pattern, the first that matches: "
@@ -120,6 +126,11 @@ class KnowledgeBaseSettings(Section):
         default=None,
         description="a file with this knowledge base's own system prompt; how to cite is added where it does not say",
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_preset(cls, table: object) -> object:
+        return with_preset(table)
 
     @field_validator("parent_tokens")
     @classmethod

@@ -1,25 +1,24 @@
-"""Reading scanned pages with RapidOCR, when the extra ``ocr`` is installed; its models come in its wheel."""
+"""Reading scanned pages by OCR, when the extra ``ocr`` is installed."""
 
 import functools
-import importlib.util
 from typing import Any
 
+from ragcore.parsing.ocr import INSTALL, Ocr, Word, ocr
 from ragcore.parsing.pdf.frame import Frame
 from ragcore.parsing.pdf.runs import PageRuns, Run
 
-_INSTALL = 'install OCR with: pip install "citebot[ocr]", then sync with --full'
+_INSTALL = f"install OCR with: {INSTALL}, then sync with --full"
 _SCAN_AGAIN = "OCR found no words on them; scan them sharper, or leave them"
 
 _SCALE = 2.0
 """Pixels a point: 144 dpi, enough for print of 9 points."""
 _MAX_PIXELS = 16_000_000
-_CONFIDENCE = 0.5
 
 
 class OcrEngine:
     """Reads the text of a rendered page."""
 
-    def __init__(self, engine: Any) -> None:
+    def __init__(self, engine: Ocr) -> None:
         self._engine = engine
 
     def read(self, page: Any) -> PageRuns:
@@ -28,34 +27,29 @@ class OcrEngine:
         scale = min(_SCALE, (_MAX_PIXELS / max(1.0, width * height)) ** 0.5)
         bitmap = page.render(scale=scale)
         pixels = bitmap.to_numpy()
-        found, _ = self._engine(pixels)
+        words = self._engine.words(pixels)
         bitmap.close()
-        runs = [_run(box, str(text), scale) for box, text, score in found or [] if float(score) >= _CONFIDENCE]
+        runs = [_run(word, scale) for word in words]
         whole = (0.0, 0.0, width, height)
         return PageRuns(width=width, height=height, runs=tuple(runs), frame=Frame(media=whole, shown=whole))
 
 
-def _run(box: Any, text: str, scale: float) -> Run:
-    across = [float(point[0]) / scale for point in box]
-    down = [float(point[1]) / scale for point in box]
+def _run(word: Word, scale: float) -> Run:
     return Run(
-        text=text,
-        left=min(across),
-        right=max(across),
-        top=min(down),
-        bottom=max(down),
-        size=round(max(down) - min(down)),
+        text=word.text,
+        left=word.left / scale,
+        right=word.right / scale,
+        top=word.top / scale,
+        bottom=word.bottom / scale,
+        size=round((word.bottom - word.top) / scale),
     )
 
 
 @functools.cache
 def ocr_engine() -> OcrEngine | None:
     """Return the engine, or None when the extra is not installed."""
-    if importlib.util.find_spec("rapidocr_onnxruntime") is None:
-        return None
-    from rapidocr_onnxruntime import RapidOCR
-
-    return OcrEngine(RapidOCR())
+    engine = ocr()
+    return None if engine is None else OcrEngine(engine)
 
 
 def ocr_mend(*, wanted: bool) -> str:

@@ -275,3 +275,34 @@ def test_the_time_grows_with_the_length_alone(method: str, line: str) -> None:
     started = time.process_time()
     chunk_sections([Section(text=text)], ChunkOptions(method=method), TOKENIZER)
     assert time.process_time() - started < 2 + 20 * len(text) / 1_000_000
+
+
+def test_marked_headings_of_one_level_are_nested_by_their_numbers() -> None:
+    text = "\n\n".join(
+        [
+            "# Guide",
+            "# 1 Scope",
+            "One.",
+            "# 1.1 Terms",
+            "Two.",
+            "# 1.1.1 Words",
+            "Three.",
+            "# 1.2 Limits",
+            "Four.",
+            "# Notes",
+            "Five.",
+            "# 2 Setup",
+            "Six.",
+            "## 2.1 Box",
+            "Seven.",
+        ]
+    )
+    assert paths(text, "manual", "a.md") == {
+        "One.": ("1 Scope",),
+        "Two.": ("1 Scope", "1.1 Terms"),
+        "Three.": ("1 Scope", "1.1 Terms", "1.1.1 Words"),
+        "Four.": ("1 Scope", "1.2 Limits"),
+        "Five.": ("Notes",),
+        "Six.": ("2 Setup",),
+        "Seven.": ("2 Setup", "2.1 Box"),
+    }

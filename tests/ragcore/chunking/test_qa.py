@@ -1,4 +1,5 @@
 import time
+from dataclasses import replace
 
 import pytest
 from hypothesis import example, given
@@ -18,8 +19,26 @@ ASKED = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def question_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each piece tell its question, as it does where that alone is embedded."""
+    monkeypatch.setattr("ragcore.chunking.qa.QUESTION_ALONE", True)
+
+
 def found(pieces: list[Piece]) -> list[str]:
     return [piece.embedded for piece in pieces]
+
+
+def test_question_and_answer_are_embedded_together_and_cut_no_other_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    sections = sections_of("csv", table_file("csv", ASKED))
+    alone = cut("qa", sections)
+    monkeypatch.setattr("ragcore.chunking.qa.QUESTION_ALONE", False)
+    together = cut("qa", sections)
+    assert found(together) == ["", "", ""]
+    assert together == [replace(piece, embedded="") for piece in alone]
+    for piece, (question, answer) in zip(together, ASKED, strict=True):
+        assert question in piece.text
+        assert answer in piece.text
 
 
 @pytest.mark.parametrize("named", [True, False])

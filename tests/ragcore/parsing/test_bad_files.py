@@ -48,7 +48,7 @@ CASES = {
     "old powerpoint": (stream("PowerPoint Document"), "x.docx", "old PowerPoint"),
     "outlook": (stream("__substg1.0_0037001F"), "x.msg", "Outlook"),
     "rtf": (b"{\\rtf1 hello}", "x.docx", "rich text"),
-    "image": (b"\x89PNG\r\n\x1a\n" + bytes(100), "x.pdf", "image"),
+    "image": (b"\x89PNG\r\n\x1a\n" + bytes(100), "x.pdf", "picture"),
     "program": (b"MZ\x90\x00" + bytes(200), "setup.txt", "program"),
     "elf": (b"\x7fELF\x02\x01\x01" + bytes(200), "tool", "program"),
     "gzip": (b"\x1f\x8b\x08\x00" + bytes(100), "x.csv", "archive"),

@@ -89,7 +89,7 @@ def test_mail_headers_body_and_attachments() -> None:
     body, agenda = parsed.sections
     assert body.text.count("We meet at nine.") == 1
     assert (agenda.heading_path, agenda.location.page) == (("agenda.pdf",), 1)
-    assert parsed.warnings == ("attachment logo.png: it is an image",)
+    assert parsed.warnings == ("attachment logo.png: it is a picture",)
 
 
 def test_a_mailbox_is_read_mail_by_mail_each_thread_in_its_order() -> None:

@@ -240,7 +240,7 @@ def test_letters_drawn_as_shapes_are_no_empty_page(shapes: int, reason: str) -> 
     assert isinstance(raised.value, EmptyDocument) == (shapes == 2)
 
 
-@pytest.mark.skipif(importlib.util.find_spec("rapidocr_onnxruntime") is None, reason='the extra "ocr" is not installed')
+@pytest.mark.skipif(importlib.util.find_spec("rapidocr") is None, reason='the extra "ocr" is not installed')
 def test_a_scan_on_which_ocr_finds_nothing_is_not_told_to_install_it() -> None:
     with pytest.raises(ParseError) as caught:
         parse(pdf([[], []], image=True), name="scan.pdf")
@@ -249,7 +249,7 @@ def test_a_scan_on_which_ocr_finds_nothing_is_not_told_to_install_it() -> None:
     assert "OCR found no words" in parsed.warnings[0]
 
 
-@pytest.mark.skipif(importlib.util.find_spec("rapidocr_onnxruntime") is None, reason='the extra "ocr" is not installed')
+@pytest.mark.skipif(importlib.util.find_spec("rapidocr") is None, reason='the extra "ocr" is not installed')
 def test_ocr_reads_a_scanned_page() -> None:
     import pypdfium2
 
