@@ -28,6 +28,8 @@ DRAW_SECONDS = 20.0
 """For one picture; a page of many thousand shapes takes a second."""
 
 _GONE = "it isn't indexed any more"
+_NO_PAGES = "its document has no pages to show"
+_UNKNOWN = "where it stands on its page isn't known; sync it again"
 _LEFT = "its source does not have it any more"
 _CHANGED = "its document has changed since it was indexed; sync it, then look again"
 
@@ -39,7 +41,7 @@ class _NoPictureError(Exception):
 async def show(
     settings: Settings, library: Library, request: Show, knowledge_bases: Sequence[str]
 ) -> AsyncGenerator[Shown]:
-    """Yield a picture of each chunk, or why there is none, in order; each document is fetched once.
+    """Yield a picture of each chunk, or why there is none, document by document: each is fetched once, and let go.
 
     Args:
         settings: where the sources are.
@@ -47,25 +49,29 @@ async def show(
         request: which of them, and for whom.
         knowledge_bases: those that the audience may read.
     """
-    chunks = await library.registry.live_chunks(request.chunks)
-    documents = await library.registry.documents(list({chunk.document_id for chunk in chunks.values()}))
-    contents: dict[str, bytes | _NoPictureError] = {}
+    found = await library.registry.live_chunks(request.chunks)
+    documents = await library.registry.documents(list({chunk.document_id for chunk in found.values()}))
+    asked: dict[str, list[Chunk]] = {}
+    for chunk_id in request.chunks:
+        chunk = found.get(chunk_id)
+        document = documents.get(chunk.document_id) if chunk else None
+        if chunk is None or document is None or not _is_readable(document, request, knowledge_bases):
+            yield Shown(chunk_id=chunk_id, reason=_GONE)
+        elif not chunk.location.boxes:
+            yield Shown(chunk_id=chunk_id, reason=_UNKNOWN if chunk.media_type == Media.PDF else _NO_PAGES)
+        else:
+            asked.setdefault(document.id, []).append(chunk)
     worker = ParseWorker()  # its own: that of the ingest may be at a long document
     try:
-        for chunk_id in request.chunks:
-            chunk = chunks.get(chunk_id)
-            document = documents.get(chunk.document_id) if chunk else None
-            if chunk is None or document is None or not _is_readable(document, request, knowledge_bases):
-                yield Shown(chunk_id=chunk_id, reason=_GONE)
-                continue
+        for document_id, chunks in asked.items():
             try:
-                _check_boxes(chunk)
-                content = contents.get(document.id)
-                if content is None:
-                    content = contents[document.id] = await _content(settings, document, request)
-                yield await _drawn(worker, chunk, content)
+                content = await _content(settings, documents[document_id], request)
             except _NoPictureError as error:
-                yield Shown(chunk_id=chunk_id, reason=str(error))
+                for chunk in chunks:
+                    yield Shown(chunk_id=chunk.id, reason=str(error))
+                continue
+            for chunk in chunks:
+                yield await _drawn(worker, chunk, content)
     finally:
         await worker.close()
 
@@ -74,16 +80,8 @@ def _is_readable(document: Document, request: Show, knowledge_bases: Sequence[st
     return document.knowledge_base in knowledge_bases and is_open(document.readers, request.audience)
 
 
-def _check_boxes(chunk: Chunk) -> None:
-    if chunk.location.boxes:
-        return
-    if chunk.media_type == Media.PDF:
-        raise _NoPictureError("where it stands on its page isn't known; sync it again")
-    raise _NoPictureError("its document has no pages to show")
-
-
-async def _content(settings: Settings, document: Document, request: Show) -> bytes | _NoPictureError:
-    """Return the document's bytes, if they are still those that were indexed; else the reason, for its next chunk."""
+async def _content(settings: Settings, document: Document, request: Show) -> bytes:
+    """Return the document's bytes, if they are still those that were indexed."""
     try:
         async with asyncio.timeout(FETCH_SECONDS):
             found = await _fetched(settings, document)
@@ -92,12 +90,10 @@ async def _content(settings: Settings, document: Document, request: Show) -> byt
         same_version = bool(found.version) and found.version == document.version
         if not same_version and await document_hash(found, pipeline=document.pipeline) != document.hash:
             raise _NoPictureError(_CHANGED)
-    except TimeoutError:
-        return _NoPictureError(f"its source did not give it within {FETCH_SECONDS:.0f} seconds")
+    except TimeoutError as error:
+        raise _NoPictureError(f"its source did not give it within {FETCH_SECONDS:.0f} seconds") from error
     except CitebotError as error:
-        return _NoPictureError(str(error))
-    except _NoPictureError as error:
-        return error
+        raise _NoPictureError(str(error)) from error
     return found.content
 
 
@@ -116,12 +112,10 @@ async def _fetched(settings: Settings, document: Document) -> SourceDocument:
     raise _NoPictureError(_LEFT)
 
 
-async def _drawn(worker: ParseWorker, chunk: Chunk, content: bytes | _NoPictureError) -> Shown:
-    if isinstance(content, _NoPictureError):
-        raise content
+async def _drawn(worker: ParseWorker, chunk: Chunk, content: bytes) -> Shown:
     try:
         cutout = await worker.cut_out(content, chunk.location.boxes, seconds=DRAW_SECONDS)
     except ParseError as error:
-        raise _NoPictureError(error.reason) from error
+        return Shown(chunk_id=chunk.id, reason=error.reason)
     image = Image(media_type="image/png", data=base64.b64encode(cutout.png).decode("ascii"))
     return Shown(chunk_id=chunk.id, image=image, pages=cutout.pages)

@@ -40,7 +40,7 @@ async def draw(gateway: Backend, passages: Sequence[Passage], audience: frozense
 def write_pictures(shown: Sequence[Shown], passages: Sequence[Passage], folder: Path) -> None:
     """Write what was drawn, and say where, or why there is no picture."""
     of_chunk = {chunk_id: (number, title) for number, chunk_id, title in reversed(passages)}
-    for one in shown:
+    for one in sorted(shown, key=lambda one: of_chunk[one.chunk_id][0]):
         number, title = of_chunk[one.chunk_id]
         if one.image is None:
             say(f"{number}. no picture: {clean_line(one.reason)}")

@@ -13,7 +13,7 @@ from ragcore.errors import ParseError
 from ragcore.parsing.media import Media
 from ragcore.parsing.options import Job
 from ragcore.parsing.outline import SectionWriter
-from ragcore.parsing.pdf.frame import Frame, Sides
+from ragcore.parsing.pdf.frame import NOWHERE, Frame, Sides
 from ragcore.parsing.pdf.furniture import Furniture
 from ragcore.parsing.pdf.layout import Line, reading_order
 from ragcore.parsing.pdf.ocr import ocr_engine, ocr_mend
@@ -35,7 +35,6 @@ _NO_TITLE = re.compile(
 _DATE = re.compile(r"^D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:([+-])(\d\d)'?(\d\d)?|Z)?")
 _TITLE_CHARACTERS = 200
 _MOST_OF_PAGE = 0.4
-_NO_FRAME = Frame(media=(0.0, 0.0, 1.0, 1.0), shown=(0.0, 0.0, 1.0, 1.0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +142,7 @@ def _page(document: Any, index: int, job: Job) -> _Page:
     try:
         page = document[index]
     except pypdfium2.PdfiumError:
-        return _Page(number=index + 1, height=1.0, lines=(), frame=_NO_FRAME, broken=True)
+        return _Page(number=index + 1, height=1.0, lines=(), frame=NOWHERE, broken=True)
     textpage = None
     try:
         textpage = page.get_textpage()
@@ -164,7 +163,7 @@ def _page(document: Any, index: int, job: Job) -> _Page:
             scanned=scanned,
         )
     except pypdfium2.PdfiumError:
-        return _Page(number=index + 1, height=1.0, lines=(), frame=_NO_FRAME, broken=True)
+        return _Page(number=index + 1, height=1.0, lines=(), frame=NOWHERE, broken=True)
     finally:
         if textpage is not None:
             textpage.close()

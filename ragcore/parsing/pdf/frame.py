@@ -57,6 +57,10 @@ class Frame:
         return box if box.left < box.right and box.top < box.bottom else None
 
 
+NOWHERE = Frame(media=(0.0, 0.0, 0.0, 0.0), shown=(0.0, 0.0, 0.0, 0.0))
+"""The frame of what is on no page: nothing of it has a box."""
+
+
 def frame_of(page: Any, text_turn: int) -> Frame:
     """Return the frame of a ``pypdfium2.PdfPage``."""
     media, crop = page.get_mediabox(), page.get_cropbox()

@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from ragcore.parsing.pdf.frame import Frame, Sides, frame_of
+from ragcore.parsing.pdf.frame import NOWHERE, Frame, Sides, frame_of
 
 _GAP = 1.2
 """A horizontal gap of more than this many line heights ends a run: a gutter or the next cell, not a word space."""
@@ -49,7 +49,7 @@ class PageRuns:
     width: float
     height: float
     runs: tuple[Run, ...]
-    frame: Frame
+    frame: Frame = NOWHERE
     pictures: tuple[Sides, ...] = ()
 
 

@@ -14,6 +14,8 @@ _MOST_OBJECTS = 20_000
 """Objects of a page that are looked at: a page of a filing has 2,000, a map has any number."""
 _MOST_SEGMENTS = 400
 """Segments of one path: a table drawn at once has a few for each cell, a curve has any number."""
+_MOST_OF_PAGE = 6_000
+"""Segments of a page, about 20 ms; more are a drawing, whose rules part nothing."""
 _THIN = 2.0
 """Points of the thickness of a rule, and by which it may lean."""
 _SHORTEST = 8.0
@@ -37,6 +39,7 @@ def page_shapes(page: Any, frame: Frame) -> Shapes:
     across: list[Sides] = []
     down: list[Sides] = []
     pictures: list[Sides] = []
+    left = _MOST_OF_PAGE
     for index in range(min(pdfium.FPDFPage_CountObjects(page.raw), _MOST_OBJECTS)):
         drawn = pdfium.FPDFPage_GetObject(page.raw, index)
         kind = pdfium.FPDFPageObj_GetType(drawn)
@@ -45,13 +48,16 @@ def page_shapes(page: Any, frame: Frame) -> Shapes:
             if min(sides[2] - sides[0], sides[3] - sides[1]) >= _LEAST_PICTURE:
                 pictures.append(sides)
         elif kind == pdfium.FPDF_PAGEOBJ_PATH:
-            for line in _lines(pdfium, drawn):
+            for line in _lines(pdfium, drawn) if left > 0 else ():
+                left -= 1
                 sides = frame.read(line)
                 width, height = sides[2] - sides[0], sides[3] - sides[1]
                 if height <= _THIN and width >= _SHORTEST:
                     across.append(sides)
                 elif width <= _THIN and height >= _SHORTEST:
                     down.append(sides)
+    if left <= 0:
+        return Shapes(pictures=tuple(pictures))
     return Shapes(across=tuple(across), down=tuple(down), pictures=tuple(pictures))
 
 

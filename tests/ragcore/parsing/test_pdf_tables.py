@@ -129,6 +129,17 @@ def test_rules_that_part_no_cells_make_no_table(kind: str) -> None:
     assert [section.text for section in ruled] == [section.text for section in plain]
 
 
+def test_a_page_full_of_drawing_takes_little_longer_and_keeps_its_text() -> None:
+    words = cells(ROWS)
+    zigzag = " ".join(f"{at % 500 + 50} {at * 7 % 600 + 100} l" for at in range(390))
+    plain, drawn = (
+        sections_of(pdf([words], drawing=[stroked(len(ROWS)) + drawing]))
+        for drawing in ("", f" 50 100 m {zigzag} S" * 40)
+    )
+    assert [section.kind for section in plain] == [SectionKind.TABLE]
+    assert [section.text.split() for section in drawn] == [" ".join(word.text for word in words).split()]
+
+
 def test_figures_are_told_by_their_columns_whatever_rules_part_them() -> None:
     rows = [
         ("In millions", "2023", "2022"),
