@@ -32,9 +32,10 @@ class IngestOptions:
     def for_document(self, document_id: str, name: str) -> "IngestOptions":
         """Return the options of one document, by its id and its file's name: they hold its method, and no patterns.
 
-        Of what describes pictures they tell where the name says that it is one: another model changes nothing else.
+        Of what describes pictures they tell where the name says that it is one, or a PDF, which may hold figures:
+        another model changes nothing else.
         """
-        if self.describe and not _is_picture(document_id, name):
+        if self.describe and not _may_show_pictures(document_id, name):
             return replace(self, describe="").for_document(document_id, name)
         if not self.methods:
             return self
@@ -54,8 +55,8 @@ def matches(pattern: str, document_id: str, name: str) -> bool:
     return fnmatchcase(compared.casefold(), pattern.casefold())
 
 
-def _is_picture(document_id: str, name: str) -> bool:
-    return (name or document_id).rpartition(".")[2].casefold() in PICTURE_ENDINGS
+def _may_show_pictures(document_id: str, name: str) -> bool:
+    return (name or document_id).rpartition(".")[2].casefold() in {*PICTURE_ENDINGS, "pdf"}
 
 
 @lru_cache(maxsize=256)

@@ -40,7 +40,8 @@ class Pictures:
                 failure = error.user_message
                 log.info("a picture of %r was not described: %s", title, error)
             else:
-                found.append(replace(section, text=f"{LABEL}: {text}", header="", kind=SectionKind.TEXT, image=None))
+                told = f"{LABEL}: {text}"
+                found.append(replace(section, text=told, header="", lines=(), kind=SectionKind.TEXT, image=None))
         return tuple(found), failure
 
     async def _describe(self, image: Image, title: str, beside: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from ragcore.boxes import boxes_of
 from ragcore.parsing.tables import markdown_table
 from ragcore.parsing.titles import same_title
-from ragcore.types import Box, Location, PrintedLine, Section, SectionKind
+from ragcore.types import Box, Image, Location, PrintedLine, Section, SectionKind
 
 INLINE_CODE_LINES = 8
 """A longer code block is a section of its own; a shorter one stays fenced in the text that explains it."""
@@ -110,11 +110,12 @@ class SectionWriter:
             self._append(block, lines)
             self._bare = self._listing = False
 
-    def apart(self, block: str, lines: Sequence[PrintedLine] = ()) -> None:
-        """Add a paragraph as a section of its own: the caption of a figure."""
+    def apart(self, block: str, lines: Sequence[PrintedLine] = (), image: Image | None = None) -> None:
+        """Add a paragraph as a section of its own: the caption of a figure, with what this shows."""
         self._flush()
         self._append(block, lines)
         self._flush()
+        self._done[-1] = replace(self._done[-1], image=image)
 
     def item(self, line: str) -> None:
         """Add one item of a list; items that follow each other form one list."""

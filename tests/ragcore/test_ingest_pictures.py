@@ -19,6 +19,7 @@ from ragcore.stores.model_results import ModelResults
 from ragcore.tokens import offline_tokenizer
 from ragcore.types import Image, Message, Section, SourceDocument, Usage
 from tests.fakes.libraries import opened
+from tests.ragcore.parsing.makers import lines, pdf
 from tests.ragcore.parsing.pictures import white_png, written
 
 PIPELINE = IngestOptions(parse=ParseOptions(ocr=False), describe="model-1")
@@ -139,11 +140,11 @@ async def test_a_failed_description_of_a_figure_leaves_its_text_and_the_document
     assert ([section.image for section in found], failure) == ([None, None], "")
 
 
-def test_a_describer_touches_the_pipeline_of_pictures_alone() -> None:
+def test_a_describer_touches_the_pipeline_of_what_may_show_pictures_alone() -> None:
     others = IngestOptions(describe="model-2")
-    for name in ("a.png", "b.JPG", "c.tiff"):
+    for name in ("a.png", "b.JPG", "c.tiff", "d.pdf"):
         assert others.for_document(f"s:{name}", name) != IngestOptions().for_document(f"s:{name}", name)
-    for name in ("a.md", "b.pdf", ""):
+    for name in ("a.md", "b.docx", ""):
         assert others.for_document("s:x", name) == IngestOptions()
     assert pipeline_of(others, tokenizer="t") != pipeline_of(IngestOptions(), tokenizer="t")
 
@@ -208,3 +209,19 @@ async def test_a_description_that_was_cut_at_its_limit_is_better_than_none(libra
 def test_the_template_speaks_of_words_only_where_there_are_some() -> None:
     assert "below" not in render("describe_document_picture", title="", beside="")
     assert render("describe_document_picture", title="T", beside="Figure 1").endswith("Figure 1")
+
+
+async def test_a_figure_of_a_pdf_is_described_under_its_caption_and_keeps_its_place(library: Library) -> None:
+    page = [*lines(["Some text before the figure."]), *lines(["Figure 3: The harbour of Brightwater."], top=85)]
+
+    async def documents() -> AsyncIterator[SourceDocument]:
+        yield SourceDocument(id="s:a.pdf", source="s", content=pdf([page], image=True), name="a.pdf", version="1")
+
+    (told,) = [event async for event in ingest(library, "kb", documents(), PIPELINE) if isinstance(event, Indexed)]
+    assert told.change == "added"
+    before, caption, described = await library.registry.chunks_of(["s:a.pdf"])
+    assert (before.text, caption.text) == (page[0].text, page[1].text)
+    assert described.text == f"{LABEL}: A red valve on a pipe."
+    assert described.location == caption.location
+    assert len(described.location.boxes) == 2
+    assert [beside for _, beside in describer_of(library).asked] == [caption.text]

@@ -13,7 +13,8 @@ from ragcore.errors import ParseError
 from ragcore.parsing.media import Media
 from ragcore.parsing.options import Job
 from ragcore.parsing.outline import SectionWriter
-from ragcore.parsing.pdf.frame import NOWHERE, Frame, Sides
+from ragcore.parsing.pdf.figures import Picture
+from ragcore.parsing.pdf.frame import NOWHERE, Frame
 from ragcore.parsing.pdf.furniture import Furniture
 from ragcore.parsing.pdf.layout import Line, reading_order
 from ragcore.parsing.pdf.ocr import ocr_engine, ocr_mend
@@ -35,6 +36,10 @@ _NO_TITLE = re.compile(
 _DATE = re.compile(r"^D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:([+-])(\d\d)'?(\d\d)?|Z)?")
 _TITLE_CHARACTERS = 200
 _MOST_OF_PAGE = 0.4
+_MOST_PICTURES = 20
+"""Pictures of a page that are figures; more are parts of drawings."""
+_PICTURE_PIXELS = 1_000_000
+"""What a model is shown of a figure: models scale larger ones down."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +50,7 @@ class _Page:
     height: float
     lines: tuple[Line, ...]
     frame: Frame
-    pictures: tuple[Sides, ...] = ()
+    pictures: tuple[Picture, ...] = ()
     scanned: bool = False
     broken: bool = False
 
@@ -159,7 +164,7 @@ def _page(document: Any, index: int, job: Job) -> _Page:
             height=max(runs.height, 1.0),
             lines=lines,
             frame=runs.frame,
-            pictures=runs.pictures,
+            pictures=_pictures(runs, page, index + 1, wanted=job.options.images),
             scanned=scanned,
         )
     except pypdfium2.PdfiumError:
@@ -175,6 +180,19 @@ def _with_tables(runs: PageRuns, page: Any) -> PageRuns:
     shapes = page_shapes(page, runs.frame)
     tables = ruled_tables(runs.runs, shapes)
     return replace(runs, runs=tuple(taken_out(runs.runs, tables)), pictures=shapes.pictures)
+
+
+def _pictures(runs: PageRuns, page: Any, number: int, *, wanted: bool) -> tuple[Picture, ...]:
+    """Return the pictures of a page, those that are no drawing of many parts also as PNG where they are wanted."""
+    if not wanted or len(runs.pictures) > _MOST_PICTURES:
+        return tuple(Picture(sides=sides) for sides in runs.pictures)
+    from ragcore.parsing.pdf.drawing import png_of, region
+
+    boxes = [(sides, runs.frame.box(number, sides)) for sides in runs.pictures]
+    return tuple(
+        Picture(sides=sides, png=png_of([region(page, [box], 0.0, _PICTURE_PIXELS)]) if box else b"")
+        for sides, box in boxes
+    )
 
 
 def _has_plain_page(document: Any, broken: Sequence[int]) -> bool:

@@ -40,17 +40,26 @@ def drawn(document: Any, boxes: Sequence[Box], most_pixels: int) -> Image.Image:
     except pypdfium2.PdfiumError:
         raise NoSuchPage(f"its page {number} is damaged", mend="copy it again, then sync it") from None
     with closing(page):
-        width, height = page.get_size()
-        left, top, right, bottom = _around(boxes, width, height)
-        if left >= right or top >= bottom:
-            raise NoSuchPage(f"its page {number} ends before the passage", mend="sync it again")
-        scale = _scale(right - left, bottom - top, most_pixels)
-        bitmap = page.render(
-            scale=scale, crop=(left, height - bottom, width - right, top), rev_byteorder=True, draw_annots=True
-        )
-        with closing(bitmap):
-            pixels = np.array(bitmap.to_numpy()[:, :, :3])
-    for box in boxes:
+        return region(page, boxes, MARGIN, most_pixels, marked=True)
+
+
+def region(page: Any, boxes: Sequence[Box], margin: float, most_pixels: int, *, marked: bool = False) -> Image.Image:
+    """Draw what lies around boxes of a ``pypdfium2.PdfPage``, with so many points of margin.
+
+    Raises:
+        NoSuchPage: The page ends before them.
+    """
+    width, height = page.get_size()
+    left, top, right, bottom = _around(boxes, margin, width, height)
+    if left >= right or top >= bottom:
+        raise NoSuchPage(f"its page {boxes[0].page} ends before the passage", mend="sync it again")
+    scale = _scale(right - left, bottom - top, most_pixels)
+    bitmap = page.render(
+        scale=scale, crop=(left, height - bottom, width - right, top), rev_byteorder=True, draw_annots=True
+    )
+    with closing(bitmap):
+        pixels = np.array(bitmap.to_numpy()[:, :, :3])
+    for box in boxes if marked else ():
         rows = slice(max(0, int((box.top - top) * scale)), max(0, math.ceil((box.bottom - top) * scale)))
         columns = slice(max(0, int((box.left - left) * scale)), max(0, math.ceil((box.right - left) * scale)))
         place = pixels[rows, columns]
@@ -58,13 +67,13 @@ def drawn(document: Any, boxes: Sequence[Box], most_pixels: int) -> Image.Image:
     return Image.fromarray(pixels)
 
 
-def _around(boxes: Sequence[Box], width: float, height: float) -> tuple[float, float, float, float]:
+def _around(boxes: Sequence[Box], margin: float, width: float, height: float) -> tuple[float, float, float, float]:
     """Return left, top, right and bottom of the boxes with their margin, as far as the page goes."""
     return (
-        max(0.0, min(box.left for box in boxes) - MARGIN),
-        max(0.0, min(box.top for box in boxes) - MARGIN),
-        min(width, max(box.right for box in boxes) + MARGIN),
-        min(height, max(box.bottom for box in boxes) + MARGIN),
+        max(0.0, min(box.left for box in boxes) - margin),
+        max(0.0, min(box.top for box in boxes) - margin),
+        min(width, max(box.right for box in boxes) + margin),
+        min(height, max(box.bottom for box in boxes) + margin),
     )
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from ragcore.parsing.pdf.frame import Sides
 
@@ -15,17 +16,25 @@ _NEAR = 60.0
 """Points between a picture and its caption."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """A picture on a page: where it stands as text is read (left, top, right, bottom), and as a PNG where wanted."""
+
+    sides: Sides
+    png: bytes = field(default=b"", repr=False)
+
+
 def is_caption(text: str) -> bool:
     """Tell the caption of a figure (``Figure 3: ...``, ``图 3 ...``) from a sentence that names one."""
     return len(text) <= _CAPTION_CHARACTERS and bool(_CAPTION.match(text))
 
 
-def picture_of(caption: Sides, pictures: Sequence[Sides]) -> Sides | None:
+def picture_of(caption: Sides, pictures: Sequence[Picture]) -> Picture | None:
     """Return the picture that is nearest above or below a caption and shares some of its width; None without one."""
-    near = [
-        (gap, picture)
-        for picture in pictures
-        if min(caption[2], picture[2]) - max(caption[0], picture[0]) > 0
-        and (gap := max(caption[1] - picture[3], picture[1] - caption[3])) <= _NEAR
-    ]
-    return min(near)[1] if near else None
+    gaps = {
+        at: max(caption[1] - picture.sides[3], picture.sides[1] - caption[3])
+        for at, picture in enumerate(pictures)
+        if min(caption[2], picture.sides[2]) > max(caption[0], picture.sides[0])
+    }
+    nearest = min(gaps, key=lambda at: gaps[at], default=None)
+    return None if nearest is None or gaps[nearest] > _NEAR else pictures[nearest]

@@ -1,16 +1,17 @@
 """The blocks of pages as sections, with where each of their lines is printed."""
 
+import base64
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ragcore.parsing.outline import Heading, SectionWriter
-from ragcore.parsing.pdf.figures import is_caption, picture_of
+from ragcore.parsing.pdf.figures import Picture, is_caption, picture_of
 from ragcore.parsing.pdf.frame import Frame, Sides
 from ragcore.parsing.pdf.layout import Line
 from ragcore.parsing.pdf.paragraphs import Block, Paragraph, Placed
 from ragcore.parsing.pdf.tables import PageTable
-from ragcore.types import Box, Location, PrintedLine
+from ragcore.types import Box, Image, Location, PrintedLine
 
 _CONTINUED = re.compile(r"\W*(?:.{0,80}\W)?(?:cont(?:inued|'d|\.)|fortsetzung|续表?|續表?)\W*$", re.IGNORECASE)
 """What stands between two parts of a table that goes on."""
@@ -36,8 +37,8 @@ class PageWriter:
         self._writer = writer
         self._waiting: _Waiting | None = None
 
-    def write(self, blocks: Iterable[Block], page: int, frame: Frame, pictures: Sequence[Sides] = ()) -> None:
-        """Write the blocks of a page (from 1); ``pictures`` are where these stand on it."""
+    def write(self, blocks: Iterable[Block], page: int, frame: Frame, pictures: Sequence[Picture] = ()) -> None:
+        """Write the blocks of a page (from 1); ``pictures`` are those that stand on it."""
         left = self._without_table_that_goes_on(list(blocks), page, frame)
         if left is None:
             return
@@ -71,7 +72,7 @@ class PageWriter:
     def _table(self, waiting: _Waiting) -> None:
         self._writer.table(waiting.table.columns, waiting.rows, waiting.place, printed=waiting.printed)
 
-    def _text(self, block: Paragraph, page: int, frame: Frame, pictures: list[Sides]) -> None:
+    def _text(self, block: Paragraph, page: int, frame: Frame, pictures: list[Picture]) -> None:
         printed = _printed(block.placed, page, frame)
         if block.level:
             self._writer.heading(Heading(level=block.level, text=block.text), printed)
@@ -79,10 +80,10 @@ class PageWriter:
             picture = picture_of(_around([line for _, _, line in block.placed]), pictures)
             if picture is not None:
                 pictures.remove(picture)
-                box = frame.box(page, picture)
+                box = frame.box(page, picture.sides)
                 whole = [PrintedLine(start=0, end=len(block.text), box=box, column=-1)] if box else []
                 printed = [*whole, *printed]
-            self._writer.apart(block.text, printed)
+            self._writer.apart(block.text, printed, _image(picture))
         else:
             self._writer.text(block.text, printed)
 
@@ -128,6 +129,12 @@ def _printed(placed: Sequence[Placed], page: int, frame: Frame) -> list[PrintedL
         for start, end, line in placed
         if (box := _box(line, page, frame)) is not None
     ]
+
+
+def _image(picture: Picture | None) -> Image | None:
+    if picture is None or not picture.png:
+        return None
+    return Image(media_type="image/png", data=base64.b64encode(picture.png).decode("ascii"))
 
 
 def _around(lines: Sequence[Line]) -> Sides:

@@ -1,5 +1,7 @@
 """Tables drawn with rules, tables that go on on the next page, figures with their captions; and nothing is lost."""
 
+import base64
+import io
 import re
 from collections import Counter
 from collections.abc import Callable
@@ -8,9 +10,10 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from PIL import Image
 
 from ragcore.chunking import ChunkOptions, chunk_sections
-from ragcore.parsing import parse
+from ragcore.parsing import ParseOptions, parse
 from ragcore.parsing.pdf.figures import is_caption
 from ragcore.tokens import offline_tokenizer
 from ragcore.types import Section, SectionKind
@@ -214,6 +217,16 @@ def test_a_figure_is_its_caption_with_the_rectangle_of_its_picture() -> None:
     assert (figure.location.boxes[0].left, figure.location.boxes[0].top) == (100.0, 192.0)
     assert (before.text, after.text) == (page[0].text, page[-1].text)
     assert len(after.location.boxes) == 1
+    assert figure.image is None
+
+
+def test_the_picture_of_a_figure_goes_along_where_a_model_is_to_describe_it() -> None:
+    page = lines(["Figure 3: The harbour of Brightwater."], top=85)
+    (figure,) = parse(pdf([page], image=True), name="x.pdf", options=ParseOptions(images=True)).sections
+    assert figure.image is not None
+    with Image.open(io.BytesIO(base64.b64decode(figure.image.data))) as picture:
+        assert picture.size == (800, 1000)
+        assert len(picture.getcolors() or ()) == 1, "nothing of the page around it"
 
 
 @pytest.mark.parametrize(
