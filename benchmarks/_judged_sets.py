@@ -9,7 +9,7 @@ import hashlib
 import json
 import pathlib
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -40,10 +40,17 @@ class JudgedSet:
     questions: tuple[JudgedQuery, ...]
     held: Callable[[Chunk], Sequence[str]]
 
-    def ranked(self, chunks: Sequence[ScoredChunk]) -> list[str]:
-        """Return what is judged in the order in which the chunks hold it, each once; a chunk with none takes a place."""
-        found = (one for scored in chunks for one in self.held(scored.chunk) or (f"nothing: {scored.chunk.id}",))
-        return list(dict.fromkeys(found))
+    def ranked(self, chunks: Sequence[ScoredChunk], grades: Mapping[str, int]) -> list[str]:
+        """Return what is judged in the order in which the chunks hold it, each once.
+
+        A chunk that holds nothing of what the grades name takes one place, whatever else it holds.
+        """
+        found: dict[str, None] = {}
+        for scored in chunks:
+            held = self.held(scored.chunk)
+            wanted = [one for one in held if one in grades]
+            found.update(dict.fromkeys(wanted or held[:1] or [f"nothing: {scored.chunk.id}"]))
+        return list(found)
 
 
 def read_set(name: str, *, documents: int = 0, questions: int = 0, bench: pathlib.Path = BENCH) -> JudgedSet:

@@ -197,7 +197,7 @@ async def _asked(library: Library, data: JudgedSet, setup: Setup, ingest_seconds
         given = (await usual.retrieve(question)).chunks
         seconds.append(time.perf_counter() - started)
         tokens.append(sum(tokenizer.count(scored.chunk.text) for scored in given))
-        ranked = data.ranked((await deep.retrieve(question)).chunks)
+        ranked = data.ranked((await deep.retrieve(question)).chunks, query.grades)
         gains.append(ndcg(ranked, query.grades, CUT))
         recalls.append(recall(ranked, query.grades, CUT))
     count = max(1, len(data.questions))

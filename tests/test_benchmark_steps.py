@@ -78,8 +78,11 @@ def test_a_stretch_is_found_where_half_of_it_stands(bench: pathlib.Path) -> None
 
     first, second = (NOTES.index(f"The {place}") for place in PLACES[:2])
     spans = [f"notes:{start}-{start + 30}" for start in (first, second)]
-    assert data.ranked([found(second, second + 15), found(0, second + 40)]) == [spans[1], spans[0]]
-    assert data.ranked([found(second + 16, second + 40)]) == [f"nothing: g-{second + 16}"], "it takes a place"
+    both = dict.fromkeys(spans, 1)
+    assert data.ranked([found(second, second + 15), found(0, second + 40)], both) == [spans[1], spans[0]]
+    assert data.ranked([found(second + 16, second + 40)], both) == [f"nothing: g-{second + 16}"], "it takes a place"
+    one = {spans[1]: 1}
+    assert data.ranked([found(0, second + 40)], one) == [spans[1]], "what another question asks for takes none"
 
 
 def test_a_page_is_found_by_each_part_of_a_chunk(tmp_path: pathlib.Path) -> None:
