@@ -51,6 +51,7 @@ from ragcore.library.recovery import mend
 from ragcore.library.upkeep import keep_following
 from ragcore.models.openai_chat import OpenAIChatModel
 from ragcore.reports import SyncReport
+from ragcore.retrieval.summaries import MOST_SHOWN, opened
 from ragcore.stores.database import Database
 from ragcore.stores.rows import is_open
 from ragcore.types import Answer, AnswerEvent, Question
@@ -245,7 +246,8 @@ class Operations:
             text=request.query, knowledge_bases=names, readers=request.audience, document_ids=request.document_ids
         )
         found = await retriever.retrieve(question)
-        return Found(chunks=tuple(scored for scored in found.chunks if scored.score > 0.0))
+        shown = opened(found.chunks, MOST_SHOWN)[: request.limit]
+        return Found(chunks=tuple(scored for scored in shown if scored.score > 0.0))
 
     async def _sources(self, audience: Audience) -> list[SourceState]:
         names = self._readable((), audience)

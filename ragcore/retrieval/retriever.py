@@ -21,6 +21,7 @@ from ragcore.retrieval.parents import parent_of, siblings_of, widened
 from ragcore.retrieval.query import SearchQuery, analyse
 from ragcore.retrieval.ranking import RankedCandidate, Ranking, rank
 from ragcore.retrieval.scoring import NAMED_SHARE, lifted
+from ragcore.retrieval.summaries import leaves_of, with_leaves
 from ragcore.retrieval.synonyms import Synonyms
 from ragcore.retrieval.weighing import COMMON
 from ragcore.stores.chunk_vectors import ChunkVectors
@@ -157,7 +158,7 @@ class Retriever:
         # In a thread: sixty chunks are read for a quoted phrase, which would hold up the other conversations.
         judged = await asyncio.to_thread(self._judged, query, searched, live)
         return Retrieved(
-            chunks=await self._with_parents(question, judged.passed),
+            chunks=await self._with_leaves(question, await self._with_parents(question, judged.passed)),
             near=judged.near,
             without_vectors=without_vectors,
             without_keywords=without_keywords,
@@ -174,6 +175,18 @@ class Retriever:
             ids, question.knowledge_bases, readers=question.readers, homes=self._homes
         )
         return widened(passed, siblings)
+
+    async def _with_leaves(self, question: Question, passed: tuple[ScoredChunk, ...]) -> tuple[ScoredChunk, ...]:
+        """Give each summary the chunks that it rests on; where none was found, nothing is read."""
+        ids = leaves_of(scored.chunk for scored in passed)
+        if not ids:
+            return passed
+        leaves = await self._registry.readable_chunks(
+            ids, question.knowledge_bases, readers=question.readers, homes=self._homes
+        )
+        query = analyse(question.text, await self._loaded_synonyms(), earlier=_earlier(question))
+        matched = {leaf.id: matched_words(query, leaf.text) for leaf in leaves.values()}
+        return with_leaves(passed, leaves, matched)
 
     async def _loaded_synonyms(self) -> Synonyms:
         """Read the synonym file once."""
@@ -229,7 +242,7 @@ class Retriever:
         passed = [place for place in relevant if parents[place] in quoted]
         # What came near is told by the strict judgement: the word that stands nowhere may be just what is asked.
         strict = {place: ranking.strict.get(read[place].chunk_id, 0.0) for place in range(len(read))}
-        others = (place for place in strict if parents[place] not in quoted)
+        others = (place for place in strict if parents[place] not in quoted and not live[read[place].chunk_id].leaves)
         closest = sorted(others, key=lambda place: (-strict[place], read[place].chunk_id))
         lowest = NEAR * self._options.similarity_threshold
         return _Judged(
