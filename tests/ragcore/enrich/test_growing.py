@@ -3,15 +3,18 @@
 import asyncio
 import pathlib
 import re
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 
 import pytest
 
+from ragcore.chunking import ChunkOptions
+from ragcore.citations.cite import cite
 from ragcore.enrich.asking import MOST_ATTEMPTS, Asker
 from ragcore.enrich.growing import MOST_LEAVES, TreeStep
 from ragcore.enrich.options import EnrichOptions
 from ragcore.enrich.passing import enrich, estimate
 from ragcore.errors import ModelUnreachable
+from ragcore.ingest import IngestOptions, ingest
 from ragcore.library import Library
 from ragcore.library.recovery import check
 from ragcore.prompts import Prompts
@@ -19,7 +22,8 @@ from ragcore.reports import EnrichReport
 from ragcore.stores.health import IndexState
 from ragcore.stores.model_results import ModelResults
 from ragcore.tokens import offline_tokenizer
-from ragcore.types import Chunk
+from ragcore.types import Chunk, SourceDocument
+from tests.conftest import BENCH
 from tests.fakes.chatting import SayingModel
 from tests.fakes.libraries import fill, opened
 
@@ -230,3 +234,32 @@ async def test_how_many_summaries_are_to_come(tmp_path: pathlib.Path) -> None:
         step = TreeStep(library)
         for documents, chunks_in_all, calls in ((0, 0, 0), (5, 10, 0), (1, 6, 1), (2, 120, 25), (10, 40, 10)):
             assert len(step.calls_coming(documents, chunks_in_all)) == calls
+
+
+async def test_a_real_document(tmp_path: pathlib.Path) -> None:
+    path = BENCH / "documents" / "markitdown-test_blog.html"
+    if not path.exists():
+        pytest.skip("the public documents are not here: ../shared/bench/documents")
+
+    async def blog() -> AsyncIterator[SourceDocument]:
+        yield SourceDocument(id="s:a", source="s", content=path.read_bytes(), name=path.name)
+
+    def first_sentences(rules: str, material: str) -> str:
+        lines = (piece.splitlines()[-1].strip("# ") for piece in material.split("\n\n")[1:])
+        return " ".join(line.split(". ")[0].rstrip(".") + "." for line in lines)
+
+    async with opened(tmp_path) as library:
+        async for _ in ingest(library, "kb", blog(), IngestOptions(chunk=ChunkOptions(chunk_tokens=64))):
+            pass
+        report = await run(library, SayingModel(first_sentences))
+        own, summaries = await chunks(library)
+    assert len(own) > 15
+    assert not report.failed
+    assert {leaf for one in summaries for leaf in one.leaves} == set(range(len(own)))
+    for summary in summaries:
+        leaves = [own[ordinal] for ordinal in summary.leaves]
+        cited = await cite(summary.text, [summary], leaves=[leaves])
+        assert cited.citations
+        for citation in cited.citations:
+            (leaf,) = [one for one in leaves if one.id == citation.chunk_id]
+            assert citation.quote in leaf.text
