@@ -144,7 +144,8 @@ def allowed_urls(chunks: Iterable[Chunk], hosts: frozenset[str]) -> frozenset[st
             found.add(chunk.url)
         places = (chunk.location, *(part.location for part in chunk.parts))
         found.update(link.url for place_ in places for link in place_.permalinks)
-        for match in _URL.finditer(chunk.text):
+        # What stands in a summary, a model wrote.
+        for match in _URL.finditer("" if chunk.leaves else chunk.text):
             address = match.group().rstrip(".,;:!?")
             if host_of(address) in hosts:
                 found.add(address)

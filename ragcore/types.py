@@ -185,6 +185,8 @@ class Chunk:
     ``reader_set`` names the readers that the document's source told; empty: it told none, the knowledge base decides.
     ``parent`` names the chunks that it is quoted with, None: it stands alone. ``parts`` are those of a chunk whose text
     was widened to its parent's, in order; all else, such as id and location, stays that of the chunk that was found.
+    ``leaves`` are the ordinals of the chunks that a summary rests on, in order; empty: it is no summary. The text of a
+    summary stands nowhere in the document: it is searched and read by models, and its leaves are quoted and cited.
     """
 
     id: str
@@ -208,6 +210,7 @@ class Chunk:
     reader_set: str = ""
     parent: Parent | None = None
     parts: tuple[ChunkPart, ...] = ()
+    leaves: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,6 +222,7 @@ class ScoredChunk:
     ``{"dense": 3, "keyword": 1, "rerank": 2}``.
     ``matched`` holds the question's terms that the chunk contains, as written in the chunk. ``copies`` are chunks of
     the same text, up to small differences, that were found too and are left out of the list.
+    ``leaves`` are, of a summary, the chunks that it rests on, as they stand in the document.
     """
 
     chunk: Chunk
@@ -226,6 +230,7 @@ class ScoredChunk:
     ranks: Mapping[str, int] = field(default_factory=dict)
     matched: tuple[str, ...] = ()
     copies: tuple[Chunk, ...] = ()
+    leaves: tuple["ScoredChunk", ...] = ()
 
 
 Role = Literal["system", "user", "assistant"]
@@ -349,7 +354,8 @@ class Delta:
 class Answer:
     """A finished answer: the raw text with ``[ID:n]`` markers, repaired and verified, and what it rests on.
 
-    ``chunks`` are those of the prompt, in prompt order: ``[ID:n]`` is ``chunks[n]``.
+    ``chunks`` are those of the prompt, in prompt order, and behind them what is cited in the place of a summary:
+    ``[ID:n]`` is ``chunks[n]``.
     ``notes`` are remarks for the reader (cut at the length limit, no model configured), already in words.
     ``timings_ms`` has one entry a stage.
     """

@@ -55,6 +55,7 @@ from ragcore.reports import SyncReport
 from ragcore.retrieval.by_contents import ContentsRetriever
 from ragcore.retrieval.drawn_filter import FilteringRetriever
 from ragcore.retrieval.retriever import Retrieving
+from ragcore.retrieval.summaries import MOST_SHOWN, opened
 from ragcore.stores.database import Database
 from ragcore.stores.rows import is_open
 from ragcore.types import Answer, AnswerEvent, Question
@@ -286,8 +287,9 @@ class Operations:
             filters=filters_of(self._settings, names, request.filter),
         )
         found = await retriever.retrieve(question)
+        shown = opened(found.chunks, MOST_SHOWN)[: request.limit]
         return Found(
-            chunks=tuple(scored for scored in found.chunks if scored.score > 0.0),
+            chunks=tuple(scored for scored in shown if scored.score > 0.0),
             notes=tuple(phrase(note, self._settings.answer.language or "en") for note in found.notes),
         )
 

@@ -43,6 +43,7 @@ def enrich_options(base: KnowledgeBaseSettings) -> EnrichOptions:
         contents=base.contents,
         tags_from=tuple(dict.fromkeys(base.tags_from)),
         topn_tags=base.topn_tags,
+        raptor=base.raptor == "document",
     )
 
 

@@ -32,6 +32,7 @@ from ragcore.links import allowed_urls
 from ragcore.models.embeddings import Embedder
 from ragcore.models.llm import ChatModel
 from ragcore.phrases import Phrase, phrase
+from ragcore.retrieval.summaries import opened
 from ragcore.tokens import Tokenizer
 from ragcore.types import Answer, AnswerEvent, Delta, Message, Question, ScoredChunk, Status, Support, Usage
 
@@ -205,10 +206,14 @@ class Answerer:
         return fitted.messages
 
     async def _cite(self, draft: Draft, question: str) -> CitedText:
-        chunks = [scored.chunk for scored in draft.chunks]
-        policy = CitationPolicy(known_languages=self._options.known_languages)
         return await cite(
-            draft.text, chunks, self._embedder, question=question, unfinished=draft.unfinished, policy=policy
+            draft.text,
+            [scored.chunk for scored in draft.chunks],
+            self._embedder,
+            question=question,
+            unfinished=draft.unfinished,
+            leaves=[[leaf.chunk for leaf in scored.leaves] for scored in draft.chunks],
+            policy=CitationPolicy(known_languages=self._options.known_languages),
         )
 
     def _finish(self, question: Question, draft: Draft, cited: CitedText, language: str, stages: Stages) -> Answer:
@@ -227,18 +232,27 @@ class Answerer:
             raw_text=text,
             support=support,
             citations=citations,
-            chunks=draft.chunks,
+            chunks=_read_or_cited(draft, cited),
             notes=draft.notes,
             reasoning=draft.reasoning,
             usage=draft.usage,
             timings_ms=stages.milliseconds(),
-            allowed_urls=allowed_urls((scored.chunk for scored in draft.chunks), self._options.hosts),
+            allowed_urls=allowed_urls((scored.chunk for scored in opened(draft.chunks)), self._options.hosts),
         )
 
     def _nothing_found(self, question: Question, language: str, found: Found, stages: Stages) -> Answer:
         text = self._options.empty_response or phrase("empty_response", language)
         fixed = _fixed(question, text, Support.ABSTAINED, stages)
         return replace(fixed, notes=_notes(found, language), usage=found.usage)
+
+
+def _read_or_cited(draft: Draft, cited: CitedText) -> tuple[ScoredChunk, ...]:
+    """Return the chunks of the prompt, then the leaves of its summaries that are cited, with the best one's score."""
+    leaves = {leaf.chunk.id: leaf for scored in reversed(draft.chunks) for leaf in scored.leaves}
+    return (
+        *(replace(scored, leaves=()) if scored.leaves else scored for scored in draft.chunks),
+        *(leaves[chunk.id] for chunk in cited.beside),
+    )
 
 
 def _readings(question: Question) -> tuple[Question, ...]:

@@ -18,6 +18,7 @@ from ragcore.extractive import ExtractOptions, extract
 from ragcore.models.embeddings import Embedder
 from ragcore.models.llm import ChatModel, Discard, Finish, ReasoningPiece, TextPiece
 from ragcore.phrases import phrase
+from ragcore.retrieval.summaries import opened
 from ragcore.tokens import Tokenizer
 from ragcore.types import Delta, Message, Question, ScoredChunk, Usage
 
@@ -65,7 +66,11 @@ class ExtractiveWriter:
     async def write(
         self, question: Question, chunks: tuple[ScoredChunk, ...], language: str
     ) -> AsyncGenerator[Delta | Draft]:
-        """Yield the whole text at once; an empty Draft when no sentence speaks of what was asked."""
+        """Yield the whole text at once; an empty Draft when no sentence speaks of what was asked.
+
+        Of a summary what it rests on is quoted: its own words stand in no document.
+        """
+        chunks = opened(chunks)
         found = await extract(question.text, chunks, self._embedder, self._options)
         nearest = bool(found.text) and not found.direct
         if found.text:

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from ragcore.citations import markers
 from ragcore.citations.attribution import Judge, Statement, breaks_off, insert, verify
 from ragcore.citations.evidence import Claim, Source
 from ragcore.citations.quotes import best_quote, joint_quote, stretch
+from ragcore.citations.resting import Cited, numbered_anew, resolved
 from ragcore.citations.scoring import CitationPolicy
 from ragcore.errors import CitebotError
 from ragcore.links import deep_link
@@ -23,11 +24,16 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CitedText:
-    """An answer with its markers checked; ``citations`` are numbered in the order in which the text first uses them."""
+    """An answer with its markers checked; ``citations`` are numbered in the order in which the text first uses them.
+
+    ``beside`` are the chunks that it cites though they did not stand in the prompt, since summaries of them did: with n
+    chunks in the prompt, ``[ID:n]`` is the first of these.
+    """
 
     text: str
     support: Support
     citations: tuple[Citation, ...]
+    beside: tuple[Chunk, ...] = ()
 
 
 async def cite(
@@ -37,6 +43,7 @@ async def cite(
     *,
     question: str = "",
     unfinished: bool = False,
+    leaves: Sequence[Sequence[Chunk]] = (),
     policy: CitationPolicy = CitationPolicy(),  # noqa: B008  (frozen)
     link: Callable[[Chunk, str], str] = deep_link,
     place: Callable[[Chunk, str], str] = place_in_words,
@@ -50,6 +57,8 @@ async def cite(
             when it fails, terms decide.
         question: What was asked: it tells the language of an answer too short to show it.
         unfinished: Whether it broke off: half a sentence at its end is neither attributed nor judged.
+        leaves: By the index of a chunk what it rests on, if it is a summary: that is cited in its place. May be empty
+            where none is.
         policy: The thresholds.
         link: The address of a chunk and the passage quoted from it.
         place: Where a chunk and the passage quoted from it stand, in words.
@@ -57,12 +66,15 @@ async def cite(
     Returns:
         The text, in which nothing but markers differs from ``raw``, and what it cites.
     """
-    judge = await asyncio.to_thread(_judge, chunks, policy, question)
+    sources = Cited.of(chunks, leaves)
+    judge = await asyncio.to_thread(_judge, sources.chunks, policy, question)
     text = await asyncio.to_thread(markers.repair, raw, len(chunks))
+    text = await asyncio.to_thread(resolved, text, judge, sources.leaves)
     # A marker that the end cut off stood behind its whole sentence.
     unfinished = unfinished and markers.without_cut_off(raw) == raw
     await _look_closer(judge, text, embedder)
-    return await asyncio.to_thread(_cited, text, judge, link, place, unfinished)
+    cited = await asyncio.to_thread(_cited, text, judge, link, place, unfinished)
+    return _renumbered(cited, sources.chunks, len(chunks))
 
 
 async def attribute(
@@ -120,6 +132,20 @@ def _cited(
     )
     judged = statements[:-1] if unfinished and statements and breaks_off(text, statements[-1]) else statements
     return CitedText(text=text, support=_support(judged, judge, cited=bool(citations)), citations=citations)
+
+
+def _renumbered(cited: CitedText, chunks: Sequence[Chunk], shown: int) -> CitedText:
+    """Return the text with the chunks that it cites beside those of the prompt numbered on from these."""
+    beside = sorted({citation.id for citation in cited.citations if citation.id >= shown})
+    if not beside:
+        return cited
+    numbers = {old: shown + place for place, old in enumerate(beside)}
+    return replace(
+        cited,
+        text=numbered_anew(cited.text, numbers),
+        citations=tuple(replace(one, id=numbers.get(one.id, one.id)) for one in cited.citations),
+        beside=tuple(chunks[old] for old in beside),
+    )
 
 
 def _citation(

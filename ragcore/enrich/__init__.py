@@ -10,4 +10,7 @@ whole        what is made of a document as a whole, and the steps that do
 contents     such a step: a table of contents, where the headings make none
 tag_step     the step that gives chunks tags, most of them without a model
 tag_reply    what a model writes where it was asked for tags, made into such
+growing      such a step: a summary tree, from the chunks up
+tree         which parts of a document are summarised together
+summaries    what a model writes there, made into a summary, and what that rests on
 """

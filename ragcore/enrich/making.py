@@ -69,6 +69,11 @@ async def made(
             filled = repr(chunk.tag_scores), repr(fresh.contents)
             said.append(digest(*chunk.keywords, "", *chunk.questions, "", *filled))
             spool.extend([Draft(stored=fresh, text=embedded_text(fresh))])
+    before = await summaries_of(library, document)
+    summaries = before if given.summaries is None else given.summaries
+    is_changed = is_changed or list(summaries) != before
+    said += [digest(one.chunk.text, repr(one.chunk.leaves)) for one in summaries]
+    spool.extend(Draft(stored=one, text=embedded_text(one)) for one in summaries)
     failed = None
     if reasons or lacking:
         reason = lacking or reasons.most_common(1)[0][0]
@@ -77,7 +82,7 @@ async def made(
     name = generation(document.id, document.knowledge_base, digest(*said))
     if not is_changed or name == document.generation:
         return Made(document=document, prepared=None, failed=failed)
-    fresh_document = replace(document, generation=name, enriched=fingerprint)
+    fresh_document = replace(document, generation=name, enriched=fingerprint, chunk_count=len(spool))
     prepared = Prepared(
         document=fresh_document,
         chunks=await asyncio.to_thread(_renamed, spool, name, Spool(library.data_dir)),
@@ -88,7 +93,18 @@ async def made(
 
 
 async def chunks_of(library: Library, document: Document) -> AsyncGenerator[list[StoredChunk], None]:
-    """Yield the chunks of a document in order, some at a time."""
+    """Yield the chunks of a document in order, some at a time; its summaries, which stand behind them, are none."""
+    async for page in _pages(library, document):
+        if own := [stored for stored in page if not stored.chunk.leaves]:
+            yield own
+
+
+async def summaries_of(library: Library, document: Document) -> list[StoredChunk]:
+    """Return the summaries of a document, in order."""
+    return [stored async for page in _pages(library, document) for stored in page if stored.chunk.leaves]
+
+
+async def _pages(library: Library, document: Document) -> AsyncGenerator[list[StoredChunk], None]:
     stored, first = Enrichment(library.database), 0
     while page := await stored.chunks(document.generation, first=first, limit=SLICE):
         yield page

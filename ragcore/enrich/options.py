@@ -19,6 +19,7 @@ class EnrichOptions:
     model each. ``contents``: a document whose headings do not tell its sections gets a table of contents, for one call
     about 1,024 tokens. ``tags_from`` names the tag knowledge bases from which chunks get tags, at most ``topn_tags``
     each; none without it. Only for a chunk that resembles none of their rows is a model asked, where there is one.
+    ``raptor``: each document gets a summary tree, for one call about six chunks.
 
     Raises:
         ConfigError: A value is out of its range.
@@ -29,6 +30,7 @@ class EnrichOptions:
     contents: bool = False
     tags_from: tuple[str, ...] = ()
     topn_tags: int = 3
+    raptor: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what cannot work."""
@@ -46,4 +48,4 @@ class EnrichOptions:
     @property
     def needs_model(self) -> bool:
         """Tell whether something of it can only be done by a model."""
-        return bool(self.auto_keywords or self.auto_questions or self.contents)
+        return bool(self.auto_keywords or self.auto_questions or self.contents or self.raptor)

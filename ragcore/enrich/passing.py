@@ -233,7 +233,7 @@ async def _run(
     """Return a pass that is yet to begin: without an asker one of what needs none, or of nothing."""
     if asker is None and not options.works_without_model:
         return _Run(library, knowledge_base, (), (), None, "")
-    steps, whole = list[Step](steps_of(options)), document_steps_of(options)
+    steps, whole = list[Step](steps_of(options)), document_steps_of(options, library)
     if options.tags_from:
         tag_set = await (tag_sets or TagSets(library)).of(options.tags_from)
         vectors, embedder = library.vector_rows, library.embedder.name

@@ -7,10 +7,12 @@ from typing import Any, ClassVar, Literal, get_args
 from ragcore.chunking import embedding_text
 from ragcore.enrich.asking import Asker, Call
 from ragcore.enrich.contents import ContentsStep
+from ragcore.enrich.growing import TreeStep
 from ragcore.enrich.options import EnrichOptions
 from ragcore.enrich.replies import keywords_of, questions_of
 from ragcore.enrich.tag_step import TagStep
 from ragcore.enrich.whole import DocumentStep
+from ragcore.library import Library
 from ragcore.prompts import Prompts
 from ragcore.stores.rows import StoredChunk
 from ragcore.types import Chunk
@@ -74,9 +76,10 @@ def steps_of(options: EnrichOptions) -> tuple[ChunkStep, ...]:
     return tuple(step for step in steps if step.count)
 
 
-def document_steps_of(options: EnrichOptions) -> tuple[DocumentStep, ...]:
+def document_steps_of(options: EnrichOptions, library: Library) -> tuple[DocumentStep, ...]:
     """Return the steps that are switched on, of those that look at a document as a whole."""
-    return (ContentsStep(),) if options.contents else ()
+    contents: tuple[DocumentStep, ...] = (ContentsStep(),) if options.contents else ()
+    return (*contents, TreeStep(library)) if options.raptor else contents
 
 
 def bare(stored: StoredChunk) -> StoredChunk:

@@ -16,7 +16,7 @@ from ragcore.stores.rows import Document, StoredChunk
 Pages = Callable[[], AsyncGenerator[list[StoredChunk], None]]
 """Reads the chunks of a document in order, from the first on, some at a time."""
 
-Part = Literal["contents"]
+Part = Literal["contents", "summaries"]
 """What of a document such a step gives."""
 
 
@@ -25,9 +25,11 @@ class Given:
     """What was given to a document, empty where nothing was; None leaves what it had.
 
     ``contents`` are the entries of its table of contents by the ordinal of the chunk with which they begin.
+    ``summaries`` are chunks that stand behind its own.
     """
 
     contents: Mapping[int, tuple[Entry, ...]] | None = field(default_factory=dict)
+    summaries: Sequence[StoredChunk] | None = ()
 
     def to_chunk(self, stored: StoredChunk) -> StoredChunk:
         """Return a chunk of the document with what of it belongs to that chunk."""

@@ -71,7 +71,9 @@ class _Words:
         self._seen = blanks if len(blanks) >= SHORT else frozenset()  # a short one is compared at once
 
     def are_those_of(self, other: "_Words") -> bool:
-        """Return whether the two are copies."""
+        """Return whether the two are copies; a summary is none of what it sums up."""
+        if bool(self._chunk.leaves) != bool(other._chunk.leaves):
+            return False
         if self._seen and other._seen and not _alike(self._seen, other._seen, GLANCE):
             return False
         if self._written == other._written:

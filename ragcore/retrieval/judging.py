@@ -110,7 +110,9 @@ def judged(
         passed = _by_similarity(query, read, passed, options)
     # What came near is told by the strict judgement: the word that stands nowhere may be just what is asked.
     strict = [ranking.strict.get(one.chunk.id, 0.0) for one in read]
-    others = (place for place in range(len(read)) if parents[place] not in quoted and place not in told)
+    # A summary isn't quoted, and whoever quotes is who looks at these.
+    quotable = (place for place in range(len(read)) if not read[place].chunk.leaves)
+    others = (place for place in quotable if parents[place] not in quoted and place not in told)
     closest = sorted(others, key=lambda place: (-strict[place], read[place].chunk.id))
     lowest = NEAR * options.similarity_threshold
     return Judged(

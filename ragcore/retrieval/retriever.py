@@ -26,6 +26,7 @@ from ragcore.retrieval.parents import parent_of, siblings_of, widened
 from ragcore.retrieval.query import SearchQuery, analyse
 from ragcore.retrieval.ranking import rank
 from ragcore.retrieval.reranking import Reranking
+from ragcore.retrieval.summaries import leaves_of, with_leaves
 from ragcore.retrieval.synonyms import Synonyms
 from ragcore.stores.chunk_vectors import ChunkVectors
 from ragcore.stores.document_values import DocumentValues
@@ -140,7 +141,8 @@ class Retriever:
             found, passed = await self._retrieve(question)
         # Outside the room: a reranker that is slow keeps no other search waiting.
         chunks, usage = await self._arranged(question, passed)
-        return replace(found, chunks=await self._with_parents(question, chunks), usage=usage)
+        quoted = await self._with_leaves(question, await self._with_parents(question, chunks))
+        return replace(found, chunks=quoted, usage=usage)
 
     async def _retrieve(self, question: Question) -> tuple[Retrieved, tuple[Placed, ...]]:
         """Search and judge; the chunks that passed are yet to be put in order."""
@@ -203,6 +205,18 @@ class Retriever:
             ids, question.knowledge_bases, readers=question.readers, homes=self._homes
         )
         return widened(passed, siblings)
+
+    async def _with_leaves(self, question: Question, passed: tuple[ScoredChunk, ...]) -> tuple[ScoredChunk, ...]:
+        """Give each summary the chunks that it rests on; where none was found, nothing is read."""
+        ids = leaves_of(scored.chunk for scored in passed)
+        if not ids:
+            return passed
+        leaves = await self._registry.readable_chunks(
+            ids, question.knowledge_bases, readers=question.readers, homes=self._homes
+        )
+        query = analyse(question.text, await self._loaded_synonyms(), earlier=_earlier(question))
+        matched = {leaf.id: matched_words(query, leaf.text) for leaf in leaves.values()}
+        return with_leaves(passed, leaves, matched)
 
     async def _loaded_synonyms(self) -> Synonyms:
         """Read the synonym file once."""

@@ -192,6 +192,7 @@ def chunk_from_row(row: Row[Any]) -> Chunk:
         tag_scores=tuple((tag, score) for tag, score in enrichment.get("tag_scores", ())),
         reader_set=row.reader_set,
         parent=_parent(enrichment.get("parent", ())),
+        leaves=tuple(enrichment.get("leaves", ())),
     )
 
 
@@ -259,6 +260,8 @@ def chunk_record(stored: StoredChunk) -> Record:
         enrichment["rows"] = {"fields": list(stored.rows.fields), "values": [list(row) for row in stored.rows.rows]}
     if chunk.parent:
         enrichment["parent"] = [chunk.parent.first, chunk.parent.last, int(chunk.parent.goes_on)]
+    if chunk.leaves:
+        enrichment["leaves"] = list(chunk.leaves)
     return {
         "id": chunk.id,
         "document_id": chunk.document_id,

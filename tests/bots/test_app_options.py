@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 import bots
 from bots.app.embedders import SizedEmbedder, open_embedder
-from bots.app.options import answer_options, ingest_options, link_hosts, retrieval_options
+from bots.app.options import answer_options, enrich_options, ingest_options, link_hosts, retrieval_options
 from bots.app.parts import chat_model_of, describing
 from bots.doctor import (
     check_data_dir,
@@ -21,6 +21,7 @@ from bots.doctor import (
 )
 from bots.settings import Settings, load_settings
 from ragcore.answer import AnswerOptions
+from ragcore.enrich.options import EnrichOptions
 from ragcore.errors import ConfigError, ModelBadOutput, ModelInterrupted, ModelUnreachable
 from ragcore.ingest import IngestOptions
 from ragcore.models.llm import TASKS
@@ -251,6 +252,16 @@ async def test_an_endpoint_s_dimension_is_asked_once(tmp_path: pathlib.Path, mon
     assert "hidden" not in (settings.data_dir / "dimensions.json").read_text()
     (settings.data_dir / "dimensions.json").write_text("[]")
     assert (await open_embedder(settings)).dimension == 0
+
+
+def test_what_a_model_is_to_add_arrives(tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "citebot.toml"
+    file.write_text(
+        '[knowledge_bases.hr]\nraptor = "document"\nauto_questions = 2\n[knowledge_bases.it]\n', encoding="utf-8"
+    )
+    bases = load_settings(file).knowledge_bases
+    assert enrich_options(bases["hr"]) == EnrichOptions(raptor=True, auto_questions=2)
+    assert enrich_options(bases["it"]) == EnrichOptions()
 
 
 def test_parents_are_larger_than_chunks(tmp_path: pathlib.Path) -> None:

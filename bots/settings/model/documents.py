@@ -97,6 +97,11 @@ class KnowledgeBaseSettings(Section):
         "model, and where there are none by one, if one is set; default: none",
     )
     topn_tags: int = Field(default=3, ge=1, le=MOST_TAGS, description="how many tags a chunk gets at most")
+    raptor: Literal["off", "document"] = Field(
+        default="off",
+        description="let a model write a tree of summaries of each `document`, which are searched and read beside its "
+        "chunks; an answer cites the chunks: one call about six chunks",
+    )
     readers: tuple[Reader, ...] = Field(
         default=(),
         description="who may be answered from it: `*`, `slack:T0123`, `slack:T0123/C0456`, `slack:T0123/@U0789`, "
