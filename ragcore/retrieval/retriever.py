@@ -20,6 +20,7 @@ from ragcore.retrieval.background import Backgrounds
 from ragcore.retrieval.candidates import CandidateSearch, Within
 from ragcore.retrieval.features import RankFeature, factors
 from ragcore.retrieval.judging import Searched, judged
+from ragcore.retrieval.matching import matched_words
 from ragcore.retrieval.options import RetrievalOptions
 from ragcore.retrieval.ordering import Placed, arranged, preferred
 from ragcore.retrieval.parents import parent_of, siblings_of, widened
