@@ -181,7 +181,7 @@ class Chunk:
     (overlap, or a repeated table header): dropping them, the chunks of a section rejoin to its text.
     ``keywords``, ``questions`` and ``tags`` come from enrichment (the tags of a tag set from its rows) and take part
     in search, never in quotes. ``tag_scores`` are tags that a chunk was given from a tag set, each with a score of 1 to
-    10, the best first: they are not searched.
+    10, the best first: they count in the order of what is relevant, and are not searched.
     ``reader_set`` names the readers that the document's source told; empty: it told none, the knowledge base decides.
     ``parent`` names the chunks that it is quoted with, None: it stands alone. ``parts`` are those of a chunk whose text
     was widened to its parent's, in order; all else, such as id and location, stays that of the chunk that was found.

@@ -15,6 +15,7 @@ from ragcore.ingest import IngestOptions
 from ragcore.prompts import prompts_in
 from ragcore.retrieval.features import PageRank, RankFeature
 from ragcore.retrieval.options import RetrievalOptions
+from ragcore.tagging.feature import TagSource
 
 T = TypeVar("T")
 
@@ -45,6 +46,13 @@ def enrich_options(base: KnowledgeBaseSettings) -> EnrichOptions:
         topn_tags=base.topn_tags,
         raptor=base.raptor == "document",
     )
+
+
+def tag_sources(settings: Settings) -> dict[str, TagSource]:
+    """Return where the tags of each knowledge base come from, of those that have any."""
+    bases = settings.all_knowledge_bases.items()
+    wanted = ((name, enrich_options(base)) for name, base in bases)
+    return {name: TagSource(tags_from=o.tags_from, topn_tags=o.topn_tags) for name, o in wanted if o.tags_from}
 
 
 def with_tagged_by(settings: Settings, names: Collection[str]) -> list[str]:

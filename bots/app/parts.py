@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pydantic import SecretStr
 
 from bots.app.embedders import SizedEmbedder, open_embedder
-from bots.app.options import homes, known_languages, rank_features, retrieval_options, with_given
+from bots.app.options import homes, known_languages, rank_features, retrieval_options, tag_sources, with_given
 from bots.settings import LLMSettings, Settings, TaskSettings
 from ragcore.errors import ConfigError
 from ragcore.history import History
@@ -19,10 +19,12 @@ from ragcore.models.embeddings import Embedder
 from ragcore.models.listwise import ListwiseReranker
 from ragcore.models.llm import ChatModel
 from ragcore.models.openai_chat import ChatLimits, ChatOptions, OpenAIChatModel
+from ragcore.models.recent import RecentEmbedder
 from ragcore.models.rerankers import Reranker
 from ragcore.prompts import Prompts, prompts_in
 from ragcore.retrieval import Retriever
 from ragcore.stores.model_results import ModelResults
+from ragcore.tagging.feature import TagFeature
 from ragcore.tagging.sets import TagSets
 from ragcore.tokens import Tokenizer, offline_tokenizer, tokenizer_for
 
@@ -74,6 +76,11 @@ async def open_parts(settings: Settings) -> AsyncGenerator[Parts]:
         await recover(library)
         history = History(library.database, tokenizer=tokenizer, days=settings.answer.history_days)
         await history.expire()
+        sources = tag_sources(settings)
+        tag_sets = TagSets(library, known_languages=known_languages(settings))
+        # Where questions are tagged, too, their vectors are needed twice.
+        asking: Embedder = RecentEmbedder(embedder) if sources else embedder
+        tags = (TagFeature(tag_sets, sources, asking),) if sources else ()
         yield Parts(
             library=library,
             embedder=embedder,
@@ -85,16 +92,16 @@ async def open_parts(settings: Settings) -> AsyncGenerator[Parts]:
                 registry=library.registry,
                 vectors=library.vectors,
                 keywords=followed(library),
-                embedder=embedder,
+                embedder=asking,
                 options=retrieval_options(settings),
                 known_languages=known_languages(settings),
                 homes=homes(settings),
                 reranker=reranker,
-                features=rank_features(settings),
+                features=(*rank_features(settings), *tags),
             ),
             history=history,
             prompts=prompts_in(settings.prompts),
-            tag_sets=TagSets(library, known_languages=known_languages(settings)),
+            tag_sets=tag_sets,
         )
 
 

@@ -94,6 +94,28 @@ async def test_without_a_model_similar_rows_are_enough(home: pathlib.Path) -> No
         assert tags[OFFICE] == ()
 
 
+async def test_of_relevant_chunks_those_with_the_tags_of_the_question_come_earlier(home: pathlib.Path) -> None:
+    """Of two notes the one that says a little more of what is asked for comes second: it is about payments."""
+    (home / "shop" / "office.md").unlink()
+    (home / "shop" / "broken.md").unlink()
+    notes = {
+        "pay": "In a case of this form say which credit card or invoice.",
+        "lid": "The lid in the parcel, the glass in pieces.",
+    }
+    for name, more in notes.items():
+        (home / "shop" / f"{name}.md").write_text(f"# Desk\n\nThe form lies at the desk. {more}\n", encoding="utf-8")
+    (home / "citebot.toml").write_text(SETTINGS, encoding="utf-8")
+    async with opened(home) as (operations, _):
+        await told(operations, Sync(enrich=True))
+        query = "Which form lies at the desk? This is a case of a broken vase."
+        (found,) = await told(operations, Search(query=query, knowledge_bases=("shop",)))
+        first, second = found.chunks  # type: ignore[union-attr]
+        scores = [(one.chunk.document_id, one.score, one.chunk.tag_scores) for one in (first, second)]
+        assert first.score < second.score, scores
+        assert (first.chunk.document_id, first.chunk.tag_scores[0][0]) == ("shop:lid.md", "damage")
+        assert (second.chunk.document_id, second.chunk.tag_scores[0][0]) == ("shop:pay.md", "payment")
+
+
 async def searched(operations, query: str) -> list[Chunk]:  # type: ignore[no-untyped-def]
     (found,) = await told(operations, Search(query=query, knowledge_bases=("shop",)))
     return [scored.chunk for scored in found.chunks]  # type: ignore[union-attr]

@@ -94,7 +94,8 @@ class KnowledgeBaseSettings(Section):
     tags_from: tuple[Name, ...] = Field(
         default=(),
         description='knowledge bases with `chunking = "tag"` whose tags the chunks get: from similar rows without a '
-        "model, and where there are none by one, if one is set; default: none",
+        "model, and where there are none by one, if one is set; relevant chunks with the question's tags count up to "
+        "a tenth more; default: none",
     )
     topn_tags: int = Field(default=3, ge=1, le=MOST_TAGS, description="how many tags a chunk gets at most")
     raptor: Literal["off", "document"] = Field(
