@@ -1,6 +1,5 @@
 """Chunks get tags from similar rows without a model, the rest from one; a changed tag set asks what it changes."""
 
-import json
 import pathlib
 
 import pytest
@@ -149,18 +148,7 @@ async def test_a_model_is_shown_two_rows_or_a_made_up_example(tmp_path: pathlib.
         assert not any(text in zoo for text in ROWS)
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        "",
-        "I can't.",
-        "damage",
-        '{"Schaden": 9}',
-        '{"damage": 12}',
-        '{"damage',
-        json.dumps({f"t{n}": 5 for n in range(10_000)}),
-    ],
-)
+@pytest.mark.parametrize("reply", ["I can't.", '{"Schaden": 9}'])
 async def test_a_bad_reply_leaves_the_chunk_without_tags_and_named(tmp_path: pathlib.Path, reply: str) -> None:
     async with opened(tmp_path, WordsEmbedder()) as library:
         await fill(library, {"travel": TEXTS["travel"]})
