@@ -232,33 +232,34 @@ class Operations:
                 yield step
 
     def _searcher(self, names: Sequence[str]) -> Searcher:
-        """Return what searches these knowledge bases: by a filter from the question first, and by their contents too.
+        """Return what searches these knowledge bases: by their contents too, and by a filter from the question first.
 
-        Each where the settings ask for it.
+        Each where the settings ask for it; what the filter leaves out, contents bring in no more.
         """
         parts, answer, fields = self._parts, self._settings.answer, drawn_fields(self._settings, names)
         searcher: Retrieving = parts.retriever
-        if parts.chat_model is not None and fields:
-            searcher = FilteringRetriever(
+        if answer.toc_enhance:
+            searcher = ContentsRetriever(
                 searcher,
                 registry=parts.library.registry,
                 values=parts.retriever.values,
                 model=parts.chat_model,
-                tokenizer=parts.tokenizer,
-                fields=fields,
-                seconds=answer.filter_seconds,
                 prompts=parts.prompts,
+                tokenizer=parts.tokenizer,
+                seconds=answer.toc_seconds,
+                homes=homes(self._settings),
             )
-        if not answer.toc_enhance:
+        if parts.chat_model is None or not fields:
             return searcher
-        return ContentsRetriever(
+        return FilteringRetriever(
             searcher,
             registry=parts.library.registry,
+            values=parts.retriever.values,
             model=parts.chat_model,
-            prompts=parts.prompts,
             tokenizer=parts.tokenizer,
-            seconds=answer.toc_seconds,
-            homes=homes(self._settings),
+            fields=fields,
+            seconds=answer.filter_seconds,
+            prompts=parts.prompts,
         )
 
     async def _describe(self, request: Describe) -> Described:

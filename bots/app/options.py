@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from bots.settings import KnowledgeBaseSettings, Settings
+from bots.settings.model.values import metadata_field
 from ragcore.answer import AnswerOptions
 from ragcore.chunking import ChunkOptions
 from ragcore.enrich.options import EnrichOptions
@@ -45,6 +46,7 @@ def enrich_options(base: KnowledgeBaseSettings) -> EnrichOptions:
         tags_from=tuple(dict.fromkeys(base.tags_from)),
         topn_tags=base.topn_tags,
         raptor=base.raptor == "document",
+        metadata=tuple(metadata_field(name, table) for name, table in base.metadata.items()),
     )
 
 

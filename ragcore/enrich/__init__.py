@@ -13,4 +13,5 @@ tag_reply    what a model writes where it was asked for tags, made into such
 growing      such a step: a summary tree, from the chunks up
 tree         which parts of a document are summarised together
 summaries    what a model writes there, made into a summary, and what that rests on
+metadata     such a step: values for the fields of a schema
 """

@@ -58,7 +58,9 @@ async def made(
     """
     spool, said, reasons = Spool(library.data_dir), [document.hash, "enriched"], Counter[str]()
     given, lacking = await given_to(document, partial(chunks_of, library, document), whole, asker)
-    is_changed = False
+    told = given.to_document(document)
+    is_changed = told.extracted != document.extracted
+    said.append(repr(sorted(told.extracted.items())))
     async for page in chunks_of(library, document):
         answers = await together([_enriched(stored, steps, asker) for stored in page])
         for stored, (asked, reason) in zip(page, answers, strict=True):
@@ -82,7 +84,7 @@ async def made(
     name = generation(document.id, document.knowledge_base, digest(*said))
     if not is_changed or name == document.generation:
         return Made(document=document, prepared=None, failed=failed)
-    fresh_document = replace(document, generation=name, enriched=fingerprint, chunk_count=len(spool))
+    fresh_document = replace(told, generation=name, enriched=fingerprint, chunk_count=len(spool))
     prepared = Prepared(
         document=fresh_document,
         chunks=await asyncio.to_thread(_renamed, spool, name, Spool(library.data_dir)),

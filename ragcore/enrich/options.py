@@ -1,6 +1,7 @@
 """What is to be added to the chunks of a knowledge base by a model."""
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 from ragcore.errors import ConfigError
 
@@ -9,6 +10,32 @@ MOST_QUESTIONS = 10
 """RAGFlow's own limits of the two settings; more of either buries the text that they stand for."""
 MOST_TAGS = 10
 """RAGFlow's own limit, too."""
+
+
+MOST_FIELDS = 24
+"""Fields that documents are asked for: a model that fills in more of them at once passes some over."""
+
+FieldType = Literal["text", "number", "date"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetadataField:
+    """A fact that a model is to read out of a document: what belongs in it, and of which type it is.
+
+    Raises:
+        ConfigError: It has no name, no description or no such type.
+    """
+
+    name: str
+    description: str
+    type: FieldType = "text"
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be asked for."""
+        if not self.name.strip() or not self.description.strip():
+            raise ConfigError("a field of metadata needs a name and a description")
+        if self.type not in get_args(FieldType):
+            raise ConfigError(f"the type of the field {self.name} must be one of {', '.join(get_args(FieldType))}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +47,7 @@ class EnrichOptions:
     about 1,024 tokens. ``tags_from`` names the tag knowledge bases from which chunks get tags, at most ``topn_tags``
     each; none without it. Only for a chunk that resembles none of their rows is a model asked, where there is one.
     ``raptor``: each document gets a summary tree, for one call about six chunks.
+    ``metadata`` are facts that are read out of each document, all by one call.
 
     Raises:
         ConfigError: A value is out of its range.
@@ -31,9 +59,12 @@ class EnrichOptions:
     tags_from: tuple[str, ...] = ()
     topn_tags: int = 3
     raptor: bool = False
+    metadata: tuple[MetadataField, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what cannot work."""
+        if len(self.metadata) > MOST_FIELDS:
+            raise ConfigError(f"metadata has {len(self.metadata)} fields, and must have at most {MOST_FIELDS}")
         for name, most in (("auto_keywords", MOST_KEYWORDS), ("auto_questions", MOST_QUESTIONS)):
             if not 0 <= getattr(self, name) <= most:
                 raise ConfigError(f"{name} is {getattr(self, name)}, and must be from 0 to {most}")
@@ -48,4 +79,4 @@ class EnrichOptions:
     @property
     def needs_model(self) -> bool:
         """Tell whether something of it can only be done by a model."""
-        return bool(self.auto_keywords or self.auto_questions or self.contents or self.raptor)
+        return bool(self.auto_keywords or self.auto_questions or self.contents or self.raptor or self.metadata)

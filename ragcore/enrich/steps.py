@@ -8,6 +8,7 @@ from ragcore.chunking import embedding_text
 from ragcore.enrich.asking import Asker, Call
 from ragcore.enrich.contents import ContentsStep
 from ragcore.enrich.growing import TreeStep
+from ragcore.enrich.metadata import MetadataStep
 from ragcore.enrich.options import EnrichOptions
 from ragcore.enrich.replies import keywords_of, questions_of
 from ragcore.enrich.tag_step import TagStep
@@ -79,7 +80,9 @@ def steps_of(options: EnrichOptions) -> tuple[ChunkStep, ...]:
 def document_steps_of(options: EnrichOptions, library: Library) -> tuple[DocumentStep, ...]:
     """Return the steps that are switched on, of those that look at a document as a whole."""
     contents: tuple[DocumentStep, ...] = (ContentsStep(),) if options.contents else ()
-    return (*contents, TreeStep(library)) if options.raptor else contents
+    metadata: tuple[DocumentStep, ...] = (MetadataStep(fields=options.metadata),) if options.metadata else ()
+    tree: tuple[DocumentStep, ...] = (TreeStep(library),) if options.raptor else ()
+    return (*contents, *metadata, *tree)
 
 
 def bare(stored: StoredChunk) -> StoredChunk:

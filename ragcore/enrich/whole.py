@@ -16,7 +16,7 @@ from ragcore.stores.rows import Document, StoredChunk
 Pages = Callable[[], AsyncGenerator[list[StoredChunk], None]]
 """Reads the chunks of a document in order, from the first on, some at a time."""
 
-Part = Literal["contents", "summaries"]
+Part = Literal["contents", "extracted", "summaries"]
 """What of a document such a step gives."""
 
 
@@ -25,11 +25,16 @@ class Given:
     """What was given to a document, empty where nothing was; None leaves what it had.
 
     ``contents`` are the entries of its table of contents by the ordinal of the chunk with which they begin.
-    ``summaries`` are chunks that stand behind its own.
+    ``extracted`` are values by field. ``summaries`` are chunks that stand behind its own.
     """
 
     contents: Mapping[int, tuple[Entry, ...]] | None = field(default_factory=dict)
+    extracted: Mapping[str, str] | None = field(default_factory=dict)
     summaries: Sequence[StoredChunk] | None = ()
+
+    def to_document(self, document: Document) -> Document:
+        """Return the document with what of it belongs to the document itself."""
+        return document if self.extracted is None else replace(document, extracted=dict(self.extracted))
 
     def to_chunk(self, stored: StoredChunk) -> StoredChunk:
         """Return a chunk of the document with what of it belongs to that chunk."""

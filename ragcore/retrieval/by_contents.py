@@ -1,8 +1,8 @@
 """Adds to what a search found the sections that the tables of contents of its best documents point to.
 
 Nothing comes in that the search did not open: only chunks of documents that passed the gate are added, after all that
-passed, a few of them, and each is looked up as the search's own are, with its readers. Where the model that chooses
-fails or is late, nothing is added.
+passed, a few of them, and each is looked up as the search's own are, with its readers and filters. Where the model that
+chooses fails or is late, nothing is added.
 """
 
 import asyncio
@@ -19,11 +19,12 @@ from ragcore.models.llm import ChatModel
 from ragcore.prompts import Prompts
 from ragcore.retrieval.choosing import ALIKE, chosen_of, likeness, lines
 from ragcore.retrieval.retriever import Retrieved, Retrieving
+from ragcore.stores.document_values import DocumentValues
 from ragcore.stores.outlines import Outline, Outlines
 from ragcore.stores.registry import Registry
 from ragcore.stores.rows import generation_of
 from ragcore.tokens import Tokenizer
-from ragcore.types import Message, Question, ScoredChunk, Usage
+from ragcore.types import Chunk, Message, Question, ScoredChunk, Usage
 
 log = logging.getLogger(__name__)
 
@@ -55,6 +56,7 @@ class ContentsRetriever:
         retriever: Retrieving,
         *,
         registry: Registry,
+        values: DocumentValues,
         model: ChatModel | None,
         prompts: Prompts,
         tokenizer: Tokenizer,
@@ -66,6 +68,7 @@ class ContentsRetriever:
         Args:
             retriever: searches.
             registry: knows what may be read.
+            values: knows what meets filters.
             model: chooses the sections; None: the words of their titles do.
             prompts: the templates.
             tokenizer: counts the prompt.
@@ -74,6 +77,7 @@ class ContentsRetriever:
         """
         self._retriever = retriever
         self._registry = registry
+        self._values = values
         self._outlines = Outlines(registry.database)
         self._model = model
         self._prompts = prompts
@@ -138,10 +142,17 @@ class ContentsRetriever:
         chunks = await self._registry.readable_chunks(
             ids, question.knowledge_bases, readers=question.readers, homes=self._homes
         )
+        met = [chunk for chunk in chunks.values() if await self._meets(question, chunk)]
         lowest = found[-1].score
-        return [
-            ScoredChunk(chunk=chunk, score=lowest, ranks={LEG: rank}) for rank, chunk in enumerate(chunks.values(), 1)
-        ]
+        return [ScoredChunk(chunk=chunk, score=lowest, ranks={LEG: rank}) for rank, chunk in enumerate(met, 1)]
+
+    async def _meets(self, question: Question, chunk: Chunk) -> bool:
+        """Return whether a chunk of a document that meets the filters meets them too: rows of a table may not."""
+        filters = question.filters.get(chunk.knowledge_base, ())
+        if not filters:
+            return True
+        matching = await self._values.matching(chunk.knowledge_base, filters, None, [chunk.document_id])
+        return matching.admits(chunk.id)
 
 
 def _best(chunks: Sequence[ScoredChunk]) -> list[str]:

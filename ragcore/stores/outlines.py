@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, case, select
+from sqlalchemy import Connection, Row, bindparam, case, not_, select
 
 from ragcore.contents import Entry, of_headings
 from ragcore.stores.database import Database
@@ -15,9 +15,10 @@ MOST_CHUNKS = 5_000
 """Chunks of a document that are looked at for its sections: about 50 ms, and a book of 5,000 pages."""
 
 _NAMED = case((chunks.c.enrichment.contains('"contents":'), chunks.c.enrichment), else_="{}")
+_IS_SUMMARY = chunks.c.enrichment.contains('"leaves":')  # it stands behind the document, in no section
 _ROWS = (
     select(chunks.c.ordinal, chunks.c.heading_path, _NAMED.label("enrichment"))
-    .where(chunks.c.generation == bindparam("generation"))
+    .where(chunks.c.generation == bindparam("generation"), not_(_IS_SUMMARY))
     .order_by(chunks.c.ordinal)
     .limit(MOST_CHUNKS)
 )

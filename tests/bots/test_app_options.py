@@ -21,7 +21,7 @@ from bots.doctor import (
 )
 from bots.settings import Settings, load_settings
 from ragcore.answer import AnswerOptions
-from ragcore.enrich.options import EnrichOptions
+from ragcore.enrich.options import EnrichOptions, MetadataField
 from ragcore.errors import ConfigError, ModelBadOutput, ModelInterrupted, ModelUnreachable
 from ragcore.ingest import IngestOptions
 from ragcore.models.llm import TASKS
@@ -179,6 +179,42 @@ def test_the_doctor_names_missing_files_and_closed_knowledge_bases(tmp_path: pat
     (_, shown) = check_readers(settings, ["telegram", "slack"])
     assert 'readers = ["telegram:@1234"]' in shown.mend
     assert check_settings(settings).state == "warn"
+
+
+def test_a_schema_is_written_short_or_whole(tmp_path: pathlib.Path) -> None:
+    text = """
+[knowledge_bases.a]
+contents = true
+metadata = {department = " the one that\nwrote it", year = {description = "the year", type = "number"}}
+"""
+    settings = settings_of(tmp_path, text.replace("\nwrote", " wrote"))
+    options = enrich_options(settings.all_knowledge_bases["a"])
+    assert options == EnrichOptions(
+        contents=True,
+        metadata=(
+            MetadataField(name="department", description="the one that wrote it"),
+            MetadataField(name="year", description="the year", type="number"),
+        ),
+    )
+    assert enrich_options(Settings.model_validate(settings.model_dump()).all_knowledge_bases["a"]) == options
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ('"year"', "must be fields"),
+        ("{year = 3}", '"year" must be a description'),
+        ('{year = ""}', "needs a name and a description"),
+        ('{year = {description = "it", type = "yyyy"}}', "text, number, date"),
+        ('{year = {describe = "it"}}', "`description` and `type`"),
+        ("{" + ", ".join(f'f{n} = "it"' for n in range(25)) + "}", "at most 24"),
+    ],
+    ids=["text", "number", "empty", "type", "key", "many"],
+)
+def test_what_is_no_schema_is_refused_by_its_setting(value: str, said: str, tmp_path: pathlib.Path) -> None:
+    with pytest.raises(ConfigError, match=said) as raised:
+        settings_of(tmp_path, f"[knowledge_bases.a]\nmetadata = {value}\n")
+    assert "metadata" in str(raised.value)
 
 
 def test_the_doctor_names_a_task_that_nobody_reads(tmp_path: pathlib.Path) -> None:

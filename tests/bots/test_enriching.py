@@ -119,6 +119,20 @@ async def test_an_operation_enriches_what_it_synced_and_searches_by_it(home: pat
         assert found.chunks[0].chunk.keywords == ("unused leave", "vacation days")  # type: ignore[union-attr]
 
 
+async def test_facts_that_a_model_read_can_be_filtered_by(home: pathlib.Path, model: OpenAIServer) -> None:
+    schema = 'auto_keywords = 0\nmetadata = {year = {description = "the year", type = "number"}}'
+    text = (home / "citebot.toml").read_text().replace("auto_keywords = 2", schema)
+    (home / "citebot.toml").write_text(text)
+    (home / "handbook" / "old.md").write_text("# Leave policy of 2019\n\nUnused leave lapses at once.\n")
+    model.default = lambda request: Reply(text='{"year": 2019}' if "2019" in request.texts[-1] else "{}")
+    async with opened(home) as (operations, _):
+        *_, report = await told(operations, Sync(enrich=True))
+        assert isinstance(report, EnrichReport)
+        assert (report.documents, report.usage.calls) == (2, 2)
+        (found,) = await told(operations, Search(query="unused leave", filter="year < 2020"))
+        assert {scored.chunk.document_id for scored in found.chunks} == {"handbook:old.md"}  # type: ignore[union-attr]
+
+
 async def test_a_model_that_is_away_is_told_and_the_documents_are_found(
     home: pathlib.Path, model: OpenAIServer
 ) -> None:

@@ -11,6 +11,7 @@ from bots.settings.model.values import (
     FilePath,
     FilterText,
     JsonTable,
+    MetadataSchema,
     Name,
     OptionalUrl,
     Reader,
@@ -102,6 +103,12 @@ class KnowledgeBaseSettings(Section):
         default="off",
         description="let a model write a tree of summaries of each `document`, which are searched and read beside its "
         "chunks; an answer cites the chunks: one call about six chunks",
+    )
+    metadata: MetadataSchema = Field(
+        default_factory=dict,
+        description="facts that a model reads out of each document, for filters, by field with what belongs in it: "
+        '`{department = "the one that wrote it", year = {description = "the year it is about", type = "number"}}`; '
+        "types: `text`, `number`, `date`; what the source tells of a field counts before; one call a document",
     )
     readers: tuple[Reader, ...] = Field(
         default=(),

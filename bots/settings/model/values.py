@@ -20,6 +20,8 @@ from pydantic import (
 
 from bots.settings.grammar import normal_filter, normal_person, normal_reader
 from ragcore.chunk_methods import CHUNK_METHODS
+from ragcore.enrich.options import MOST_FIELDS, MetadataField
+from ragcore.errors import ConfigError
 
 OPENAI_URL = "https://api.openai.com/v1"
 SLACK_URL = "https://slack.com/api/"
@@ -73,6 +75,37 @@ def _chunk_method(name: str, where: str = "") -> str:
     return name
 
 
+def _metadata_schema(value: object) -> Mapping[str, Mapping[str, str]]:
+    """Return the fields of a schema with ``description`` and ``type``; a field may be written as its description."""
+    if not isinstance(value, Mapping):
+        raise ValueError('must be fields with what belongs in them, such as {department = "the one that wrote it"}')
+    found: dict[str, Mapping[str, str]] = {}
+    for name, said in value.items():
+        table = {"description": said} if isinstance(said, str) else said
+        if not isinstance(table, Mapping) or not table.keys() <= {"description", "type"}:
+            raise ValueError(f'"{name}" must be a description, or a table with `description` and `type`')
+        if not all(isinstance(part, str) for part in table.values()):
+            raise ValueError(f'"{name}": description and type must be text')
+        try:
+            field = metadata_field(str(name), table)
+        except ConfigError as error:
+            raise ValueError(str(error)) from error
+        found[field.name] = MappingProxyType({"description": field.description, "type": field.type})
+    if len(found) > MOST_FIELDS:
+        raise ValueError(f"must have at most {MOST_FIELDS} fields")
+    return MappingProxyType(found)
+
+
+def metadata_field(name: str, table: Mapping[str, str]) -> MetadataField:
+    """Return a field of a schema.
+
+    Raises:
+        ConfigError: It is none.
+    """
+    kind: Any = table.get("type", "text")
+    return MetadataField(name=name.strip(), description=" ".join(table.get("description", "").split()), type=kind)
+
+
 # Declared as dict, which is what the reader of environment variables descends into; read-only all the same.
 def _frozen_table(table: Mapping[str, Any]) -> Mapping[str, Any]:
     return MappingProxyType(dict(table))
@@ -94,6 +127,11 @@ Reader = Annotated[str, AfterValidator(normal_reader)]
 Person = Annotated[str, AfterValidator(normal_person)]
 FilterText = Annotated[str, AfterValidator(normal_filter)]
 JsonTable = Annotated[Mapping[str, JsonValue], *FROZEN]
+MetadataSchema = Annotated[
+    Mapping[str, Any],
+    PlainValidator(_metadata_schema),
+    PlainSerializer(lambda fields: {name: dict(table) for name, table in fields.items()}),
+]
 ChunkMethods = Annotated[
     str | Mapping[str, str],
     PlainValidator(_chunk_methods),

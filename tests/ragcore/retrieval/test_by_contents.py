@@ -14,12 +14,14 @@ from ragcore.enrich.asking import Asker
 from ragcore.enrich.options import EnrichOptions
 from ragcore.enrich.passing import enrich
 from ragcore.errors import ModelError, ModelRefused, ModelUnreachable
+from ragcore.filter_grammar import parse_filter
 from ragcore.ingest import IngestOptions
 from ragcore.library import Library
 from ragcore.prompts import OWN
 from ragcore.retrieval import RetrievalOptions, Retriever
 from ragcore.retrieval.by_contents import LEG, OF_SECTION, SECTIONS, ContentsRetriever
 from ragcore.retrieval.retriever import Retrieved
+from ragcore.stores.document_values import DocumentValues
 from ragcore.stores.model_results import ModelResults
 from ragcore.stores.outlines import Outlines
 from ragcore.tokens import offline_tokenizer
@@ -67,6 +69,7 @@ def by_contents(
     return ContentsRetriever(
         inner or searching(library),  # type: ignore[arg-type]
         registry=library.registry,
+        values=DocumentValues(library.database),
         model=model,
         prompts=OWN,
         tokenizer=offline_tokenizer(),
@@ -181,6 +184,40 @@ async def test_what_a_reader_may_not_read_any_more_is_not_added(tmp_path: pathli
             assert (await stale.retrieve(other)).chunks == passed
         await fill_closed(library, {"handbook": HANDBOOK.replace("Thirty", "Forty")}, board)
         assert (await stale.retrieve(mine)).chunks == passed, "another version is live"
+
+
+async def test_rows_that_a_filter_leaves_out_are_not_added(tmp_path: pathlib.Path) -> None:
+    table = "| room | floor | view |\n| --- | --- | --- |\n| small room | 1 | harbour |\n| large room | 2 | street |"
+    text = f"{HANDBOOK}\n\n## Rooms\n\n{table}"
+    by_rows = IngestOptions(chunk=replace(SMALL.chunk, method="table", chunk_tokens=16))
+    async with opened(tmp_path, WordEmbedder()) as library:
+        await fill(library, {"handbook": text}, by_rows)
+        asked = replace(ASKED, text="Which small room has a view of the harbour?")
+        model = SayingModel(choosing("Rooms", "Lapse"))
+        every = await by_contents(library, model).retrieve(asked)
+        assert any("street" in one.chunk.text for one in every.chunks if LEG in one.ranks)
+        filtered = replace(asked, filters={"kb": (parse_filter("floor = 1"),)})
+        found = await by_contents(library, model).retrieve(filtered)
+        assert any("harbour" in one.chunk.text for one in found.chunks)
+        assert not any("street" in one.chunk.text for one in found.chunks)
+
+
+async def test_summaries_stand_in_no_section(tmp_path: pathlib.Path) -> None:
+    async with opened(tmp_path, WordEmbedder()) as library:
+        await fill(library, {"handbook": HANDBOOK}, SMALL)
+        summing = Asker(
+            model=SayingModel(lambda rules, material: " ".join(PARTS.values())),
+            identity="m",
+            results=ModelResults(library.database),
+            prompts=OWN,
+            tokenizer=offline_tokenizer(),
+        )
+        assert [event async for event in enrich(library, "kb", EnrichOptions(raptor=True), summing)]
+        chunks = await library.registry.chunks_of(["s:handbook"])
+        own = [chunk for chunk in chunks if not chunk.leaves]
+        assert len(own) < len(chunks)
+        (outline,) = await Outlines(library.database).of([chunks[0].id.rpartition("-")[0]])
+        assert outline.chunks == len(own) == len(PARTS)
 
 
 async def test_sections_that_a_model_named_are_used_like_headings(tmp_path: pathlib.Path) -> None:
