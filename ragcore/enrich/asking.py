@@ -97,13 +97,13 @@ class Asker:
                 unless it has been often enough.
             ContextTooSmall: The template does not fit into its window.
         """
-        key = self.key_of(call)
-        before = await self._results.get(key)
-        if before is not None and (before.text or before.attempts >= MOST_ATTEMPTS):
-            self.spent.cached += 1
-            return read(before.text) if before.text else None
-        attempts = 1 if before is None else before.attempts + 1
-        async with self._places:
+        async with self._places:  # also for a look at what is kept: hundreds at once would hold up others' threads
+            key = self.key_of(call)
+            before = await self._results.get(key)
+            if before is not None and (before.text or before.attempts >= MOST_ATTEMPTS):
+                self.spent.cached += 1
+                return read(before.text) if before.text else None
+            attempts = 1 if before is None else before.attempts + 1
             text, usage = await self._asked(call)
             # What is written is paid for: whoever stops now finds it the next time.
             return await uninterrupted(self._kept(call, key, attempts, text, usage, read))

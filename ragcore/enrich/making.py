@@ -63,19 +63,14 @@ async def made(
     said.append(repr(sorted(told.extracted.items())))
     async for page in chunks_of(library, document):
         answers = await together([_enriched(stored, steps, asker) for stored in page])
-        for stored, (asked, reason) in zip(page, answers, strict=True):
-            fresh = given.to_chunk(asked)
-            is_changed = is_changed or fresh != stored
-            reasons.update([reason] if reason else [])
-            chunk = fresh.chunk
-            filled = repr(chunk.tag_scores), repr(fresh.contents)
-            said.append(digest(*chunk.keywords, "", *chunk.questions, "", *filled))
-            spool.extend([Draft(stored=fresh, text=embedded_text(fresh))])
+        fresh = [given.to_chunk(one) for one, _ in answers]
+        reasons.update(reason for _, reason in answers if reason)
+        is_changed = is_changed or fresh != page
+        said += await asyncio.to_thread(_laid_down, fresh, spool)
     before = await summaries_of(library, document)
-    summaries = before if given.summaries is None else given.summaries
-    is_changed = is_changed or list(summaries) != before
-    said += [digest(one.chunk.text, repr(one.chunk.leaves)) for one in summaries]
-    spool.extend(Draft(stored=one, text=embedded_text(one)) for one in summaries)
+    summaries = before if given.summaries is None else list(given.summaries)
+    is_changed = is_changed or summaries != before
+    said += await asyncio.to_thread(_laid_down, summaries, spool)
     failed = None
     if reasons or lacking:
         reason = lacking or reasons.most_common(1)[0][0]
@@ -130,6 +125,18 @@ async def _enriched(stored: StoredChunk, steps: Sequence[Step], asker: Asker | N
         except (ModelError, ContextTooSmall) as error:
             fresh, reason = kept(stored, fresh, step), f"{step.template}: {error}"
     return fresh, reason
+
+
+def _laid_down(page: Sequence[StoredChunk], spool: Spool) -> list[str]:
+    """Add chunks to a spool, and return a digest of what models say of each."""
+    spool.extend([Draft(stored=stored, text=embedded_text(stored)) for stored in page])
+    return [_said_of(stored) for stored in page]
+
+
+def _said_of(stored: StoredChunk) -> str:
+    chunk = stored.chunk
+    filled = repr(chunk.tag_scores), repr(stored.contents), repr(chunk.leaves)
+    return digest(*chunk.keywords, "", *chunk.questions, "", *filled, chunk.text if chunk.leaves else "")
 
 
 def _renamed(spool: Spool, name: str, fresh: Spool) -> Spool:
