@@ -79,7 +79,7 @@ async def test_the_cost_is_told_before_and_after_and_nothing_is_paid_twice(
 async def test_a_kill_in_the_middle_asks_nothing_twice(home: pathlib.Path, model: OpenAIServer) -> None:
     for number in range(12):
         (home / "handbook" / f"{number}.md").write_text(f"# Room {number}\n\nRoom {number} holds {number} people.\n")
-    model.queue(*(Reply(text="Room, people") for _ in range(5)), *(Hang() for _ in range(4)))
+    model.queue(*(Reply(text="Room, people, leave, sickness") for _ in range(5)), *(Hang() for _ in range(4)))
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
