@@ -20,7 +20,9 @@ from ragcore.prompts import OWN as PROMPTS
 from ragcore.reports import EnrichReport
 from ragcore.stores.health import IndexState
 from ragcore.stores.model_results import ModelResults
+from ragcore.stores.outlines import Outlines
 from ragcore.tokens import offline_tokenizer
+from tests.conftest import BENCH
 from tests.fakes.chatting import SayingModel
 from tests.fakes.libraries import fill, opened
 
@@ -139,3 +141,30 @@ async def test_each_chunk_of_prose_is_shown_once_in_stretches_of_a_bounded_size(
         found = [one async for one in stretches(lambda: chunks_of(library, document), offline_tokenizer())]
         assert [n for one in found for n in one.ordinals] == [c.ordinal for c in chunks if c.kind != "table"]
         assert all(sum(map(offline_tokenizer().count, one.texts)) <= STRETCH for one in found)
+
+
+async def test_a_real_page_tells_its_sections_and_without_its_headings_the_model_does(tmp_path: pathlib.Path) -> None:
+    """The headings of a page of documentation, as they stand, and as plain lines."""
+    page = BENCH / "documents" / "fastapi-background-tasks.md"
+    if not page.is_file():
+        pytest.skip("the public data sets are not beside this checkout (../shared/bench)")
+    text = page.read_text("utf-8")
+    titles = [title.strip() for title in re.findall(r"^#+ (.+?)(?: *\{.*\})?$", text, re.MULTILINE)]
+    bare = re.sub(r"^#+ (.+?)(?: *\{.*\})?$", r"\1", text, flags=re.MULTILINE)
+
+    def find(rules: str, material: str) -> str:
+        pieces = re.split(r"(?:^|\n\n)\[(\d+)\]\n", material)[1:]
+        lines = [(int(n), line) for n, body in zip(pieces[::2], pieces[1::2], strict=True) for line in body.split("\n")]
+        return json.dumps([{"piece": n, "level": 2, "title": line} for n, line in lines if line in titles])
+
+    async with opened(tmp_path) as library:
+        await fill(library, {"page": text, "bare": bare}, IngestOptions(chunk=ChunkOptions(chunk_tokens=96)))
+        model = SayingModel(find)
+        report = await run(library, model)
+        assert report.failed == ()
+        assert await entries(library, "page") == []
+        assert [entry.title for entry in await entries(library, "bare")] == titles
+        documents = await library.registry.documents(["s:page", "s:bare"])
+        for outline in await Outlines(library.database).of([one.generation for one in documents.values()]):
+            told = {entry.title.replace("`", "") for entry in outline.entries}
+            assert told >= {title.replace("`", "") for title in titles[1:]}
