@@ -7,11 +7,12 @@ from collections.abc import AsyncGenerator, Collection, Sequence
 
 from bots.app.leasing import lease_seconds, leased
 from bots.app.options import enrich_options, with_tagged_by
-from bots.app.parts import Parts, enrich_identity
+from bots.app.parts import Parts, enrich_identity, most_calls
+from bots.app.unforeseen import in_words
 from bots.counting import counted
 from bots.requests import Event
 from bots.settings import Settings
-from ragcore.enrich.asking import Asker
+from ragcore.enrich.asking import AT_ONCE, Asker
 from ragcore.enrich.passing import enrich, estimate, is_wanted
 from ragcore.errors import BusyError, CitebotError
 from ragcore.reports import EnrichProgress, EnrichReport, SyncProgress, SyncReport
@@ -36,6 +37,8 @@ class Enriching:
         self._passing: dict[str, asyncio.Lock] = {}
         self._due: dict[str, None] = {}
         self._woken = asyncio.Event()
+        # Shared by all passes: whoever asks a question waits behind no more than half of what the endpoint takes.
+        self._places = asyncio.Semaphore(max(1, min(AT_ONCE, most_calls(settings) // 2)))
 
     async def now(self, names: Collection[str]) -> AsyncGenerator[Event]:
         """Enrich these knowledge bases, and those tagged by them, telling how far it is and what it came to.
@@ -105,12 +108,13 @@ class Enriching:
     async def _in_background(self, name: str) -> bool:
         """Enrich a knowledge base and write to the log what it came to; False where it is to be tried again."""
         try:
-            async with contextlib.aclosing(self._each([name])) as events:
-                async for event in events:
-                    if isinstance(event, EnrichReport):
-                        _log(event)
-                        if event.error:
-                            return self._asker() is None
+            with in_words(f"enrich {name}"):
+                async with contextlib.aclosing(self._each([name])) as events:
+                    async for event in events:
+                        if isinstance(event, EnrichReport):
+                            _log(event)
+                            if event.error:
+                                return self._asker() is None
         except CitebotError as error:
             log.warning("knowledge base %s could not be enriched: %s", name, error)
             return False
@@ -147,6 +151,7 @@ class Enriching:
             results=ModelResults(self._parts.library.database),
             prompts=self._parts.prompts,
             tokenizer=self._parts.tokenizer,
+            places=self._places,
         )
 
 

@@ -117,7 +117,9 @@ class Operations:
     async def refresh(self, source: str, ids: Sequence[str]) -> SyncReport | None:
         """Sync some documents of a source out of turn; see ``bots.app.syncing.refresh_documents``."""
         with in_words("refresh"):
-            return await refresh_documents(self._settings, self._parts.library, self._room, source, ids)
+            report = await refresh_documents(self._settings, self._parts.library, self._room, source, ids)
+        self.enriching.soon([one.knowledge_base for one in self._settings.sources if one.name == source])
+        return report
 
     async def _mend(self) -> None:
         try:

@@ -114,6 +114,12 @@ def chat_model_of(settings: Settings, tokenizer: Tokenizer) -> OpenAIChatModel |
     return _model_of(llm, llm.model, _options(llm), tasks, tokenizer)
 
 
+def most_calls(settings: Settings) -> int:
+    """Return how many calls of the language model may run side by side."""
+    asked = settings.llm.max_concurrent if settings.llm else None
+    return asked or ChatLimits().max_concurrent
+
+
 def enrich_identity(settings: Settings) -> str:
     """Return the model's name with its options for enriching: another of these, and it is asked anew."""
     llm = settings.llm

@@ -99,8 +99,22 @@ def report_form(report: SyncReport) -> Form:
 
 
 def enrich_form(report: EnrichReport) -> Form:
-    """Return one entry of ``sync --json`` for a knowledge base that a model enriches; they follow the sources."""
+    """Return one entry of ``sync --json`` for a knowledge base that a model enriches; they follow the sources.
+
+    It has what each entry has; ``changed`` are the documents that were enriched.
+    """
+    failed = [{"id": one.document_id, "reason": one.reason, "mend": "it is tried again"} for one in report.failed]
+    if report.error:
+        failed.insert(0, {"id": report.knowledge_base, "reason": report.error, "mend": "mend it, then sync again"})
     form: Form = {
+        "source": f"enriching {report.knowledge_base}",
+        "added": 0,
+        "changed": 0 if report.dry_run else report.documents,
+        "deleted": 0,
+        "unchanged": 0,
+        "failed": failed,
+        "seconds": round(report.seconds, 3),
+        "warnings": [],
         "knowledge_base": report.knowledge_base,
         "enriched": report.documents,
         "chunks": report.chunks,
@@ -110,9 +124,6 @@ def enrich_form(report: EnrichReport) -> Form:
             "completion_tokens": report.usage.completion_tokens,
         },
         "cached": report.cached,
-        "failed": [{"id": one.document_id, "chunks": one.chunks, "reason": one.reason} for one in report.failed],
-        "error": report.error or None,
-        "seconds": round(report.seconds, 3),
     }
     return form | {"dry_run": True} if report.dry_run else form
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -57,7 +57,7 @@ class Asker:
         results: ModelResults,
         prompts: Prompts,
         tokenizer: Tokenizer,
-        at_once: int = AT_ONCE,
+        places: asyncio.Semaphore | None = None,
     ) -> None:
         """Compose.
 
@@ -67,7 +67,7 @@ class Asker:
             results: What it wrote before.
             prompts: The templates.
             tokenizer: Counts.
-            at_once: Most calls under way together.
+            places: How many calls may be under way together, also of other askers; None: ``AT_ONCE``.
         """
         self.model = model
         self.identity = identity
@@ -75,7 +75,8 @@ class Asker:
         self.tokenizer = tokenizer
         self.spent = Spent()
         self._results = results
-        self._places = asyncio.Semaphore(at_once)
+        self._places = places or asyncio.Semaphore(AT_ONCE)
+        self._under_way: dict[str, tuple[asyncio.Lock, int]] = {}
 
     def key_of(self, call: Call) -> str:
         """Return the digest of all that decides what the model writes."""
@@ -97,16 +98,33 @@ class Asker:
                 unless it has been often enough.
             ContextTooSmall: The template does not fit into its window.
         """
-        async with self._places:  # also for a look at what is kept: hundreds at once would hold up others' threads
-            key = self.key_of(call)
+        key = self.key_of(call)
+        # Of equal chunks that are asked about at the same time, the others find what the first was told.
+        async with self._asking(key), self._places:
             before = await self._results.get(key)
-            if before is not None and (before.text or before.attempts >= MOST_ATTEMPTS):
-                self.spent.cached += 1
-                return read(before.text) if before.text else None
-            attempts = 1 if before is None else before.attempts + 1
+            attempts = 0 if before is None else before.attempts
+            if before is not None and (before.text or attempts >= MOST_ATTEMPTS):
+                # What was kept may be of no use to a later version's reader: then it counts as an attempt.
+                with contextlib.suppress(ModelBadOutput):
+                    found = read(before.text) if before.text else None
+                    self.spent.cached += 1
+                    return found
             text, usage = await self._asked(call)
             # What is written is paid for: whoever stops now finds it the next time.
-            return await uninterrupted(self._kept(call, key, attempts, text, usage, read))
+            return await uninterrupted(self._kept(call, key, attempts + 1, text, usage, read))
+
+    @contextlib.asynccontextmanager
+    async def _asking(self, key: str) -> AsyncGenerator[None]:
+        """Let nobody else ask the same while the context lasts."""
+        lock, waiting = self._under_way.get(key, (asyncio.Lock(), 0))
+        self._under_way[key] = (lock, waiting + 1)
+        try:
+            async with lock:
+                yield
+        finally:
+            lock, waiting = self._under_way.pop(key)
+            if waiting > 1:
+                self._under_way[key] = (lock, waiting - 1)
 
     async def _kept(
         self, call: Call, key: str, attempts: int, text: str, usage: Usage, read: Callable[[str], T]

@@ -15,7 +15,7 @@ from ragcore.ingest.spool import SLICE, Draft, Spool
 from ragcore.library import Library
 from ragcore.library.recovery import embedded_text
 from ragcore.reports import Unenriched
-from ragcore.stores.enrichment import Enrichment
+from ragcore.stores.enrichment import INCOMPLETE, Enrichment
 from ragcore.stores.rows import Document, StoredChunk, digest, generation
 
 
@@ -75,7 +75,7 @@ async def made(
     if reasons or lacking:
         reason = lacking or reasons.most_common(1)[0][0]
         failed = Unenriched(document_id=document.id, chunks=reasons.total(), reason=reason)
-    fingerprint = "" if failed else wanted
+    fingerprint = INCOMPLETE if failed else wanted
     name = generation(document.id, document.knowledge_base, digest(*said))
     if not is_changed or name == document.generation:
         return Made(document=document, prepared=None, failed=failed)

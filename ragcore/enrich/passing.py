@@ -135,7 +135,8 @@ async def estimate(
     known = await asker.known(list(sizes))
     missing = [size for key, size in sizes.items() if key not in known]
     length = round(sum(prompt for prompt, _ in sizes.values()) / len(sizes)) if sizes else USUAL_PROMPT
-    missing += [(length, step.count * step.reply_tokens) for step in run.steps for _ in range(coming_chunks)]
+    asking = [step for step in run.steps if step.needs_model]  # the others ask about few chunks, or none
+    missing += [(length, step.count * step.reply_tokens) for step in asking for _ in range(coming_chunks)]
     missing += [size for step in run.whole for size in step.calls_coming(coming_documents, coming_chunks)]
     return EnrichReport(
         knowledge_base=knowledge_base,

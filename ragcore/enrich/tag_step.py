@@ -1,6 +1,7 @@
 """The step that tags chunks: by similar rows of a tag set, without a model; the rest by one, if there is one."""
 
 import asyncio
+import dataclasses
 import json
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
@@ -37,6 +38,8 @@ class TagStep:
     tag_set: TagSet
     vectors: Vectors
     embedder: str
+    room: asyncio.Semaphore = dataclasses.field(default_factory=lambda: asyncio.Semaphore(1), repr=False, compare=False)
+    """One comparison at a time: all chunks of a page at once would hold every thread that answers need."""
 
     def told(self, prompts: Prompts | None) -> tuple[str, ...]:
         """Return what of it is wanted, for the fingerprint; without the template where no model is asked."""
@@ -63,10 +66,11 @@ class TagStep:
         return replace(stored, chunk=replace(stored.chunk, tag_scores=scores))
 
     async def _similar(self, stored: StoredChunk) -> Similar:
-        found = await self.vectors.get(self.embedder, [stored.vector_key]) if self.tag_set.rows else {}
-        return await asyncio.to_thread(
-            self.tag_set.similar, _material(stored), found.get(stored.vector_key), self.count
-        )
+        async with self.room:
+            found = await self.vectors.get(self.embedder, [stored.vector_key]) if self.tag_set.rows else {}
+            return await asyncio.to_thread(
+                self.tag_set.similar, _material(stored), found.get(stored.vector_key), self.count
+            )
 
     def _call(self, stored: StoredChunk, similar: Similar) -> Call | None:
         if not self.tag_set.tags:

@@ -17,6 +17,7 @@ from ragcore.ingest.events import IngestOptions, Stage, Underway
 from ragcore.ingest.pictures import Pictures
 from ragcore.ingest.spool import Draft, Spool
 from ragcore.parsing.worker import ParseWorker, Part, Step
+from ragcore.stores.enrichment import INCOMPLETE
 from ragcore.stores.rows import Document, StoredChunk, digest, generation, storable
 from ragcore.terms import language_of
 from ragcore.tokens import Tokenizer
@@ -106,6 +107,9 @@ async def prepare(
                     yield Underway(document_id=source.id, stage=Stage.READING, done=reply.done, total=reply.total)
                 case ParsedDocument():
                     row = _document(source, reply, knowledge_base=knowledge_base, hashed=hashed, pipeline=pipeline)
+                    if live is not None and live.extracted and live.knowledge_base == knowledge_base:
+                        # Until a model has read the new version, filters go by what it read in the one before.
+                        row = replace(row, extracted=live.extracted, enriched=INCOMPLETE)
                     if live is not None and live.pipeline.endswith(_UNDESCRIBED):
                         # Its pictures were not described then: what it becomes now must not be mixed with that.
                         again = digest(hashed, live.hash)

@@ -8,6 +8,9 @@ from ragcore.stores.database import Database
 from ragcore.stores.rows import Document, StoredChunk, document_from_row, select_chunks, stored_from_row
 from ragcore.stores.schema import chunks, documents
 
+INCOMPLETE = "incomplete"
+"""What stands in the place of a fingerprint where some of the enrichment is there: it is due, whatever is wanted."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lacking:

@@ -24,7 +24,16 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from ragcore.stores.database import PAGE, Database, scalar
 from ragcore.stores.failures import drop_failures, put_failures
 from ragcore.stores.registry import KnowledgeBase
-from ragcore.stores.rows import Document, StoredChunk, chunk_record, document_record, insert_new, pages, upsert
+from ragcore.stores.rows import (
+    Document,
+    StoredChunk,
+    chunk_record,
+    document_from_row,
+    document_record,
+    insert_new,
+    pages,
+    upsert,
+)
 from ragcore.stores.schema import chunks, counters, documents, knowledge_bases, retired, staged, vector_sums
 from ragcore.stores.sources import put_cursor
 from ragcore.stores.together import Switched, Together
@@ -229,12 +238,24 @@ class Staging:
 async def _not_overtaken(
     connection: AsyncConnection, fresh: Sequence[Document], replacing: Mapping[str, str]
 ) -> Sequence[Document]:
-    """Return the documents but those that were made of a generation which is live no more."""
+    """Return the documents but those that were made of a generation which is live no more.
+
+    What their source has newly said of the others since then (``_refresh``) stays said.
+    """
     if not replacing:
         return fresh
-    live = await _live_generations(connection, list(replacing))
-    overtaken = {one for one, generation in replacing.items() if one not in live or live[one].generation != generation}
-    return [document for document in fresh if document.id not in overtaken]
+    said: dict[str, Document] = {}
+    for page in pages(replacing, PAGE):
+        rows = await connection.execute(select(documents).where(documents.c.id.in_(page)))
+        said.update((row.id, document_from_row(row)) for row in rows)
+    kept: list[Document] = []
+    for document in fresh:
+        now = said.get(document.id)
+        if document.id not in replacing:
+            kept.append(document)
+        elif now is not None and now.generation == replacing[document.id]:
+            kept.append(dataclasses.replace(document, version=now.version, updated_at=now.updated_at))
+    return kept
 
 
 async def _refresh(connection: AsyncConnection, document: Document) -> None:

@@ -7,16 +7,17 @@ from collections.abc import Mapping
 
 import pytest
 
-from ragcore.enrich.asking import MOST_ATTEMPTS, Asker
+from ragcore.enrich.asking import MOST_ATTEMPTS, Asker, Call
 from ragcore.enrich.options import EnrichOptions
 from ragcore.enrich.passing import enrich, estimate, fingerprint
-from ragcore.errors import ModelAuthError, ModelRefused, ModelUnreachable
+from ragcore.errors import ModelAuthError, ModelBadOutput, ModelRefused, ModelUnreachable
 from ragcore.library import Library
 from ragcore.library.recovery import check
 from ragcore.prompts import Prompts
 from ragcore.reports import EnrichProgress, EnrichReport
 from ragcore.stores.health import IndexState
 from ragcore.stores.model_results import ModelResults
+from ragcore.stores.together import Together
 from ragcore.tokens import offline_tokenizer
 from ragcore.types import Chunk
 from tests.fakes.chatting import Say, SayingModel
@@ -280,3 +281,65 @@ def test_nothing_wanted_has_no_fingerprint() -> None:
 
 
 _: Say = say
+
+
+async def test_switched_off_nothing_is_left_of_what_failed_in_part(tmp_path: pathlib.Path) -> None:
+    model = SayingModel(lambda rules, material: "" if "You write the questions" in rules else say(rules, material))
+    async with opened(tmp_path) as library:
+        await fill(library, TEXTS)
+        assert len((await run(library, model)).failed) == 2
+        assert all(chunk.keywords for chunk in (await chunks(library)).values())
+        assert (await run(library, model, EnrichOptions())).documents == 2
+        assert not any(chunk.keywords for chunk in (await chunks(library)).values())
+        assert (await run(library, model, EnrichOptions())).documents == 0
+
+
+async def test_what_the_source_says_meanwhile_stays_said(tmp_path: pathlib.Path) -> None:
+    """A version that is written while the model is asked isn't put back: the source may never tell it again."""
+    async with opened(tmp_path) as library:
+        await fill(library, TEXTS)
+        asked, go_on = asyncio.Event(), asyncio.Event()
+
+        class Slow(SayingModel):
+            async def complete(self, messages, *, task):  # type: ignore[no-untyped-def]
+                asked.set()
+                await go_on.wait()
+                return await super().complete(messages, task=task)
+
+        passing = asyncio.create_task(run(library, Slow(say)))
+        await asked.wait()
+        before = await library.registry.document("s:leave")
+        assert before is not None
+        await library.staging.switch([], Together(refreshed=(dataclasses.replace(before, version="newer"),)))
+        go_on.set()
+        assert (await passing).documents == 2
+        after = await library.registry.document("s:leave")
+        assert after is not None
+        assert (after.version, after.generation != before.generation) == ("newer", True)
+
+
+async def test_equal_chunks_are_asked_about_once(tmp_path: pathlib.Path) -> None:
+    async with opened(tmp_path) as library:
+        await fill(library, {f"copy{n}": "# Leave\n\nParental leave lasts 14 weeks." for n in range(5)})
+        model = SayingModel(say)
+        before = await estimate(library, "kb", BOTH, asker(library, model))
+        report = await run(library, model)
+        assert report.usage.calls == len(model.asked) == before.usage.calls
+        assert report.usage.calls + report.cached == 10
+
+
+async def test_a_kept_reply_that_a_stricter_reader_refuses_is_asked_for_again(tmp_path: pathlib.Path) -> None:
+    async with opened(tmp_path) as library:
+        await fill(library, TEXTS)
+        model = SayingModel(say)
+        asking = asker(library, model)
+        call = Call(template="keywords", inputs={"count": 2}, text="Parental leave lasts 14 weeks.")
+        assert await asking.ask(call, str.upper) == "PARENTAL, WEEKS"
+
+        def stricter(reply: str) -> str:
+            raise ModelBadOutput("no", raw=reply)
+
+        with pytest.raises(ModelBadOutput, match="asked again"):
+            await asking.ask(call, stricter)
+        assert await asking.ask(call, stricter) is None
+        assert len(model.asked) == MOST_ATTEMPTS
