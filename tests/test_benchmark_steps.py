@@ -101,6 +101,7 @@ def test_a_page_is_found_by_each_part_of_a_chunk(tmp_path: pathlib.Path) -> None
     ]
 
 
+@pytest.mark.soak
 async def test_a_line_tells_off_and_on(bench: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     small = ChunkOptions(chunk_tokens=16)
     off = steps.Setup(chunk=small, retrieval=RetrievalOptions(similarity_threshold=0.0, top_n=2))

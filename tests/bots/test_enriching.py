@@ -54,6 +54,7 @@ def asked(model: OpenAIServer) -> list[tuple[str, ...]]:
     return [tuple(request.texts) for request in model.requests]
 
 
+@pytest.mark.soak
 async def test_the_cost_is_told_before_and_after_and_nothing_is_paid_twice(
     home: pathlib.Path, model: OpenAIServer
 ) -> None:
@@ -76,6 +77,7 @@ async def test_the_cost_is_told_before_and_after_and_nothing_is_paid_twice(
     assert "enriching 0 documents (0 chunks) would take about 0 calls" in shown
 
 
+@pytest.mark.soak
 async def test_a_kill_in_the_middle_asks_nothing_twice(home: pathlib.Path, model: OpenAIServer) -> None:
     for number in range(12):
         (home / "handbook" / f"{number}.md").write_text(f"# Room {number}\n\nRoom {number} holds {number} people.\n")
@@ -170,3 +172,18 @@ async def test_what_is_due_is_done_in_the_background_of_a_run(home: pathlib.Path
         await until(lambda: citebot.log().count("1 document enriched with 2 calls") == 2, 60.0)
         assert await citebot.end() == 0
     assert model.requests[-1].texts[0] == "Name 2."
+
+
+async def test_what_nobody_foresaw_ends_one_pass_and_no_more(
+    home: pathlib.Path, model: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(home) as (operations, _):
+        await told(operations, Sync())
+        with monkeypatch.context() as broken:
+            broken.setattr("bots.app.enriching.enrich", lambda *_, **__: 1 / 0)
+            async with operations.enriching.going_on():
+                await until(lambda: not operations.enriching._due)
+                await asyncio.sleep(0.05)
+                broken.undo()
+                operations.enriching.soon(["handbook"])
+                await until(lambda: len(model.requests) == 2)

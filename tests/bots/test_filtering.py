@@ -48,6 +48,7 @@ async def test_a_question_is_answered_from_what_meets_the_filter(home: pathlib.P
             await told(operations, Search(query="leave", filter="name like merger"))
 
 
+@pytest.mark.soak
 async def test_a_knowledge_base_s_own_filter_is_always_met(home: pathlib.Path) -> None:
     settings = SETTINGS.replace("[knowledge_bases.handbook]", '[knowledge_bases.handbook]\nfilter = "name != leave.md"')
     (home / "citebot.toml").write_text(settings)

@@ -80,6 +80,7 @@ async def test_a_chosen_section_is_given_to_the_model_and_cited(
     assert answer.usage.calls == 2
 
 
+@pytest.mark.soak
 async def test_a_model_that_does_not_choose_in_time_is_not_waited_for(tmp_path: pathlib.Path) -> None:
     before = time.monotonic()
     answer = await ask(tmp_path, Model(late=True), HEADED, contents=False, seconds=0.3)

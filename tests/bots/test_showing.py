@@ -71,6 +71,7 @@ async def test_a_passage_is_shown_as_long_as_its_document_is_what_was_indexed(
         assert "does not have it any more" in gone.reason
 
 
+@pytest.mark.soak
 async def test_a_source_that_gives_nothing_in_time_or_has_no_settings_is_told(
     home: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -90,6 +90,7 @@ async def test_sections_are_found_where_headings_do_not_tell_them(tmp_path: path
         assert await entries(library, "prose") == []
 
 
+@pytest.mark.soak
 async def test_rubbish_leaves_the_document_as_it_was_and_is_asked_a_few_times(tmp_path: pathlib.Path) -> None:
     rubbish = SayingModel(lambda rules, material: "I'm sorry." if "Subject3\n" in material else say(rules, material))
     async with opened(tmp_path) as library:
@@ -107,6 +108,7 @@ async def test_rubbish_leaves_the_document_as_it_was_and_is_asked_a_few_times(tm
         assert f"Subject{PARTS - 1}" in titles
 
 
+@pytest.mark.soak
 async def test_what_was_found_before_stays_where_the_model_fails_now(tmp_path: pathlib.Path) -> None:
     async with opened(tmp_path) as library:
         await fill(library, {"prose": PROSE}, SMALL)

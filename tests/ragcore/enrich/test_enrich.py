@@ -104,6 +104,7 @@ async def test_nothing_is_asked_twice(tmp_path: pathlib.Path) -> None:
         assert len(model.asked) == 8
 
 
+@pytest.mark.soak
 async def test_another_option_or_template_or_model_touches_what_it_changes(tmp_path: pathlib.Path) -> None:
     model = SayingModel(say)
     async with opened(tmp_path / "data") as library:

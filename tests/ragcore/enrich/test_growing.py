@@ -117,6 +117,7 @@ async def test_nothing_is_asked_twice_and_a_change_asks_for_its_branch(tmp_path:
         assert changed.cached > 0
 
 
+@pytest.mark.soak
 async def test_another_step_leaves_the_tree_and_the_tree_goes_with_its_switch(tmp_path: pathlib.Path) -> None:
     model = SayingModel(say)
     async with opened(tmp_path) as library:
@@ -140,6 +141,7 @@ async def test_another_step_leaves_the_tree_and_the_tree_goes_with_its_switch(tm
 
 
 @pytest.mark.parametrize("reply", ["", "I'm sorry, I can't.", "x" * 50_000])
+@pytest.mark.soak
 async def test_what_is_no_summary_leaves_the_document_searchable_and_is_asked_a_few_times(
     tmp_path: pathlib.Path, reply: str
 ) -> None:
@@ -169,6 +171,7 @@ async def test_what_was_there_stays_where_a_new_model_fails(tmp_path: pathlib.Pa
         assert (await chunks(library))[1] == before
 
 
+@pytest.mark.soak
 async def test_broken_off_anywhere_it_goes_on_and_asks_nothing_twice(tmp_path: pathlib.Path) -> None:
     answers: set[str] = set()
     async with opened(tmp_path) as library:

@@ -76,6 +76,16 @@ async def test_documents_are_filtered_by_what_a_model_read(tmp_path: pathlib.Pat
         assert await met(library, "year >= 2025") == set()
 
 
+async def test_what_was_read_of_a_document_counts_until_its_new_version_is_read(tmp_path: pathlib.Path) -> None:
+    async with opened(tmp_path) as library:
+        await fill(library, TEXTS)
+        await run(library, SayingModel(say), BOTH)
+        await fill(library, {"plan": f"{TEXTS['plan']}\n\nOne line more."})
+        assert await met(library, "year = 2025") == {"plan"}
+        assert (await run(library, SayingModel(say), EnrichOptions())).documents == 2
+        assert await met(library, "year = 2025") == set()
+
+
 async def test_what_the_source_tells_counts_before(tmp_path: pathlib.Path) -> None:
     async with opened(tmp_path) as library:
         told = [replace(one, metadata={"Department": "Legal"}) async for one in each(TEXTS)]
@@ -91,6 +101,7 @@ async def test_what_the_source_tells_counts_before(tmp_path: pathlib.Path) -> No
         assert await met(library, "department = legal and year = 2025") == {"plan"}
 
 
+@pytest.mark.soak
 async def test_rubbish_leaves_what_was_read_before_and_is_asked_a_few_times(tmp_path: pathlib.Path) -> None:
     async with opened(tmp_path) as library:
         await fill(library, TEXTS)
