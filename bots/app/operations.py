@@ -262,6 +262,7 @@ class Operations:
             fields=fields,
             seconds=answer.filter_seconds,
             prompts=parts.prompts,
+            homes=homes(self._settings),
         )
 
     async def _describe(self, request: Describe) -> Described:

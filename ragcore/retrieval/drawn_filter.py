@@ -9,6 +9,7 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from types import MappingProxyType
 
 from ragcore.context import default_budget, fit_prompt
 from ragcore.errors import ContextTooSmall, ModelError
@@ -35,9 +36,10 @@ TELL_APART_NOTHING = frozenset({"title", "name"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Drawn:
-    """What came of asking: a filter, if the question asks for one, and what that took."""
+    """What came of asking: a filter, if the question asks for one, where it can be asked for, and what that took."""
 
     filter: Filter | None = None
+    where: tuple[str, ...] = ()
     usage: Usage = Usage()
 
 
@@ -55,6 +57,7 @@ class FilteringRetriever:
         fields: Mapping[str, tuple[str, ...]],
         seconds: float,
         prompts: Prompts = OWN,
+        homes: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         """Compose.
 
@@ -66,8 +69,9 @@ class FilteringRetriever:
             tokenizer: counts the prompt.
             fields: the knowledge bases for which a filter is drawn, each with the fields that it may ask for; none
                 named: all that there are.
-            seconds: how long the model may take.
+            seconds: how long drawing a filter may take, the look at what is known of documents with it.
             prompts: the templates.
+            homes: the knowledge base of each source, as for the retriever.
         """
         self._retriever = retriever
         self._registry = registry
@@ -77,24 +81,19 @@ class FilteringRetriever:
         self._fields = fields
         self._seconds = seconds
         self._prompts = prompts
+        self._homes = homes
 
     async def retrieve(self, question: Question) -> Retrieved:
         """Return the relevant chunks; see ``Retriever.retrieve``."""
-        names = [name for name in question.knowledge_bases if name in self._fields]
-        permitted = await self._registry.permitted(names, question.readers)
-        known = {name: await self._known(name, permitted.get(name)) for name in names}
-        shown = _merged(known.values())
-        if not shown or not question.text.strip():
-            return await self._retriever.retrieve(question)
-        drawn = await self._draw(question, shown)
-        where = [name for name in names if drawn.filter and drawn.filter.fields <= {one.name for one in known[name]}]
+        drawn = await self._drawn(question) if question.text.strip() else _Drawn()
+        where = drawn.where
         if drawn.filter is None or not where:
             return _with(await self._retriever.retrieve(question), drawn.usage)
         own = {name: question.filters.get(name, ()) for name in where}
         narrowed = replace(
             question, filters={**question.filters, **{name: (*own[name], drawn.filter) for name in where}}
         )
-        if await self._finds(narrowed, where, permitted):
+        if await self._finds(narrowed, where):
             log.info("searching by the filter %s", print_filter(drawn.filter))
             return _with(await self._retriever.retrieve(narrowed), drawn.usage)
         found = _with(await self._retriever.retrieve(question), drawn.usage)
@@ -102,22 +101,48 @@ class FilteringRetriever:
             return found
         return replace(found, notes=(*found.notes, "filter_dropped"))
 
-    async def _known(self, name: str, only: Permitted | None) -> list[KnownField]:
-        """Return the fields that may be asked for, with values that may be read."""
+    async def _drawn(self, question: Question) -> _Drawn:
+        """Let the model draw a filter from what may be looked at; nothing is drawn when that is late."""
+        names = [name for name in question.knowledge_bases if name in self._fields]
+        try:
+            async with asyncio.timeout(self._seconds):
+                permitted = await self._registry.permitted(names, question.readers)
+                known = {name: await self._known(name, question, permitted.get(name)) for name in names}
+                shown = _merged(known.values())
+                drawn = await self._draw(question, shown) if shown else _Drawn()
+        except TimeoutError:
+            log.warning("searching without a filter from the question: none came within %g s", self._seconds)
+            return _Drawn()
+        if drawn.filter is None:
+            return drawn
+        asked = drawn.filter.fields
+        return replace(drawn, where=tuple(name for name in names if asked <= {one.name for one in known[name]}))
+
+    async def _known(self, name: str, question: Question, only: Permitted | None) -> list[KnownField]:
+        """Return the fields that may be asked for, with values of what the question may look at."""
         named = self._fields[name]
-        known = await self._values.fields(name, only, named, MOST_FIELDS + len(TELL_APART_NOTHING))
+        known = await self._values.fields(
+            name,
+            only,
+            named,
+            MOST_FIELDS + len(TELL_APART_NOTHING),
+            filters=question.filters.get(name, ()),
+            document_ids=question.document_ids,
+            homes=self._homes,
+        )
         return [one for one in known if named or one.name not in TELL_APART_NOTHING][:MOST_FIELDS]
 
-    async def _finds(self, question: Question, names: Sequence[str], permitted: Mapping[str, Permitted]) -> bool:
+    async def _finds(self, question: Question, names: Sequence[str]) -> bool:
         """Return whether any document meets the filters, of what the question may look at."""
+        permitted = await self._registry.permitted(names, question.readers)
         for name in names:
             only, ids = permitted.get(name), question.document_ids
-            if (await self._values.matching(name, question.filters[name], only, ids)).count:
+            if (await self._values.matching(name, question.filters[name], only, ids, self._homes)).count:
                 return True
         return False
 
     async def _draw(self, question: Question, fields: Sequence[KnownField]) -> _Drawn:
-        """Ask the model; nothing is drawn when it fails, is late or says nothing that can be used."""
+        """Ask the model; nothing is drawn when it fails or says nothing that can be used."""
         system = self._prompts.render(
             "metadata_filter",
             fields=field_lines(fields),
@@ -125,18 +150,14 @@ class FilteringRetriever:
             today=datetime.now(UTC).date().isoformat(),
         )
         try:
-            async with asyncio.timeout(self._seconds):
-                fitted = await asyncio.to_thread(
-                    fit_prompt,
-                    [Message(role="system", text=system), Message(role="user", text=question.text)],
-                    default_budget(self._model.context_window),
-                    reserve=self._model.max_tokens,
-                    tokenizer=self._tokenizer,
-                )
-                reply, usage = await self._model.complete(fitted.messages, task=TASK)
-        except TimeoutError:
-            log.warning("searching without a filter from the question: none came within %g s", self._seconds)
-            return _Drawn()
+            fitted = await asyncio.to_thread(
+                fit_prompt,
+                [Message(role="system", text=system), Message(role="user", text=question.text)],
+                default_budget(self._model.context_window),
+                reserve=self._model.max_tokens,
+                tokenizer=self._tokenizer,
+            )
+            reply, usage = await self._model.complete(fitted.messages, task=TASK)
         except (ModelError, ContextTooSmall) as error:
             log.warning("searching without a filter from the question: %s: %s", type(error).__name__, error)
             return _Drawn()

@@ -278,7 +278,7 @@ class Retriever:
         filters = question.filters.get(name, ())
         if not filters:
             return Within(knowledge_base=name, document_ids=question.document_ids, only=only)
-        matching = await self._values.matching(name, filters, only, question.document_ids)
+        matching = await self._values.matching(name, filters, only, question.document_ids, self._homes)
         return Within(knowledge_base=name, document_ids=question.document_ids, only=only, matching=matching)
 
 

@@ -3,17 +3,20 @@
 import asyncio
 import json
 import pathlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 import pytest
 
 from ragcore.errors import ModelUnreachable
 from ragcore.filter_grammar import parse_filter
+from ragcore.filters import KnownField
 from ragcore.library import Library
 from ragcore.models.llm import ChatModel
 from ragcore.retrieval import Retrieved
 from ragcore.retrieval.drawn_filter import FilteringRetriever
+from ragcore.stores.document_values import DocumentValues
 from ragcore.tokens import offline_tokenizer
 from ragcore.types import Message, Question, Usage
 from tests.fakes.libraries import opened
@@ -64,17 +67,25 @@ async def _filled(library: Library) -> None:
     )
 
 
-async def _retrieved(library: Library, model: Drawing, question: Question = ASKED, *fields: str) -> Retrieved:
-    plain = retriever(library)
+async def _retrieved(
+    library: Library,
+    model: Drawing,
+    question: Question = ASKED,
+    *fields: str,
+    homes: Mapping[str, str] = MappingProxyType({}),
+    values: DocumentValues | None = None,
+) -> Retrieved:
+    plain = retriever(library, homes=homes)
     chat: ChatModel = model  # type: ignore[assignment]
     search = FilteringRetriever(
         plain,
         registry=library.registry,
-        values=plain.values,
+        values=values or plain.values,
         model=chat,
         tokenizer=offline_tokenizer(),
         fields={"kb": fields},
-        seconds=0.2 if model.seconds else 90,
+        seconds=0.2 if model.seconds or values else 90,
+        homes=homes,
     )
     return await search.retrieve(question)
 
@@ -166,3 +177,72 @@ async def test_a_knowledge_base_without_the_field_is_searched_whole(tmp_path: pa
         )
         question = replace(ASKED, knowledge_bases=("kb", "other"))
         assert {one.chunk.document_id for one in (await search.retrieve(question)).chunks} == {"s:new", "t:more"}
+
+
+async def test_the_model_is_shown_nothing_of_a_source_that_moved_to_another_knowledge_base(
+    tmp_path: pathlib.Path,
+) -> None:
+    moved = {"s": "kb", "Board": "private", "t": "private"}
+    async with opened(tmp_path, WordEmbedder()) as library:
+        await _filled(library)
+        more = made_document(
+            "x", "The merger of x.", source="Board", id="Board:x", metadata={"year": "2031", "pin": "1"}
+        )
+        await index(library, [more])
+        open_to_all = Drawing(condition("year", "=", 2031))
+        assert names(await _retrieved(library, open_to_all)) == {"Board:x"}
+        assert "2031" in open_to_all.prompts[0][0].text
+        model = Drawing(condition("year", "=", 2031))
+        found = await _retrieved(library, model, homes=moved)
+        assert (names(found), found.notes) == ({"old", "new", "board", "none"}, ("filter_dropped",))
+        assert "2031" not in model.prompts[0][0].text
+        assert '"pin"' not in model.prompts[0][0].text
+        manual = replace(ASKED, filters={"kb": (parse_filter("year = 2031"),)})
+        nothing = await _retrieved(library, Drawing(), manual, homes=moved)
+        assert (names(nothing), nothing.notes) == (set(), ("filter_without_match",))
+
+
+async def test_the_model_is_shown_only_what_the_question_may_look_at(tmp_path: pathlib.Path) -> None:
+    final = replace(ASKED, filters={"kb": (parse_filter("status = final"),)})
+    async with opened(tmp_path, WordEmbedder()) as library:
+        await index(
+            library,
+            [
+                made_document("a", "The merger, done.", metadata={"status": "final", "year": "2024"}),
+                made_document("b", "The merger, drafted.", metadata={"status": "draft", "price": "77"}),
+                made_document("c", "The merger, done twice.", metadata={"status": "final", "year": "2025"}),
+            ],
+        )
+        model = Drawing(condition("year", "=", 2024))
+        assert names(await _retrieved(library, model, final)) == {"a"}
+        told = model.prompts[0][0].text
+        assert '- "status" (text): "final"' in told
+        assert '- "year" (number): "2024", "2025"' in told
+        assert '"draft"' not in told
+        assert '"price"' not in told
+        one = Drawing(condition("year", "=", 2024))
+        found = await _retrieved(library, one, replace(final, document_ids=("s:c",)))
+        assert (names(found), found.notes) == ({"c"}, ("filter_dropped",))
+        assert '- "year" (number): "2025"' in one.prompts[0][0].text
+        named = Drawing(condition("price", ">", 1))
+        assert names(await _retrieved(library, named, replace(ASKED, document_ids=("s:b",)), "price", "year")) == {"b"}
+        assert '- "price" (number): "77"' in named.prompts[0][0].text
+        assert '"year"' not in named.prompts[0][0].text
+
+
+class _Slow(DocumentValues):
+    """Values that take long to read."""
+
+    async def fields(self, *_: object, **__: object) -> list[KnownField]:  # type: ignore[override]
+        await asyncio.sleep(30)
+        return []
+
+
+async def test_a_look_at_what_is_known_that_is_late_holds_up_nothing(tmp_path: pathlib.Path) -> None:
+    async with opened(tmp_path, WordEmbedder()) as library:
+        await _filled(library)
+        model = Drawing(condition("year", "=", 2024))
+        before = asyncio.get_running_loop().time()
+        found = await _retrieved(library, model, values=_Slow(library.database))
+        assert asyncio.get_running_loop().time() - before < 25
+        assert (names(found), found.notes, model.prompts) == ({"old", "new", "board", "none"}, (), [])

@@ -3,8 +3,9 @@
 import pathlib
 import random
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -50,7 +51,9 @@ def _asked(text: str, *filters: Filter) -> Question:
     return Question(text=text, knowledge_bases=("kb",), filters={"kb": filters} if filters else {})
 
 
-def retriever(library: Library, options: RetrievalOptions = ALL) -> Retriever:
+def retriever(
+    library: Library, options: RetrievalOptions = ALL, homes: Mapping[str, str] = MappingProxyType({})
+) -> Retriever:
     """Return a retriever over a library."""
     return Retriever(
         registry=library.registry,
@@ -58,6 +61,7 @@ def retriever(library: Library, options: RetrievalOptions = ALL) -> Retriever:
         keywords=library.keywords,
         embedder=library.embedder,
         options=options,
+        homes=homes,
     )
 
 
@@ -223,6 +227,10 @@ async def test_the_rows_of_a_table_are_found_by_their_values(tmp_path: pathlib.P
         fields = {field.name: field for field in await values.fields("kb")}
         assert (fields["status"].sample, fields["status"].is_whole) == (("closed", "open"), True)
         assert (fields["amount"].kind, fields["due"].kind) == (Kind.NUMBER, Kind.DATE)
+        narrowed = await values.fields("kb", filters=[parse_filter("status = open")])
+        assert "closed" not in {text for field in narrowed for text in field.sample}, "nor of rows that don't meet it"
+        named = await values.fields("kb", document_ids=["s:items"])
+        assert {"status", "amount"} <= {field.name for field in named}
 
 
 async def test_rows_of_a_table_stay_with_their_chunks(tmp_path: pathlib.Path) -> None:

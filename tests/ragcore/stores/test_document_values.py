@@ -9,6 +9,7 @@ from sqlalchemy import func, select
 
 from ragcore.filter_grammar import parse_filter, print_filter
 from ragcore.filters import SHOWN, Kind
+from ragcore.stores import document_values as module
 from ragcore.stores.database import Database
 from ragcore.stores.document_values import DocumentValues
 from ragcore.stores.indexes import Permitted
@@ -151,3 +152,33 @@ async def test_the_fields_are_known_with_values_of_what_may_be_read(database: Da
     assert [field.name for field in await values.fields("kb", only, ("STATUS", "secret", "nowhere"))] == ["status"]
     assert len(await values.fields("kb", most=2)) == 2
     assert await values.fields("other") == []
+    told = {field.name: field for field in await values.fields("kb", only, filters=[parse_filter("status empty")])}
+    assert set(told) == {"due", "mixed", "source", "title"}
+    told = {field.name: field for field in await values.fields("kb", filters=[parse_filter("year < 2003")])}
+    assert (told["year"].sample, told["year"].is_whole) == (("2000", "2001", "2002"), True)
+    assert await values.fields("kb", only, document_ids=["s:c"]) == [], "a closed one by its name"
+    assert len(await values.fields("kb", document_ids=["s:c"], most=2)) == 2
+
+
+async def test_of_many_documents_that_may_be_looked_at_some_are(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "SAMPLED_DOCUMENTS", 3)
+    for number in range(6):
+        await _put(database, f"o{number}", metadata={"status": "open"})
+    (told,) = await DocumentValues(database).fields("kb", names=["status"], filters=[parse_filter("source = s")])
+    assert (told.sample, told.is_whole) == (("open",), False)
+
+
+async def test_what_belongs_elsewhere_now_is_not_there(database: Database) -> None:
+    """By its name to the letter: a source may differ from another by case alone."""
+    await _put(database, "a", source="Wiki", metadata={"pin": "1"})
+    await _put(database, "b", source="wiki", metadata={"status": "open"})
+    values, homes = DocumentValues(database), {"Wiki": "private", "wiki": "kb", "more": "private"}
+    filters = [parse_filter("source = wiki")]
+    assert len((await values.matching("kb", filters)).generations) == 2
+    assert len((await values.matching("kb", filters, homes=homes)).generations) == 1
+    assert {field.name for field in await values.fields("kb", homes=homes)} == {"source", "status", "title"}
+    shown = await values.fields("kb", homes=homes, filters=filters)
+    assert {field.name for field in shown} == {"source", "status", "title"}
+    assert len((await values.matching("kb", [], homes={"wiki": "kb"})).generations) == 2
