@@ -41,6 +41,9 @@ READ = 24
 """How many of the best candidates are read at least: some may not be live any more, and a phrase may lift others."""
 READ_FOR_PHRASES = 60
 
+QUOTE_ATTEMPTS = 4
+"""How often is searched at most because a document was replaced before what belongs to its chunks was read."""
+
 SIDE_BY_SIDE = 16
 """Most searches under way: with more none would end sooner, and all else that the processor has to do would wait."""
 
@@ -138,12 +141,17 @@ class Retriever:
         """
         if not question.knowledge_bases or not question.text.strip():
             return Retrieved()
-        async with self._room:
-            found, passed = await self._retrieve(question)
-        # Outside the room: a reranker that is slow keeps no other search waiting.
-        chunks, usage = await self._arranged(question, passed)
-        quoted = await self._with_leaves(question, await self._with_parents(question, chunks))
-        return replace(found, chunks=quoted, usage=usage)
+        spent = Usage()
+        for _ in range(QUOTE_ATTEMPTS):
+            async with self._room:
+                found, passed = await self._retrieve(question)
+            # Outside the room: a reranker that is slow keeps no other search waiting.
+            chunks, usage = await self._arranged(question, passed)
+            spent += usage
+            quoted, is_whole = await self._quoted(question, chunks)
+            if is_whole:
+                break
+        return replace(found, chunks=quoted, usage=spent)
 
     async def _retrieve(self, question: Question) -> tuple[Retrieved, tuple[Placed, ...]]:
         """Search and judge; the chunks that passed are yet to be put in order."""
@@ -197,27 +205,37 @@ class Retriever:
         ]
         return [placed for placed, _ in found], [factor for _, factor in found]
 
-    async def _with_parents(self, question: Question, passed: tuple[ScoredChunk, ...]) -> tuple[ScoredChunk, ...]:
-        """Quote large what was found small; a chunk without a parent stays as it is, and nothing is read for it."""
-        ids = siblings_of(scored.chunk for scored in passed)
-        if not ids:
-            return passed
-        siblings = await self._registry.readable_chunks(
-            ids, question.knowledge_bases, readers=question.readers, homes=self._homes
-        )
-        return widened(passed, siblings)
+    async def _quoted(
+        self, question: Question, passed: tuple[ScoredChunk, ...]
+    ) -> tuple[tuple[ScoredChunk, ...], bool]:
+        """Quote large what was found small, and give each summary the chunks that it rests on.
 
-    async def _with_leaves(self, question: Question, passed: tuple[ScoredChunk, ...]) -> tuple[ScoredChunk, ...]:
-        """Give each summary the chunks that it rests on; where none was found, nothing is read."""
-        ids = leaves_of(scored.chunk for scored in passed)
-        if not ids:
-            return passed
-        leaves = await self._registry.readable_chunks(
-            ids, question.knowledge_bases, readers=question.readers, homes=self._homes
+        Where neither was found, nothing is read. Besides returns whether all that was found is still live: what was
+        replaced since the search has neither siblings nor leaves.
+        """
+        beside = [one.chunk for one in passed if one.chunk.parent is not None or one.chunk.leaves]
+        if not beside:
+            return passed, True
+        ids = dict.fromkeys((*(chunk.id for chunk in beside), *siblings_of(beside), *leaves_of(beside)))
+        read = await self._registry.readable_chunks(
+            list(ids), question.knowledge_bases, readers=question.readers, homes=self._homes
         )
-        query = analyse(question.text, await self._loaded_synonyms(), earlier=_earlier(question))
-        matched = {leaf.id: matched_words(query, leaf.text) for leaf in leaves.values()}
-        return with_leaves(passed, leaves, matched)
+        wide = widened(passed, read)
+        matched = await self._matched(question, [read[leaf] for leaf in leaves_of(beside) if leaf in read])
+        return with_leaves(wide, read, matched), all(chunk.id in read for chunk in beside)
+
+    async def _matched(self, question: Question, leaves: Sequence[Chunk]) -> Mapping[str, tuple[str, ...]]:
+        """Return the question's words in each of the leaves."""
+        if not leaves:
+            return {}
+        synonyms = await self._loaded_synonyms()
+
+        def work() -> Mapping[str, tuple[str, ...]]:
+            query = analyse(question.text, synonyms, earlier=_earlier(question))
+            return {leaf.id: matched_words(query, leaf.text) for leaf in leaves}
+
+        # In a thread: hundreds of long leaves would hold up the other conversations.
+        return await asyncio.to_thread(work)
 
     async def _loaded_synonyms(self) -> Synonyms:
         """Read the synonym file once."""

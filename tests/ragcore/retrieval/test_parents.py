@@ -2,6 +2,7 @@
 
 import pathlib
 from dataclasses import replace
+from typing import Any
 
 from ragcore.chunk_parts import as_found
 from ragcore.chunking import ChunkOptions
@@ -12,6 +13,7 @@ from ragcore.library import Library
 from ragcore.links import deep_link, place
 from ragcore.retrieval import RetrievalOptions, Retriever
 from ragcore.retrieval.parents import widened
+from ragcore.stores.registry import Registry
 from ragcore.stores.rows import digest
 from ragcore.types import Chunk, ChunkPart, Location, Parent, Permalink, Question, ScoredChunk, SectionKind, Support
 from tests.fakes.libraries import each, fill, opened
@@ -36,9 +38,9 @@ Lunch is served from noon. The menu changes each week, and soup is free for whoe
 ASKED = Question(text="Do bicycles ride for free on the night bus?", knowledge_bases=("kb",))
 
 
-def retriever(library: Library, top_n: int = 8) -> Retriever:
+def retriever(library: Library, top_n: int = 8, registry: Registry | None = None) -> Retriever:
     return Retriever(
-        registry=library.registry,
+        registry=registry or library.registry,
         vectors=library.vectors,
         keywords=library.keywords,
         embedder=library.embedder,
@@ -99,6 +101,29 @@ async def test_siblings_are_read_by_the_same_rules_as_what_was_found(tmp_path: p
 async def _closed(readers: frozenset[str]):  # type: ignore[no-untyped-def]
     async for document in each({"handbook": HANDBOOK}):
         yield replace(document, readers=readers)
+
+
+class Switching(Registry):
+    """A registry under which the document is replaced once between the search and the reading of siblings."""
+
+    def __init__(self, library: Library) -> None:
+        super().__init__(library.database)
+        self._library = library
+        self._left = 1
+
+    async def readable_chunks(self, *args: Any, **said: Any) -> dict[str, Chunk]:
+        if self._left:
+            self._left -= 1
+            await fill(self._library, {"handbook": HANDBOOK + "\nMore.\n"}, IngestOptions(chunk=LARGE))
+        return await super().readable_chunks(*args, **said)
+
+
+async def test_a_document_replaced_before_its_siblings_are_read_is_searched_again(tmp_path: pathlib.Path) -> None:
+    async with opened(tmp_path / "data", WordEmbedder()) as library:
+        await fill(library, {"handbook": HANDBOOK}, IngestOptions(chunk=LARGE))
+        best, *_ = (await retriever(library, registry=Switching(library)).retrieve(ASKED)).chunks
+        assert best.chunk.text == HANDBOOK[: HANDBOOK.index("\n\n# Canteen")]
+        assert best.chunk.id in {chunk.id for chunk in await library.registry.chunks_of(["s:handbook"])}
 
 
 def child(ordinal: int, text: str, **changes: object) -> Chunk:

@@ -1,7 +1,9 @@
 """A summary is found and read by a model; what is cited and quoted are the chunks that it rests on."""
 
 import pathlib
+import threading
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -14,8 +16,12 @@ from ragcore.library import Library
 from ragcore.links import allowed_urls, deep_link
 from ragcore.prompts import Prompts
 from ragcore.retrieval import RetrievalOptions, Retriever
+from ragcore.retrieval import retriever as module
+from ragcore.retrieval.matching import matched_words
+from ragcore.retrieval.query import SearchQuery
 from ragcore.retrieval.summaries import leaves_of, opened, with_leaves
 from ragcore.stores.model_results import ModelResults
+from ragcore.stores.registry import Registry
 from ragcore.tokens import offline_tokenizer
 from ragcore.types import Answer, Chunk, Question, ScoredChunk, Support
 from tests.fakes.chatting import SayingModel
@@ -60,9 +66,9 @@ async def summarise(library: Library) -> None:
         pass
 
 
-def retriever(library: Library) -> Retriever:
+def retriever(library: Library, registry: Registry | None = None) -> Retriever:
     return Retriever(
-        registry=library.registry,
+        registry=registry or library.registry,
         vectors=library.vectors,
         keywords=library.keywords,
         embedder=library.embedder,
@@ -141,6 +147,56 @@ async def test_a_summary_is_open_to_those_who_may_read_its_document(tmp_path: pa
         ids = leaves_of(strict)
         assert len(await library.registry.readable_chunks(ids, ["kb"], readers=READERS)) == 4
         assert not await library.registry.readable_chunks(ids, ["kb"], readers=frozenset({"*"}))
+
+
+class Switching(Registry):
+    """A registry under which the document is replaced between the search and the reading of what belongs to it."""
+
+    def __init__(self, library: Library, switches: int) -> None:
+        super().__init__(library.database)
+        self._library = library
+        self._left = switches
+        self.reads = 0
+
+    async def readable_chunks(self, *args: Any, **said: Any) -> dict[str, Chunk]:
+        self.reads += 1
+        if self._left:
+            self._left -= 1
+            await fill(self._library, {"handbook": f"{HANDBOOK}\nChange {self._left}.\n"})
+            await summarise(self._library)
+        return await super().readable_chunks(*args, **said)
+
+
+@pytest.mark.parametrize(("switches", "reads", "found"), [(0, 1, 1), (1, 2, 1), (2, 2, 0)])
+async def test_a_document_replaced_before_its_leaves_are_read_is_searched_again(
+    switches: int, reads: int, found: int, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "QUOTE_ATTEMPTS", 2)
+    async with opened_library(tmp_path, WordEmbedder()) as library:
+        await fill(library, {"handbook": HANDBOOK})
+        await summarise(library)
+        registry = Switching(library, switches)
+        chunks = (await retriever(library, registry).retrieve(ASKED)).chunks
+        assert [(one.chunk.text, len(one.leaves)) for one in chunks] == [(SUMMARY, 4)] * found
+        assert registry.reads == reads
+
+
+async def test_the_words_of_leaves_are_looked_for_in_a_thread(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened_library(tmp_path, WordEmbedder()) as library:
+        await fill(library, {"handbook": HANDBOOK})
+        await summarise(library)
+        threads = []
+
+        def watched(query: SearchQuery, text: str) -> tuple[str, ...]:
+            threads.append(threading.current_thread())
+            return matched_words(query, text)
+
+        monkeypatch.setattr(module, "matched_words", watched)
+        (found,) = (await retriever(library).retrieve(ASKED)).chunks
+    assert len(threads) == len(found.leaves)
+    assert threading.main_thread() not in threads
 
 
 def chunk(ordinal: int, text: str, *leaves: int) -> Chunk:
