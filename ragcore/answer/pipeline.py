@@ -106,10 +106,10 @@ class Answerer:
             return
         yield Status(stage="search")
         with stages.stage("search"):
-            found, chunks = await self._searched(question)
+            found, chunks, searching = await self._searched(question)
             others = found.near if found.chunks else ()
         if not chunks:
-            yield self._nothing_found(question, language, found, stages)
+            yield replace(self._nothing_found(question, language, found, stages), usage=searching)
             return
         yield Status(stage="write", detail=str(len(chunks)))
         draft = Draft(text="", chunks=chunks)
@@ -121,7 +121,7 @@ class Answerer:
                     else:
                         stages.first("first_words")
                         yield piece
-        draft = replace(draft, usage=found.usage + draft.usage)
+        draft = replace(draft, usage=searching + draft.usage)
         if not draft.text.strip():
             # Why the model did not look for itself belongs to it; that sentences are quoted does not.
             told = [
@@ -137,14 +137,16 @@ class Answerer:
         draft = replace(draft, notes=(*draft.notes, *_notes(found, language)))
         yield self._finish(question, draft, cited, language, stages)
 
-    async def _searched(self, question: Question) -> tuple[Found, tuple[ScoredChunk, ...]]:
-        """Search for the question, and where that finds nothing, for it and what stands beside it."""
+    async def _searched(self, question: Question) -> tuple[Found, tuple[ScoredChunk, ...], Usage]:
+        """Search for the question; if nothing is found, for it and what stands beside it; tell what that took, too."""
+        spent = Usage()
         for asked in _readings(question):
             found = await self._retriever.retrieve(asked)
+            spent += found.usage
             chunks = found.chunks or await self._second_look(asked, found.near)
             if chunks:
                 break
-        return found, chunks
+        return found, chunks, spent
 
     async def _second_look(self, question: Question, near: tuple[ScoredChunk, ...]) -> tuple[ScoredChunk, ...]:
         """Return the chunks that came near to the gate if they say what is asked, or nearly, in words of their own."""
@@ -243,7 +245,7 @@ class Answerer:
     def _nothing_found(self, question: Question, language: str, found: Found, stages: Stages) -> Answer:
         text = self._options.empty_response or phrase("empty_response", language)
         fixed = _fixed(question, text, Support.ABSTAINED, stages)
-        return replace(fixed, notes=_notes(found, language), usage=found.usage)
+        return replace(fixed, notes=_notes(found, language))
 
 
 def _read_or_cited(draft: Draft, cited: CitedText) -> tuple[ScoredChunk, ...]:

@@ -378,6 +378,23 @@ async def test_chunks_that_came_near_get_a_second_look() -> None:
     assert answer.abstained
 
 
+@pytest.mark.parametrize("last", [Found(usage=Usage(calls=2)), Found(chunks=(), usage=Usage(calls=2))])
+async def test_what_a_search_took_that_found_nothing_counts(last: Found) -> None:
+    retriever = FakeRetriever()
+    answers = [Found(chunks=(), usage=Usage(calls=1)), last]
+
+    async def retrieve(question: Question) -> Found:
+        return answers.pop(0)
+
+    retriever.retrieve = retrieve  # type: ignore[method-assign]
+    answerer = Answerer(retriever=retriever, embedder=None, tokenizer=offline_tokenizer())
+    question = Question(text="How many unused days?", knowledge_bases=("handbook",), beside="Days may be carried over.")
+    *_, answer = [event async for event in answerer.answer(question)]
+    assert isinstance(answer, Answer)
+    assert answer.usage == Usage(calls=3)
+    assert answer.abstained is not bool(last.chunks)
+
+
 async def test_a_quote_may_come_from_a_chunk_that_only_came_near() -> None:
     found = Found(chunks=(scored(0),), near=(scored(1),))
     _, answer = await ask(answerer(found=found), "What is the hotel limit in London?")
