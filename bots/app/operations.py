@@ -283,6 +283,9 @@ class Operations:
                 retrieval_options(self._settings), top_n=request.limit, similarity_threshold=0.0, rerank_threshold=0.0
             )
         )
+        if self._settings.rerank is not None and self._settings.rerank.provider == "llm":
+            # A search costs nothing and waits for no model: that one is for answers.
+            retriever = retriever.without_reranker()
         question = Question(
             text=request.query,
             knowledge_bases=names,

@@ -127,6 +127,12 @@ class Retriever:
         other._synonyms = self._synonyms if options.synonyms == self._options.synonyms else None
         return other
 
+    def without_reranker(self) -> "Retriever":
+        """Return one that asks no reranker, and shares what this one has learnt of the knowledge bases."""
+        other = copy.copy(self)
+        other._reranking = None
+        return other
+
     @property
     def values(self) -> DocumentValues:
         """Return what reads the values that filters compare; it remembers rows of tables."""

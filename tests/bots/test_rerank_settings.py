@@ -7,12 +7,14 @@ import pytest
 from bots.app.options import rank_features, retrieval_options
 from bots.app.parts import chat_model_of, reranker_of
 from bots.doctor import check_reranker
+from bots.requests import Found, Search, Sync
 from bots.settings import Settings, load_settings
 from ragcore.errors import ConfigError
 from ragcore.models.http_reranker import HttpReranker
 from ragcore.models.listwise import ListwiseReranker
 from ragcore.retrieval.features import PageRank
 from ragcore.tokens import offline_tokenizer
+from tests.bots.handbook import SETTINGS, opened, told
 from tests.fakes.openai_server import OpenAIServer, Reply
 from tests.fakes.rerank_server import RerankServer
 
@@ -121,3 +123,25 @@ async def test_the_doctor_asks_the_language_model_that_sorts(tmp_path: pathlib.P
         well, ill = await check_reranker(reranker, 5.0), await check_reranker(reranker, 5.0)
         await model.close()
     assert (well.state, ill.state) == ("ok", "fail")
+
+
+async def test_a_search_asks_no_language_model(home: pathlib.Path) -> None:
+    """Where it sorts what an answer is written from, a search is in the order of the search."""
+    async with OpenAIServer(default=Reply(text="[1, 0]")) as server:
+        llm = f'[llm]\nbase_url = "{server.base_url}"\nmodel = "m"\n[rerank]\nprovider = "llm"\n'
+        (home / "citebot.toml").write_text(SETTINGS + llm)
+        async with opened(home) as (operations, _):
+            await told(operations, Sync())
+            (found,) = await told(operations, Search(query="unused leave days merger"))
+            assert isinstance(found, Found)
+            assert len(found.chunks) > 1
+            assert not server.requests
+
+
+async def test_a_search_asks_the_reranker(home: pathlib.Path) -> None:
+    with RerankServer() as server:
+        (home / "citebot.toml").write_text(SETTINGS + f'[rerank]\nbase_url = "{server.url}"\nmodel = "m"\n')
+        async with opened(home) as (operations, _):
+            await told(operations, Sync())
+            await told(operations, Search(query="unused leave days merger"))
+            assert server.requests
