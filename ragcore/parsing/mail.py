@@ -32,6 +32,8 @@ NO_DOCUMENTS = frozenset(
 """Types of parts that are no documents, whatever their names."""
 MAIL_ERRORS = (MessageError, ValueError, LookupError, AttributeError, TypeError, IndexError)
 """What the standard library's mail parser raises on malformed headers and encodings."""
+NESTED = "its parts are nested too deep"
+"""Why a mail isn't read whose parts stand in so many others (hundreds) that taking it apart runs out of stack."""
 
 
 def parse_mail(job: Job) -> ParsedDocument:
@@ -97,6 +99,13 @@ def _answered(message: EmailMessage) -> str:
 
 
 def _read_mail(content: bytes, job: Job) -> _Read:
+    try:
+        return _read_parts(content, job)
+    except RecursionError:  # the standard library reads and writes parts within parts by recursion
+        raise ParseError(NESTED, mend="save what is forwarded in it as mails of their own") from None
+
+
+def _read_parts(content: bytes, job: Job) -> _Read:
     try:
         message = email.message_from_bytes(content, policy=email.policy.default)
     except MAIL_ERRORS:
@@ -201,18 +210,26 @@ class Attachment:
 
 
 def attachments_of(content: bytes) -> list[Attachment]:
-    """Return what is attached to a mail, at most ``_MAX_PARTS``; [] for what is no mail. Blocks for large ones."""
+    """Return what is attached to a mail, at most ``_MAX_PARTS``; [] for what is no mail. Blocks for large ones.
+
+    What is nested too deep to be taken out has no content.
+    """
     mails = mails_of(content)
     if len(mails) > 1:
         return []  # those of a mailbox are read with their mails
     try:
         message = email.message_from_bytes(mails[0] if mails else content, policy=email.policy.default)
-        parts = list(_attachments(message))
-        return [
-            Attachment(name=_name(part), media_type=part.get_content_type(), content=_bytes(part)) for part in parts
-        ]
-    except MAIL_ERRORS:
+        return [_attachment(part) for part in _attachments(message)]
+    except (RecursionError, *MAIL_ERRORS):
         return []
+
+
+def _attachment(part: EmailMessage) -> Attachment:
+    try:
+        content = _bytes(part)
+    except RecursionError:
+        content = b""
+    return Attachment(name=_name(part), media_type=part.get_content_type(), content=content)
 
 
 def part_text(part: EmailMessage) -> str:
@@ -253,6 +270,9 @@ def _read_attachment(part: EmailMessage, job: Job, attached: list[Section], warn
         parsed = job.parse_inner(
             replace(job, content=_bytes(part), name=name, media_type=part.get_content_type(), depth=job.depth + 1)
         )
+    except RecursionError:
+        warnings.append(f"attachment {name}: {NESTED}")
+        return
     except ParseError as error:
         warnings.append(f"attachment {name}: {error.reason}")
         return

@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from connectors.files.mails import DEPTH
-from ragcore.parsing.mail import attachments_of
+from ragcore.errors import ParseError
+from ragcore.parsing import parse
+from ragcore.parsing.mail import NESTED, attachments_of
 from tests.connectors.helpers import collect, files, known_of, listed, live, names, put, run, settle
 from tests.fakes.libraries import opened
 
@@ -147,3 +149,25 @@ def test_no_bytes_stop_a_run(content, head):
     for attached in attachments_of(head + content):
         assert attached.name
         assert isinstance(attached.content, bytes)
+
+
+HEAD = "Subject: Deep\nFrom: a@x.org\nDate: Mon, 01 Jan 2024 10:00:00 +0100\n"
+INNER = "Content-Type: message/rfc822\n\n"
+TEXT = "Content-Type: text/plain; name=plan.txt\nContent-Disposition: attachment\n\nThe ferry.\n"
+MIXED = 'Content-Type: multipart/mixed; boundary="b"\n\n--b\n'
+
+
+async def test_a_mail_that_is_nested_too_deep_stops_nothing_else(library, tmp_path, monkeypatch):
+    settle(monkeypatch)
+    put(tmp_path / "in", "a.eml", f"{HEAD}{INNER * 1_500}{HEAD}\nx\n".encode())
+    put(tmp_path / "in", "b.eml", f"{HEAD}{MIXED}{TEXT}--b\n{INNER * 400}{HEAD}\nx\n--b--\n".encode())
+    put(tmp_path / "in", "c.md", b"# Ferry\n\nIt leaves at nine.")
+    report = await run(library, files(tmp_path / "in"))
+    assert [(one.id, one.reason) for one in report.failed] == [("s:a.eml", NESTED)]
+    assert await live(library) == {"b.eml", "b.eml#1", "c.md"}
+
+
+def test_parts_that_are_nested_too_deep_are_told():
+    opened = "".join(f'Content-Type: multipart/mixed; boundary="b{n}"\n\n--b{n}\n' for n in range(1_500))
+    with pytest.raises(ParseError, match=NESTED):
+        parse(f"{HEAD}{opened}\nx\n".encode(), name="a.eml")
