@@ -23,6 +23,7 @@ from ragcore.parsing.pdf.paragraphs import blocks_of, heading_level, words_of
 from ragcore.parsing.pdf.ruled import ruled_tables, taken_out
 from ragcore.parsing.pdf.runs import PageRuns, page_runs
 from ragcore.parsing.pdf.shapes import page_shapes
+from ragcore.parsing.pdf.shown import Figures
 from ragcore.parsing.pdf.writing import PageWriter
 from ragcore.parsing.titles import one_line
 from ragcore.types import ParsedDocument
@@ -36,10 +37,6 @@ _NO_TITLE = re.compile(
 _DATE = re.compile(r"^D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:([+-])(\d\d)'?(\d\d)?|Z)?")
 _TITLE_CHARACTERS = 200
 _MOST_OF_PAGE = 0.4
-_MOST_PICTURES = 20
-"""Pictures of a page that are figures; more are parts of drawings."""
-_PICTURE_PIXELS = 1_000_000
-"""What a model is shown of a figure: models scale larger ones down."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +76,8 @@ def _parse(document: Any, job: Job, *, running: bool = True) -> ParsedDocument:
             "it is damaged or cut off: no page can be read", mend="copy it again, or print it to a new PDF"
         )
     writer, furniture = SectionWriter(), Furniture(total if running else None)
-    written = PageWriter(writer)
+    figures = Figures(document=document, wanted=job.options.images)
+    written = PageWriter(writer, figures)
     sizes: Counter[float] = Counter()
     scanned: list[int] = []
     broken: list[int] = []
@@ -96,6 +94,8 @@ def _parse(document: Any, job: Job, *, running: bool = True) -> ParsedDocument:
             if page.number == 1:
                 big = _biggest(kept[1], body)
             written.write(blocks_of(kept[page.number], body, words), page.number, page.frame, page.pictures)
+            if page.pictures and figures.wanted:
+                job.step(batch[-1].number, total)  # drawing may take long
             if page.scanned:
                 scanned.append(page.number)
             if page.broken:
@@ -114,7 +114,8 @@ def _parse(document: Any, job: Job, *, running: bool = True) -> ParsedDocument:
         media_type=Media.PDF,
         sections=sections,
         warnings=_warnings("pages without text, only images", scanned, f"; {mend}")
-        + _warnings("pages that are damaged", broken),
+        + _warnings("pages that are damaged", broken)
+        + figures.warnings(),
         author=one_line(facts.get("Author", "")),
         updated_at=_date(facts.get("ModDate", "") or facts.get("CreationDate", "")),
     )
@@ -164,7 +165,7 @@ def _page(document: Any, index: int, job: Job) -> _Page:
             height=max(runs.height, 1.0),
             lines=lines,
             frame=runs.frame,
-            pictures=_pictures(runs, page, index + 1, wanted=job.options.images),
+            pictures=tuple(Picture(sides=sides) for sides in runs.pictures),
             scanned=scanned,
         )
     except pypdfium2.PdfiumError:
@@ -180,19 +181,6 @@ def _with_tables(runs: PageRuns, page: Any) -> PageRuns:
     shapes = page_shapes(page, runs.frame)
     tables = ruled_tables(runs.runs, shapes)
     return replace(runs, runs=tuple(taken_out(runs.runs, tables)), pictures=shapes.pictures)
-
-
-def _pictures(runs: PageRuns, page: Any, number: int, *, wanted: bool) -> tuple[Picture, ...]:
-    """Return the pictures of a page, those that are no drawing of many parts also as PNG where they are wanted."""
-    if not wanted or len(runs.pictures) > _MOST_PICTURES:
-        return tuple(Picture(sides=sides) for sides in runs.pictures)
-    from ragcore.parsing.pdf.drawing import png_of, region
-
-    boxes = [(sides, runs.frame.box(number, sides)) for sides in runs.pictures]
-    return tuple(
-        Picture(sides=sides, png=png_of([region(page, [box], 0.0, _PICTURE_PIXELS)]) if box else b"")
-        for sides, box in boxes
-    )
 
 
 def _has_plain_page(document: Any, broken: Sequence[int]) -> bool:

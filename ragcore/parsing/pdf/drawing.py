@@ -54,9 +54,11 @@ def region(page: Any, boxes: Sequence[Box], margin: float, most_pixels: int, *, 
     if left >= right or top >= bottom:
         raise NoSuchPage(f"its page {boxes[0].page} ends before the passage", mend="sync it again")
     scale = _scale(right - left, bottom - top, most_pixels)
-    bitmap = page.render(
-        scale=scale, crop=(left, height - bottom, width - right, top), rev_byteorder=True, draw_annots=True
-    )
+    crop = left, height - bottom, width - right, top
+    try:
+        bitmap = page.render(scale=scale, crop=crop, rev_byteorder=True, draw_annots=True)
+    except ValueError:  # what is on the page is less than a pixel
+        raise NoSuchPage(f"its page {boxes[0].page} ends at the passage", mend="sync it again") from None
     with closing(bitmap):
         pixels = np.array(bitmap.to_numpy()[:, :, :3])
     for box in boxes if marked else ():

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ragcore.parsing.pdf.frame import Sides
 
@@ -18,10 +18,9 @@ _NEAR = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """A picture on a page: where it stands as text is read (left, top, right, bottom), and as a PNG where wanted."""
+    """A picture on a page: where it stands as text is read (left, top, right, bottom)."""
 
     sides: Sides
-    png: bytes = field(default=b"", repr=False)
 
 
 def is_caption(text: str) -> bool:

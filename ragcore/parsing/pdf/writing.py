@@ -10,6 +10,7 @@ from ragcore.parsing.pdf.figures import Picture, is_caption, picture_of
 from ragcore.parsing.pdf.frame import Frame, Sides
 from ragcore.parsing.pdf.layout import Line
 from ragcore.parsing.pdf.paragraphs import Block, Paragraph, Placed
+from ragcore.parsing.pdf.shown import Figures
 from ragcore.parsing.pdf.tables import PageTable
 from ragcore.types import Box, Image, Location, PrintedLine
 
@@ -17,6 +18,8 @@ _CONTINUED = re.compile(r"\W*(?:.{0,80}\W)?(?:cont(?:inued|'d|\.)|fortsetzung|ç»
 """What stands between two parts of a table that goes on."""
 _SAME_EDGE = 8.0
 """Points by which the left edges of two parts of a table may differ."""
+_MOST_PICTURES = 20
+"""Pictures of a page that are figures; more are parts of drawings."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,9 +35,10 @@ class _Waiting:
 class PageWriter:
     """Writes pages one after the other; a table that goes on on the next page becomes one."""
 
-    def __init__(self, writer: SectionWriter) -> None:
-        """Write to a writer of sections."""
+    def __init__(self, writer: SectionWriter, figures: Figures) -> None:
+        """Write to a writer of sections; ``figures`` draws those that have a caption."""
         self._writer = writer
+        self._figures = figures
         self._waiting: _Waiting | None = None
 
     def write(self, blocks: Iterable[Block], page: int, frame: Frame, pictures: Sequence[Picture] = ()) -> None:
@@ -44,10 +48,10 @@ class PageWriter:
             return
         self.close()
         self._writer.at(Location(page=page))
-        free = list(pictures)
+        free, is_drawn = list(pictures), len(pictures) <= _MOST_PICTURES
         for at, block in enumerate(left):
             if not isinstance(block, PageTable):
-                self._text(block, page, frame, free)
+                self._text(block, page, frame, free, is_drawn=is_drawn)
             elif at < len(left) - 1:
                 self._table(_begun(block, page, frame))
             else:
@@ -72,18 +76,20 @@ class PageWriter:
     def _table(self, waiting: _Waiting) -> None:
         self._writer.table(waiting.table.columns, waiting.rows, waiting.place, printed=waiting.printed)
 
-    def _text(self, block: Paragraph, page: int, frame: Frame, pictures: list[Picture]) -> None:
+    def _text(self, block: Paragraph, page: int, frame: Frame, pictures: list[Picture], *, is_drawn: bool) -> None:
         printed = _printed(block.placed, page, frame)
         if block.level:
             self._writer.heading(Heading(level=block.level, text=block.text), printed)
         elif is_caption(block.text):
+            image = None
             picture = picture_of(_around([line for _, _, line in block.placed]), pictures)
             if picture is not None:
                 pictures.remove(picture)
                 box = frame.box(page, picture.sides)
-                whole = [PrintedLine(start=0, end=len(block.text), box=box, column=-1)] if box else []
-                printed = [*whole, *printed]
-            self._writer.apart(block.text, printed, _image(picture))
+                if box is not None:
+                    printed = [PrintedLine(start=0, end=len(block.text), box=box, column=-1), *printed]
+                    image = _image(self._figures.png(box)) if is_drawn else None
+            self._writer.apart(block.text, printed, image)
         else:
             self._writer.text(block.text, printed)
 
@@ -131,10 +137,8 @@ def _printed(placed: Sequence[Placed], page: int, frame: Frame) -> list[PrintedL
     ]
 
 
-def _image(picture: Picture | None) -> Image | None:
-    if picture is None or not picture.png:
-        return None
-    return Image(media_type="image/png", data=base64.b64encode(picture.png).decode("ascii"))
+def _image(png: bytes) -> Image | None:
+    return Image(media_type="image/png", data=base64.b64encode(png).decode("ascii")) if png else None
 
 
 def _around(lines: Sequence[Line]) -> Sides:

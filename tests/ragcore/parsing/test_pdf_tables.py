@@ -229,6 +229,34 @@ def test_the_picture_of_a_figure_goes_along_where_a_model_is_to_describe_it() ->
         assert len(picture.getcolors() or ()) == 1, "nothing of the page around it"
 
 
+SEEN = ParseOptions(images=True, ocr=False)
+
+
+def test_a_figure_that_is_nearly_outside_its_page_is_a_caption_alone() -> None:
+    page = lines(["Figure 3: The harbour of Brightwater."], top=20)
+    drawing = ["400 0 0 500 100 -499.96 cm /Im Do"]
+    (figure,) = parse(pdf([page], drawing=drawing), name="x.pdf", options=SEEN).sections
+    assert (figure.text, figure.image) == (page[0].text, None)
+
+
+def test_a_picture_without_a_caption_is_not_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ragcore.parsing.pdf.drawing.region", lambda *_, **__: pytest.fail("it was drawn"))
+    page = lines(["What stands here is a sentence of a text.", "And so is this."], top=85)
+    assert [one.image for one in parse(pdf([page], image=True), name="x.pdf", options=SEEN).sections] == [None]
+
+
+@pytest.mark.parametrize("limit", ["MOST_FIGURES", "MOST_BYTES"])
+def test_figures_beyond_a_limit_are_captions_and_counted(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
+    content = pdf([lines([f"Figure {n}: The harbour of {n}0 ships."], top=85) for n in range(1, 4)], image=True)
+    assert not parse(content, name="x.pdf", options=SEEN).warnings
+    monkeypatch.setattr(f"ragcore.parsing.pdf.shown.{limit}", 1)
+    parsed = parse(content, name="x.pdf", options=SEEN)
+    assert [one.image is not None for one in parsed.sections] == [True, False, False]
+    (warning,) = parsed.warnings
+    assert warning.startswith("figures without a picture, over the limit of ")
+    assert warning.endswith(": 2")
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [("Figure 3: Sales", True), ("Fig. 2.1. Sales by year", True), ("FIGURE A1 | A map", True), ("图 3 系统结构", True),

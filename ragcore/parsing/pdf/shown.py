@@ -1,0 +1,58 @@
+"""Figures as pictures for a model: those alone that a caption names, up to a number and a size a document."""
+
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import Any
+
+from ragcore.errors import NoSuchPage
+from ragcore.parsing.pdf.opening import PDFIUM
+from ragcore.types import Box
+
+MOST_FIGURES = 300
+"""Of a document. Each is a question to a model; theses and manuals with more figures than that are rare."""
+MOST_BYTES = 60_000_000
+"""Of a document's figures, as PNG: they stay in the worker's memory, a third larger as Base64, until the last page is
+read. A drawing takes about 0.1 MB, a photograph of ``_PIXELS`` up to 3."""
+_PIXELS = 1_000_000
+"""What a model is shown of a figure: models scale larger ones down."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Figures:
+    """Draws figures of an open ``pypdfium2.PdfDocument``, where ``wanted``."""
+
+    document: Any
+    wanted: bool
+    _count: int = field(init=False, default=0)
+    _bytes: int = field(init=False, default=0)
+    _beyond: int = field(init=False, default=0)
+
+    def png(self, box: Box) -> bytes:
+        """Return what stands in a box; b"" where it isn't wanted, is beyond a limit or can't be drawn."""
+        if not self.wanted:
+            return b""
+        if self._count >= MOST_FIGURES or self._bytes >= MOST_BYTES:
+            self._beyond += 1
+            return b""
+        drawn = self._drawn(box)
+        self._count += 1
+        self._bytes += len(drawn)
+        return drawn
+
+    def warnings(self) -> tuple[str, ...]:
+        """Return what is to be told of figures beyond a limit."""
+        if not self._beyond:
+            return ()
+        most = f"{MOST_FIGURES} figures or {MOST_BYTES / 1e6:,.0f} MB of them a document"
+        return (f"figures without a picture, over the limit of {most}: {self._beyond}",)
+
+    def _drawn(self, box: Box) -> bytes:
+        import pypdfium2
+
+        from ragcore.parsing.pdf.drawing import png_of, region
+
+        try:
+            with PDFIUM, closing(self.document[box.page - 1]) as page:
+                return png_of([region(page, [box], 0.0, _PIXELS)])
+        except (pypdfium2.PdfiumError, NoSuchPage, ValueError, OSError):
+            return b""  # its caption is read all the same
