@@ -12,8 +12,8 @@ from connectors.files.place import Found, Place, Unread, Whole
 from connectors.patterns import Selection
 from connectors.rows import clean
 from connectors.threads import in_thread
-from ragcore.parsing.mail import NO_DOCUMENTS, Attachment, attachments_of
-from ragcore.parsing.media import Media, hinted
+from ragcore.parsing.mail import Attachment, attachments_of, why_no_document
+from ragcore.parsing.media import Media
 
 ENDING = ".eml"
 DEPTH = 3
@@ -101,10 +101,8 @@ class MailFiles:
     def _below(self, content: bytes, depth: int) -> Iterator[Attachment]:
         """Yield what is attached to a mail, a forwarded one before what is attached to that."""
         for one in attachments_of(content):
-            if not one.content.strip() or one.media_type in NO_DOCUMENTS:
-                continue
             name = one.name.replace("/", "_")
-            if hinted(name, one.media_type) is None or not self.selection.takes(name):
+            if not one.content.strip() or not self.selection.takes(name) or why_no_document(one):
                 continue
             is_mail = one.media_type == Media.MAIL
             if is_mail and depth < DEPTH:

@@ -9,12 +9,13 @@ from email.message import EmailMessage
 
 from ragcore.errors import ParseError
 from ragcore.mail_lines import mail_date, mail_heading, plain_subject
+from ragcore.parsing.detect import detect
 from ragcore.parsing.encoding import decode
 from ragcore.parsing.html.cleaning import clean
 from ragcore.parsing.html.page import html_tree, write_html
 from ragcore.parsing.mbox import Threaded, mails_of, threads_of
-from ragcore.parsing.media import Media
-from ragcore.parsing.options import Job
+from ragcore.parsing.media import Media, hinted
+from ragcore.parsing.options import DEFAULT_OPTIONS, Job, ParseOptions
 from ragcore.parsing.outline import SectionWriter
 from ragcore.parsing.titles import one_line
 from ragcore.types import ParsedDocument, Section
@@ -30,6 +31,10 @@ NO_DOCUMENTS = frozenset(
     )
 )
 """Types of parts that are no documents, whatever their names."""
+_NO_CONTENT = frozenset(one for one in NO_DOCUMENTS if "signature" in one or one.startswith("message/"))
+"""Of these, what says nothing that a reader would miss."""
+_SIGNATURES = (".p7s", ".sig")
+"""Endings of signatures, which some programs attach without a type."""
 MAIL_ERRORS = (MessageError, ValueError, LookupError, AttributeError, TypeError, IndexError)
 """What the standard library's mail parser raises on malformed headers and encodings."""
 NESTED = "its parts are nested too deep"
@@ -117,7 +122,9 @@ def _read_parts(content: bytes, job: Job) -> _Read:
     attached: list[Section] = []
     warnings: list[str] = []
     if job.is_apart:
-        writer.text(_named([_name(part) for part in _attachments(message)]))
+        parts = list(_attachments(message))
+        writer.text(_named([_name(part) for part in parts]))
+        warnings += [told for part in parts if (told := _why_left_out(part, job.options))]
     else:
         for part in _attachments(message):
             _read_attachment(part, job, attached, warnings)
@@ -230,6 +237,42 @@ def _attachment(part: EmailMessage) -> Attachment:
     except RecursionError:
         content = b""
     return Attachment(name=_name(part), media_type=part.get_content_type(), content=content)
+
+
+def why_no_document(one: Attachment, options: ParseOptions = DEFAULT_OPTIONS) -> str:
+    """Return why an attachment is no document of its own; "" for one that is.
+
+    Where neither its name nor its type hints at a format, its content tells.
+    """
+    if one.name.lower().endswith(_SIGNATURES):
+        return "it is a signature"
+    if one.media_type in NO_DOCUMENTS and not one.media_type.startswith("text/"):
+        return f"{one.media_type} is not read"
+    if hinted(one.name.replace("/", "_"), one.media_type) is not None:
+        return ""
+    try:
+        media = detect(one.content, name=one.name, media_type=one.media_type, options=options)
+    except ParseError as error:
+        return error.reason
+    return "it is a picture" if media is Media.PICTURE else ""
+
+
+def _why_left_out(part: EmailMessage, options: ParseOptions) -> str:
+    """Return what is to be told of an attachment that is no document; "" for one that is, or is none's content."""
+    name, kind = _name(part), part.get_content_type()
+    is_shown = part.get_content_maintype() == "image" and part.get_content_disposition() != "attachment"
+    if is_shown or kind in _NO_CONTENT or name.lower().endswith(_SIGNATURES):
+        return ""
+    content = b""
+    if kind == Media.MAIL or hinted(name.replace("/", "_"), kind) is None:
+        try:
+            content = _bytes(part)
+        except RecursionError:
+            return f"attachment {name}: {NESTED}"
+        if not content.strip():
+            return ""
+    reason = why_no_document(Attachment(name=name, media_type=kind, content=content), options)
+    return f"attachment {name}: {reason}" if reason else ""
 
 
 def part_text(part: EmailMessage) -> str:

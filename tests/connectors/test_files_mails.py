@@ -113,6 +113,26 @@ async def test_which_attachments_are_documents(tmp_path):
     assert [documents[f"s:a.eml#{n}"].name for n in (1, 2)] == ["agenda.md", "b_c.txt"]
 
 
+async def test_what_nothing_hints_at_is_told_by_its_content_and_what_is_left_out_is_named(
+    library, tmp_path, monkeypatch
+):
+    settle(monkeypatch)
+    mail = letter(attached=[("Notes", "We meet at the lighthouse."), ("old.bin", "Rar!\x1a\x07")])
+    mail.add_attachment("BEGIN:VCALENDAR\nSUMMARY:Walk\nEND:VCALENDAR", subtype="calendar", filename="walk.ics")
+    mail.add_attachment(b"{}", maintype="application", subtype="pgp-signature", filename="signature.asc")
+    mail.add_attachment(b"\x89PNG\r\n", maintype="application", subtype="octet-stream", filename="a scan")
+    put(tmp_path / "in", "a.eml", mail.as_bytes())
+    report = await run(library, files(tmp_path / "in"))
+    assert not report.failed
+    assert [await texts_of(library, f"a.eml#{n}") for n in (1, 2, 3)] == [
+        ["We meet at the lighthouse."],
+        ["BEGIN:VCALENDAR\nSUMMARY:Walk\nEND:VCALENDAR"],
+        [],
+    ]
+    parsed = parse(mail.as_bytes(), name="a.eml", media_type="message/rfc822; attachments=apart")
+    assert parsed.warnings == ("attachment old.bin: it is a packed archive", "attachment a scan: it is a picture")
+
+
 async def test_mails_in_mails_are_documents_down_to_a_depth(tmp_path):
     mail = letter("deepest", [PLAN], subject="Level 9")
     for level in range(8, 0, -1):
@@ -165,6 +185,10 @@ async def test_a_mail_that_is_nested_too_deep_stops_nothing_else(library, tmp_pa
     report = await run(library, files(tmp_path / "in"))
     assert [(one.id, one.reason) for one in report.failed] == [("s:a.eml", NESTED)]
     assert await live(library) == {"b.eml", "b.eml#1", "c.md"}
+    parsed = parse(
+        (tmp_path / "in" / "b.eml").read_bytes(), name="b.eml", media_type="message/rfc822; attachments=apart"
+    )
+    assert parsed.warnings == (f"attachment attached mail.eml: {NESTED}",)
 
 
 def test_parts_that_are_nested_too_deep_are_told():
