@@ -201,6 +201,7 @@ async def test_the_log_can_be_json_with_the_turn(folder: pathlib.Path, telegram:
     assert telegram.token not in citebot.log()
 
 
+@pytest.mark.soak
 async def test_a_source_that_is_due_is_read(folder: pathlib.Path, telegram: TelegramServer) -> None:
     (folder / "documents" / "new.md").write_text("# Canteen\n\nThe canteen opens at 11:20 every day.\n")
     database = folder / ".citebot" / "citebot.sqlite"

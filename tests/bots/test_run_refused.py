@@ -84,6 +84,7 @@ async def healthz(port: int) -> tuple[int, dict[str, Any]]:
         return answer.status, await answer.json()
 
 
+@pytest.mark.soak
 async def test_those_that_are_away_are_connected_when_they_come_and_one_answers_meanwhile(
     folder: pathlib.Path,
 ) -> None:
