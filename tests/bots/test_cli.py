@@ -1,3 +1,5 @@
+"""The commands as they are typed. Over 400 lines because each command is held to its output, its JSON and its status."""
+
 import contextlib
 import errno
 import io
