@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from benchmarks._judged_sets import BENCH, URL, JudgedSet, read_set
-from benchmarks.steps import CACHE, LONG, QUESTIONS, Setup, indexed, remembered, search
+from benchmarks.steps import CACHE, LONG, QUESTIONS, Setup, indexed, remembered
 from ragcore.answer import Answerer
 from ragcore.chunking import ChunkOptions
-from ragcore.evaluate.retrieval import KNOWLEDGE_BASE
+from ragcore.evaluate.retrieval import KNOWLEDGE_BASE, retriever_over
 from ragcore.tokens import offline_tokenizer
 from ragcore.types import Answer, Citation, Question, ScoredChunk
 
@@ -82,7 +82,7 @@ async def line_of(data: JudgedSet, options: ChunkOptions) -> str:
     gold, tokenizer = gold_places(data), offline_tokenizer()
     quoted, held, tokens, right, marked, answered = [], [], [], [], [], []
     async with indexed(data, Setup(chunk=options), cache=CACHE, embedder=remembered()) as (library, _):
-        retriever = search(library, Setup().retrieval)
+        retriever = retriever_over(library, Setup().retrieval)
         answerer = Answerer(retriever=retriever, embedder=library.embedder, tokenizer=tokenizer)
         for query in data.questions:
             question = Question(text=query.text, knowledge_bases=(KNOWLEDGE_BASE,))

@@ -31,7 +31,7 @@ from benchmarks._judged_sets import BENCH, SETS, JudgedSet, read_set
 from benchmarks._remembered import RememberedEmbedder
 from ragcore.chunking import ChunkOptions
 from ragcore.errors import ParseError
-from ragcore.evaluate.retrieval import CUT, KNOWLEDGE_BASE, ndcg, recall
+from ragcore.evaluate.retrieval import CUT, KNOWLEDGE_BASE, ndcg, recall, retriever_over
 from ragcore.ingest import Failed, IngestOptions, ingest, pipeline_of
 from ragcore.library import Library
 from ragcore.library.recovery import recover
@@ -54,17 +54,6 @@ def remembered() -> RememberedEmbedder:
     return RememberedEmbedder(MiniLMEmbedder(), CACHE / "steps")
 
 
-def search(library: Library, options: RetrievalOptions) -> Retriever:
-    """Compose the product's retriever over a library."""
-    return Retriever(
-        registry=library.registry,
-        vectors=library.vectors,
-        keywords=library.keywords,
-        embedder=library.embedder,
-        options=options,
-    )
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
     """How documents are cut and questions searched; the defaults are the product's.
@@ -77,7 +66,7 @@ class Setup:
     retrieval: RetrievalOptions = field(default_factory=RetrievalOptions)
     after: Callable[[Library], Awaitable[None]] | None = None
     after_name: str = ""
-    search: Callable[[Library, RetrievalOptions], Retriever] = search
+    search: Callable[[Library, RetrievalOptions], Retriever] = retriever_over
 
 
 DEFAULT = Setup()

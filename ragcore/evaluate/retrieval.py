@@ -132,7 +132,7 @@ async def _ask(
     """Retrieve for each query; returns the rankings, and how long a search as a chat makes it took, in seconds."""
     given = options or RetrievalOptions()
     deep = replace(given, top_k=max(given.top_k, _CANDIDATES), top_n=2 * _CANDIDATES, similarity_threshold=0.0)
-    usual, whole = _retriever(library, given), _retriever(library, deep)
+    usual, whole = retriever_over(library, given), retriever_over(library, deep)
     rankings: dict[str, list[RankedDocument]] = {}
     seconds: list[float] = []
     for number, query in enumerate(queries, start=1):
@@ -150,7 +150,7 @@ async def _ask(
     return rankings, seconds
 
 
-def _retriever(library: Library, options: RetrievalOptions) -> Retriever:
+def retriever_over(library: Library, options: RetrievalOptions) -> Retriever:
     """Compose the product's retriever over a library."""
     return Retriever(
         registry=library.registry,
