@@ -53,6 +53,7 @@ from ragcore.models.openai_chat import OpenAIChatModel
 from ragcore.phrases import phrase
 from ragcore.reports import SyncReport
 from ragcore.retrieval.by_contents import ContentsRetriever
+from ragcore.retrieval.by_graph import GraphRetriever
 from ragcore.retrieval.drawn_filter import FilteringRetriever
 from ragcore.retrieval.retriever import Retrieving
 from ragcore.retrieval.summaries import MOST_SHOWN, opened
@@ -234,9 +235,9 @@ class Operations:
                 yield step
 
     def _searcher(self, names: Sequence[str]) -> Searcher:
-        """Return what searches these knowledge bases: by their contents too, and by a filter from the question first.
+        """Return what searches these knowledge bases: by contents and graph too, and by a filter from the question first.
 
-        Each where the settings ask for it; what the filter leaves out, contents bring in no more.
+        Each where the settings ask for it; what the filter leaves out, neither contents nor graph bring in.
         """
         parts, answer, fields = self._parts, self._settings.answer, drawn_fields(self._settings, names)
         searcher: Retrieving = parts.retriever
@@ -249,6 +250,14 @@ class Operations:
                 prompts=parts.prompts,
                 tokenizer=parts.tokenizer,
                 seconds=answer.toc_seconds,
+                homes=homes(self._settings),
+            )
+        if answer.use_kg:
+            searcher = GraphRetriever(
+                searcher,
+                registry=parts.library.registry,
+                values=parts.retriever.values,
+                tokenizer=parts.tokenizer,
                 homes=homes(self._settings),
             )
         if parts.chat_model is None or not fields:

@@ -46,6 +46,7 @@ def enrich_options(base: KnowledgeBaseSettings) -> EnrichOptions:
         tags_from=tuple(dict.fromkeys(base.tags_from)),
         topn_tags=base.topn_tags,
         raptor=base.raptor == "document",
+        graph=base.graph,
         metadata=tuple(metadata_field(name, table) for name, table in base.metadata.items()),
     )
 

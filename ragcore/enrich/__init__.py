@@ -13,5 +13,7 @@ tag_reply    what a model writes where it was asked for tags, made into such
 growing      such a step: a summary tree, from the chunks up
 tree         which parts of a document are summarised together
 summaries    what a model writes there, made into a summary, and what that rests on
+graph_step   the step that reads out of chunks what they name, for a knowledge graph
+graph_reply  what a model writes there, made into such
 metadata     such a step: values for the fields of a schema
 """

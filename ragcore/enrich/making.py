@@ -136,7 +136,8 @@ def _laid_down(page: Sequence[StoredChunk], spool: Spool) -> list[str]:
 def _said_of(stored: StoredChunk) -> str:
     chunk = stored.chunk
     filled = repr(chunk.tag_scores), repr(stored.contents), repr(chunk.leaves)
-    return digest(*chunk.keywords, "", *chunk.questions, "", *filled, chunk.text if chunk.leaves else "")
+    graph = (repr(stored.graph),) if stored.graph else ()
+    return digest(*chunk.keywords, "", *chunk.questions, "", *filled, chunk.text if chunk.leaves else "", *graph)
 
 
 def _renamed(spool: Spool, name: str, fresh: Spool) -> Spool:

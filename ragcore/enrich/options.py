@@ -47,7 +47,8 @@ class EnrichOptions:
     about 1,024 tokens. ``tags_from`` names the tag knowledge bases from which chunks get tags, at most ``topn_tags``
     each; none without it. Only for a chunk that resembles none of their rows is a model asked, where there is one.
     ``raptor``: each document gets a summary tree, for one call about six chunks.
-    ``metadata`` are facts that are read out of each document, all by one call.
+    ``metadata`` are facts that are read out of each document, all by one call. ``graph``: each chunk gets its part of a
+    knowledge graph, for one call each.
 
     Raises:
         ConfigError: A value is out of its range.
@@ -60,6 +61,7 @@ class EnrichOptions:
     topn_tags: int = 3
     raptor: bool = False
     metadata: tuple[MetadataField, ...] = ()
+    graph: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what cannot work."""
@@ -79,4 +81,5 @@ class EnrichOptions:
     @property
     def needs_model(self) -> bool:
         """Tell whether something of it can only be done by a model."""
-        return bool(self.auto_keywords or self.auto_questions or self.contents or self.raptor or self.metadata)
+        whole = self.contents or self.raptor or self.metadata
+        return bool(self.auto_keywords or self.auto_questions or self.graph or whole)

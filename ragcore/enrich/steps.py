@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, get_args
 from ragcore.chunking import embedding_text
 from ragcore.enrich.asking import Asker, Call
 from ragcore.enrich.contents import ContentsStep
+from ragcore.enrich.graph_step import GraphStep
 from ragcore.enrich.growing import TreeStep
 from ragcore.enrich.metadata import MetadataStep
 from ragcore.enrich.options import EnrichOptions
@@ -18,7 +19,7 @@ from ragcore.prompts import Prompts
 from ragcore.stores.rows import StoredChunk
 from ragcore.types import Chunk
 
-Field = Literal["keywords", "questions", "tag_scores"]
+Field = Literal["keywords", "questions", "tag_scores", "graph"]
 FIELDS: tuple[Field, ...] = get_args(Field)
 """What of a chunk steps fill."""
 
@@ -35,7 +36,7 @@ class ChunkStep:
 
     needs_model: ClassVar[bool] = True
     template: str
-    field: Field
+    field: Literal["keywords", "questions"]
     count: int
     read: Read
     reply_tokens: int
@@ -63,10 +64,10 @@ class ChunkStep:
         return Call(template=self.template, inputs={"count": self.count}, text=_material(stored.chunk))
 
 
-Step = ChunkStep | TagStep
+Step = ChunkStep | TagStep | GraphStep
 
 
-def steps_of(options: EnrichOptions) -> tuple[ChunkStep, ...]:
+def steps_of(options: EnrichOptions) -> tuple[Step, ...]:
     """Return the steps that are switched on, of those that ask a model about every chunk."""
     steps = (
         ChunkStep(template="keywords", field="keywords", count=options.auto_keywords, read=keywords_of, reply_tokens=5),
@@ -74,7 +75,8 @@ def steps_of(options: EnrichOptions) -> tuple[ChunkStep, ...]:
             template="questions", field="questions", count=options.auto_questions, read=questions_of, reply_tokens=18
         ),
     )
-    return tuple(step for step in steps if step.count)
+    graph = (GraphStep(),) if options.graph else ()
+    return (*(step for step in steps if step.count), *graph)
 
 
 def document_steps_of(options: EnrichOptions, library: Library) -> tuple[DocumentStep, ...]:
@@ -94,10 +96,12 @@ def bare(stored: StoredChunk) -> StoredChunk:
 
 def kept(before: StoredChunk, stored: StoredChunk, step: Step) -> StoredChunk:
     """Return a chunk with what a step said of it before."""
-    return _with(stored, step.field, getattr(before.chunk, step.field))
+    return _with(stored, step.field, before.graph if step.field == "graph" else getattr(before.chunk, step.field))
 
 
-def _with(stored: StoredChunk, field: Field, said: tuple[Any, ...]) -> StoredChunk:
+def _with(stored: StoredChunk, field: Field, said: Any) -> StoredChunk:
+    if field == "graph":
+        return replace(stored, graph=said or None)
     fill: dict[str, Any] = {field: said}
     return replace(stored, chunk=replace(stored.chunk, **fill))
 

@@ -16,6 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from ragcore.contents import Entry
 from ragcore.filters import RowValues
+from ragcore.graph.values import ChunkGraph, from_json, to_json
 from ragcore.stores.schema import chunks, documents
 from ragcore.types import Box, Chunk, Location, Parent, Permalink, SectionKind
 
@@ -72,7 +73,7 @@ class StoredChunk:
 
     ``embedded`` is what was embedded in place of its headings and its text; empty: those. ``contents`` are the entries
     of its document's table of contents that begin with it, as a model named them, and ``rows`` the values of the rows
-    of a table that it holds.
+    of a table that it holds. ``graph`` is what a model read out of it for the knowledge graph, None where that is nothing.
     """
 
     chunk: Chunk
@@ -81,6 +82,7 @@ class StoredChunk:
     embedded: str = ""
     contents: tuple[Entry, ...] = ()
     rows: RowValues | None = None
+    graph: ChunkGraph | None = None
 
     @property
     def generation(self) -> str:
@@ -219,6 +221,7 @@ def stored_from_row(row: Row[Any]) -> StoredChunk:
         embedded=enrichment.get("embedded", ""),
         contents=contents_from(enrichment, row.ordinal),
         rows=row_values(row.enrichment),
+        graph=from_json(enrichment.get("graph")),
     )
 
 
@@ -258,6 +261,8 @@ def chunk_record(stored: StoredChunk) -> Record:
         enrichment["contents"] = [[entry.level, storable(entry.title)] for entry in stored.contents]
     if stored.rows:
         enrichment["rows"] = {"fields": list(stored.rows.fields), "values": [list(row) for row in stored.rows.rows]}
+    if stored.graph:
+        enrichment["graph"] = to_json(stored.graph)
     if chunk.parent:
         enrichment["parent"] = [chunk.parent.first, chunk.parent.last, int(chunk.parent.goes_on)]
     if chunk.leaves:

@@ -21,6 +21,8 @@ from sqlalchemy import (
     text,
 )
 
+from ragcore.stores.graph_schema import graph_tables
+
 metadata = MetaData()
 
 documents = Table(
@@ -124,6 +126,9 @@ chunks = Table(
     Index("chunks_by_knowledge_base", "knowledge_base", "id"),
     Index("chunks_by_vector", "knowledge_base", "vector_key", "reader_set"),
 )
+
+# The knowledge graph, by name and by relation: live while the chunks are that tell it.
+graph_names, graph_relations = graph_tables(metadata)
 
 # Nothing is embedded twice: a vector outlives its chunk.
 vectors = Table(

@@ -23,6 +23,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from ragcore.stores.database import PAGE, Database, scalar
 from ragcore.stores.failures import drop_failures, put_failures
+from ragcore.stores.graph_rows import drop_graph, put_graph
 from ragcore.stores.registry import KnowledgeBase
 from ragcore.stores.rows import (
     Document,
@@ -91,6 +92,7 @@ class Staging:
                 ],
             )
             await insert_new(connection, chunks, [chunk_record(c) for c in stored])
+            await put_graph(connection, stored)
 
     async def switch(
         self,
@@ -199,6 +201,7 @@ class Staging:
         generations = [note.generation for note in swept]
         async with self._database.begin() as connection:
             await _execute_paged(connection, delete(chunks), chunks.c.generation, generations)
+            await drop_graph(connection, generations)
             await _execute_paged(connection, delete(staged), staged.c.generation, generations)
             for name, count in (dead or {}).items():
                 slots = knowledge_bases.c.dead_slots + count

@@ -53,7 +53,11 @@ class AnswerSettings(Section):
         gt=0,
         description="how long choosing these sections may take (`toc_enhance`); after that the answer goes on without",
     )
-    use_kg: bool = Field(default=False, description="search the knowledge graph too; nothing reads it yet")
+    use_kg: bool = Field(
+        default=False,
+        description="add what the knowledge graph says of the things that the question names, and the passages that "
+        "tell it (`graph` of a knowledge base); no call of the model",
+    )
     filter_seconds: float = Field(
         default=4.0,
         gt=0,

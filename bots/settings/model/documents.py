@@ -104,6 +104,11 @@ class KnowledgeBaseSettings(Section):
         description="let a model write a tree of summaries of each `document`, which are searched and read beside its "
         "chunks; an answer cites the chunks: one call about six chunks",
     )
+    graph: bool = Field(
+        default=False,
+        description="let a model read out of each chunk which things it names and how they are related, for "
+        "`answer.use_kg`: one call a chunk",
+    )
     metadata: MetadataSchema = Field(
         default_factory=dict,
         description="facts that a model reads out of each document, for filters, by field with what belongs in it: "

@@ -24,6 +24,8 @@ from tests.fakes.embedding import HashEmbedder
 from tests.fakes.libraries import each, fill, opened
 
 TO_0008 = (
+    "DROP TABLE graph_names",
+    "DROP TABLE graph_relations",
     "DROP TABLE document_values",
     *(f"ALTER TABLE documents DROP COLUMN {name}" for name in ("extracted", "row_fields")),
     *(
