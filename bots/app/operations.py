@@ -235,7 +235,7 @@ class Operations:
                 yield step
 
     def _searcher(self, names: Sequence[str]) -> Searcher:
-        """Return what searches these knowledge bases: by contents and graph too, and by a filter from the question first.
+        """Return what searches these knowledge bases: by contents and graph, and by a filter from the question first.
 
         Each where the settings ask for it; what the filter leaves out, neither contents nor graph bring in.
         """

@@ -1,13 +1,13 @@
-"""When two names mean the same thing, by rules alone: case, accents, width, punctuation, plural, article, legal form,
-and short forms that a text tells in brackets. Pure.
+"""When two names mean the same thing, by rules alone. Pure.
 
+The rules: case, accents, width, punctuation, plural, article, legal form, and short forms that stand in brackets.
 ``key_of`` gives equal names one key, its words in order. A name stands in a text where its key stands in that of the
 text, word by word; of unspaced scripts (Chinese, Japanese, Korean, Thai ...) each character is such a word.
 """
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ragcore.terms import is_stop_word
@@ -26,6 +26,7 @@ _WORD = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+(?:['’][^\W_{UNSPACED}]+)*
 _IS_UNSPACED = re.compile(rf"[{UNSPACED}]+")
 _LATIN = re.compile(r"[a-z]{4,}")
 _ENDS_IN_ES = re.compile(r"(?:ss|zz|x|ch|sh)es$")
+_DOTTED = re.compile(r"\b(?:[A-Za-z]\.){2,}")
 _ARTICLES = frozenset({"the", "a", "an"})
 _LEGAL_FORMS = frozenset({"inc", "ltd", "llc", "corp", "plc", "gmbh", "ag"})
 _BRACKETS = re.compile(r"^(.+?)\s*[(（]\s*([^()（）]+?)\s*[)）]$")
@@ -103,7 +104,7 @@ def parted(name: str) -> tuple[str, str]:
 def is_short_of(short: str, long: str) -> bool:
     """Return whether a name is made of the first letters of another one, or in Chinese of some of its characters.
 
-    Characters that follow each other in the long one are no sign: 北京大学（北京） tells a place, 北京大学（北大） a name.
+    Characters that follow each other in the long one are no sign: 北京大学（北京） tells a place, （北大） a name.
     """
     if len(short) > LONGEST or len(long) > LONGEST:
         return False
@@ -135,7 +136,7 @@ def names_asked(question: str) -> dict[str, tuple[Span, ...]]:
     return {key: tuple(spans) for key, spans in found.items()}
 
 
-def longest_first(asked: dict[str, tuple[Span, ...]], known: Sequence[str], most: int) -> list[str]:
+def longest_first(asked: Mapping[str, tuple[Span, ...]], known: Sequence[str], most: int) -> list[str]:
     """Return those of the known keys that the question names, at most so many: of names within names the longest."""
     taken: set[int] = set()
     chosen: list[str] = []
@@ -148,13 +149,14 @@ def longest_first(asked: dict[str, tuple[Span, ...]], known: Sequence[str], most
 
 
 def _words(text: str) -> list[_Word]:
-    found = (match[0] for match in _WORD.finditer(unicodedata.normalize("NFKC", text)))
+    text = _DOTTED.sub(lambda dotted: dotted[0].replace(".", ""), unicodedata.normalize("NFKC", text))
+    found = (match[0] for match in _WORD.finditer(text))
     words = (_Word(_singular(fold(written)), written) for written in found)
     return [word for word in words if word.text]
 
 
 def _singular(word: str) -> str:
-    """Return a word without its possessive and, of Latin script, its plural; not its stem: universe is no university."""
+    """Return a word without its possessive and, of Latin script, its plural; a stem would be too short for names."""
     word = word.removesuffix("'s").removesuffix("’s").replace("'", "").replace("’", "")
     if not _LATIN.fullmatch(word) or not word.endswith("s") or word.endswith(("ss", "us", "is")):
         return word

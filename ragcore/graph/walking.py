@@ -16,7 +16,6 @@ _NAMED_ALONE = 0.4
 """What a word about a named thing itself counts: a little less than a relation of it."""
 _ASKED = 2.0
 """How much more a line counts that has all of the question's other words."""
-_HALF_WEIGHT = HEAVIEST / 2
 _BRIDGE = 2.0
 """How much more a relation counts whose other end two named things lead to."""
 
@@ -87,7 +86,7 @@ def lines_of(around: Around, question: str) -> list[Line]:
         score = _NAMED_BOTH if named == 2 else 1 / 2 if named else 1 / 3
         if bridges & {one.source, one.target}:
             score *= _BRIDGE
-        score *= (_HALF_WEIGHT + one.weight) / (_HALF_WEIGHT + HEAVIEST)
+        score *= (HEAVIEST + one.weight) / (2 * HEAVIEST)  # halved at most: models weigh as they please
         add(one.chunk_id, one.said, score, joins=named == 2, needs_words=not named)
     for name in around.names:
         if name.said:

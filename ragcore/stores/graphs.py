@@ -77,7 +77,9 @@ class Graphs:
             known: those of them that are names in this knowledge base.
             admitted: what may be seen. Of the rest nothing counts, neither as a name nor on the way.
         """
-        return await self._database.read(lambda connection: _View(connection, knowledge_base, admitted).around(asked, known))
+        return await self._database.read(
+            lambda connection: _View(connection, knowledge_base, admitted).around(asked, known)
+        )
 
 
 class _View:
@@ -111,7 +113,8 @@ class _View:
     def _same(self, named: Sequence[str]) -> dict[str, str]:
         """Return by key the named thing that it means: each itself, its long form, and its short forms.
 
-        A short form that stands for several things leads from none to another: which one is meant, nobody says.
+        A short form that stands for several things, and is asked for, leads to all of them. From one of them it leads
+        nowhere: what else it stands for is something else.
         """
         same = {key: key for key in named}
         for key in named:
@@ -125,10 +128,9 @@ class _View:
         return same
 
     def _long_forms(self, key: str) -> list[str]:
-        """Return what a key is the short form of, if that is one thing alone."""
+        """Return what a key is the short form of."""
         rows = self._names(and_(graph_names.c.key == key, graph_names.c.stands_for > ""), OF_NAMED)
-        found = list(dict.fromkeys(row.stands_for for row in rows))
-        return found if len(found) == 1 else []
+        return list(dict.fromkeys(row.stands_for for row in rows))
 
     def _names(self, condition: ColumnElement[bool], most: int) -> list[Any]:
         query = self._of(graph_names).where(condition).order_by(graph_names.c.chunk_id)

@@ -73,7 +73,8 @@ class StoredChunk:
 
     ``embedded`` is what was embedded in place of its headings and its text; empty: those. ``contents`` are the entries
     of its document's table of contents that begin with it, as a model named them, and ``rows`` the values of the rows
-    of a table that it holds. ``graph`` is what a model read out of it for the knowledge graph, None where that is nothing.
+    of a table that it holds. ``graph`` is what a model read out of it for the knowledge graph, None where it named
+    nothing.
     """
 
     chunk: Chunk
