@@ -1,5 +1,6 @@
 """What a model reads out for the knowledge graph stands with its chunk, lives and goes with it, and is asked for once."""
 
+import json
 import pathlib
 from dataclasses import replace
 
@@ -9,13 +10,17 @@ from sqlalchemy import func, select
 from ragcore.enrich.asking import MOST_ATTEMPTS
 from ragcore.enrich.making import chunks_of
 from ragcore.enrich.options import EnrichOptions
+from ragcore.graph.names import names_asked
 from ragcore.graph.values import ChunkGraph
+from ragcore.graph.walking import lines_of
 from ragcore.library import Library
 from ragcore.library.recovery import check
 from ragcore.library.upkeep import sweep
+from ragcore.stores.graphs import Admitted, Graphs
 from ragcore.stores.health import IndexState
 from ragcore.stores.rows import Document, generation_of
 from ragcore.stores.schema import graph_names, graph_relations
+from tests.conftest import BENCH
 from tests.fakes.libraries import fill, opened
 from tests.ragcore.graph.telling import read_out, told
 
@@ -141,3 +146,40 @@ async def _staged(library: Library, document: Document) -> None:
     ]
     assert {generation_of(one.chunk.id) for one in fresh} == {"f" * 32}
     await library.staging.stage(fresh)
+
+
+async def test_a_real_page_is_read_out_and_a_question_leads_to_what_it_tells(tmp_path: pathlib.Path) -> None:
+    page = BENCH / "documents" / "fastapi-background-tasks.md"
+    if not page.exists():
+        pytest.skip("the public data sets are not beside this checkout (../shared/bench)")
+    names = ("FastAPI", "Starlette", "Celery", "RabbitMQ", "Redis", "Atlantis")
+
+    def say(rules: str, material: str) -> str:
+        """Tell which of some names stand together in a line of the text, and one that stands nowhere."""
+        found = [name for name in names if name in material]
+        lines = [(line, [name for name in found if name in line]) for line in material.splitlines()]
+        relations = [
+            {"source": held[0], "target": other, "description": line[:200]}
+            for line, held in lines
+            for other in held[1:]
+        ]
+        entities = [{"name": name, "description": f"{name} of the text"} for name in (*found, "Atlantis")]
+        return json.dumps({"entities": entities if found else [], "relations": relations})
+
+    async with opened(tmp_path) as library:
+        await fill(library, {"page": page.read_bytes()})
+        report = await told(library, say)
+        assert (report.documents, report.failed) == (1, ())
+        told_names, said, _ = await rows(library)
+        assert {"celery", "rabbitmq", "redis"} <= set(told_names)
+        assert "atlantis" not in told_names
+        assert said
+        asked = names_asked("Which queue manager is used beside RabbitMQ?")
+        known = await Graphs(library.database).known(["kb"], asked)
+        around = await Graphs(library.database).around("kb", asked, known["kb"], Admitted())
+        assert around is not None
+        lines = lines_of(around, "Which queue manager is used beside RabbitMQ?")
+        chunks = {chunk.id: chunk.text for chunk in await library.registry.chunks_of(["s:page"])}
+        assert lines[0].said.startswith("RabbitMQ – Redis: ")
+        assert "queue manager" in lines[0].said
+        assert all("RabbitMQ" in chunks[line.chunk_id] for line in lines if line.is_asked)
