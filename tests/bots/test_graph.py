@@ -60,7 +60,7 @@ def set_up(home: pathlib.Path, url: str, *, use_kg: bool = True) -> None:
     (home / "citebot.toml").write_text(settings, encoding="utf-8")
 
 
-@pytest.mark.parametrize("use_kg", [True, False])
+@pytest.mark.parametrize("use_kg", [True, pytest.param(False, marks=pytest.mark.soak)])
 async def test_what_lies_two_steps_away_is_answered_and_cited(tmp_path: pathlib.Path, use_kg: bool) -> None:
     async with OpenAIServer(reply) as server:
         set_up(tmp_path, server.base_url, use_kg=use_kg)

@@ -106,7 +106,7 @@ async def test_switched_off_it_goes_and_back_on_it_costs_nothing(tmp_path: pathl
         assert (await rows(library)) == before
 
 
-@pytest.mark.parametrize("reply", ["", "I'm sorry, I can't.", '{"entities": [{"name": "Zed"}]}', '{"entities": ['])
+@pytest.mark.parametrize("reply", ['{"entities": [{"name": "Zed"}]}', '{"entities": ['])
 async def test_rubbish_leaves_the_chunk_as_it_is_and_is_asked_a_few_times(tmp_path: pathlib.Path, reply: str) -> None:
     def say(rules: str, material: str) -> str:
         return reply if "Bob" in material else read_out(rules, material)

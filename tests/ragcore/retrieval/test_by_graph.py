@@ -2,6 +2,7 @@
 
 import asyncio
 import pathlib
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -34,6 +35,25 @@ TEXTS = {
     "weather": "# Weather\n\nIt rains in autumn.",
 }
 READERS = frozenset({"slack:T1/@U1"})
+
+
+@pytest.fixture(scope="module")
+def once(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """Return a library of these texts whose graph was read out; it is copied, and never opened."""
+    folder = tmp_path_factory.mktemp("once")
+
+    async def make() -> None:
+        async with opened(folder, WordEmbedder()) as library:
+            await fill(library, TEXTS)
+            await told(library)
+
+    asyncio.run(make())
+    return folder
+
+
+@pytest.fixture
+def indexed(once: pathlib.Path, tmp_path: pathlib.Path) -> pathlib.Path:
+    return pathlib.Path(shutil.copytree(once, tmp_path / "library"))
 
 
 def asking(text: str) -> Question:
@@ -87,10 +107,8 @@ async def weather(library: Library, readers: frozenset[str] | None = None) -> Sc
     return ScoredChunk(chunk=chunk, score=0.4)
 
 
-async def test_relations_of_a_named_thing_follow_what_passed(tmp_path: pathlib.Path) -> None:
-    async with opened(tmp_path, WordEmbedder()) as library:
-        await fill(library, TEXTS)
-        await told(library)
+async def test_relations_of_a_named_thing_follow_what_passed(indexed: pathlib.Path) -> None:
+    async with opened(indexed, WordEmbedder()) as library:
         passed = await weather(library)
         found = await by_graph(library, inner=Given(passed)).retrieve(asking("What of the BRIGHTWATERS?"))
         assert found.chunks[0] == passed
@@ -108,10 +126,8 @@ async def test_relations_of_a_named_thing_follow_what_passed(tmp_path: pathlib.P
         assert [chunk.text for chunk in full] == [leaf.chunk.text for block in blocks for leaf in block.leaves]
 
 
-async def test_what_lies_two_steps_away_comes_where_it_was_asked_for(tmp_path: pathlib.Path) -> None:
-    async with opened(tmp_path, WordEmbedder()) as library:
-        await fill(library, TEXTS)
-        await told(library)
+async def test_what_lies_two_steps_away_comes_where_it_was_asked_for(indexed: pathlib.Path) -> None:
+    async with opened(indexed, WordEmbedder()) as library:
         retriever = by_graph(library, inner=Given(await weather(library)))
         far = added(await retriever.retrieve(asking("Which town borders what Brightwater owns?")))
         assert "Port Elm borders Pier Nine" in far["s:map"]
@@ -119,10 +135,8 @@ async def test_what_lies_two_steps_away_comes_where_it_was_asked_for(tmp_path: p
         assert "s:map" not in added(await retriever.retrieve(asking("Who founded Brightwater?")))
 
 
-async def test_a_short_form_leads_to_what_is_told_of_the_long_one_and_back(tmp_path: pathlib.Path) -> None:
-    async with opened(tmp_path, WordEmbedder()) as library:
-        await fill(library, TEXTS)
-        await told(library)
+async def test_a_short_form_leads_to_what_is_told_of_the_long_one_and_back(indexed: pathlib.Path) -> None:
+    async with opened(indexed, WordEmbedder()) as library:
         retriever = by_graph(library, inner=Given(await weather(library)))
         for name in ("the International Fruit Boards", "IFB", "the I.F.B."):
             assert set(added(await retriever.retrieve(asking(f"What of {name}?")))) >= {"s:board", "s:fruit"}, name
@@ -134,11 +148,9 @@ async def test_a_short_form_leads_to_what_is_told_of_the_long_one_and_back(tmp_p
 
 
 async def test_a_question_that_names_nothing_reads_nothing_and_adds_nothing(
-    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+    indexed: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with opened(tmp_path, WordEmbedder()) as library:
-        await fill(library, TEXTS)
-        await told(library)
+    async with opened(indexed, WordEmbedder()) as library:
         passed = await weather(library)
         retriever = by_graph(library, inner=Given(passed))
 
@@ -153,10 +165,8 @@ async def test_a_question_that_names_nothing_reads_nothing_and_adds_nothing(
         assert (await retriever.retrieve(nowhere)).chunks == (passed,)
 
 
-async def test_nothing_is_added_to_an_abstention_but_what_was_asked_for(tmp_path: pathlib.Path) -> None:
-    async with opened(tmp_path, WordEmbedder()) as library:
-        await fill(library, TEXTS)
-        await told(library)
+async def test_nothing_is_added_to_an_abstention_but_what_was_asked_for(indexed: pathlib.Path) -> None:
+    async with opened(indexed, WordEmbedder()) as library:
         retriever = by_graph(library, inner=NOTHING)
         assert (await retriever.retrieve(asking("What is the tax number of Brightwater?"))).chunks == ()
         assert (await retriever.retrieve(asking("Does it rain?"))).chunks == ()
@@ -166,10 +176,8 @@ async def test_nothing_is_added_to_an_abstention_but_what_was_asked_for(tmp_path
         assert set(added(both)) == {"s:board"}
 
 
-async def test_what_was_found_already_is_not_told_again(tmp_path: pathlib.Path) -> None:
-    async with opened(tmp_path, WordEmbedder()) as library:
-        await fill(library, TEXTS)
-        await told(library)
+async def test_what_was_found_already_is_not_told_again(indexed: pathlib.Path) -> None:
+    async with opened(indexed, WordEmbedder()) as library:
         (company,) = await library.registry.chunks_of(["s:company"])
         retriever = by_graph(library, inner=Given(ScoredChunk(chunk=company, score=0.5)))
         assert set(added(await retriever.retrieve(asking("Brightwater?")))) == {"s:harbour", "s:fruit"}
@@ -214,10 +222,8 @@ async def test_a_name_that_only_a_closed_chunk_tells_hides_no_open_one(tmp_path:
         assert set(added(await retriever.retrieve(asked))) == {"s:closed"}
 
 
-async def test_filters_and_documents_are_met_on_the_way_too(tmp_path: pathlib.Path) -> None:
-    async with opened(tmp_path, WordEmbedder()) as library:
-        await fill(library, TEXTS)
-        await told(library)
+async def test_filters_and_documents_are_met_on_the_way_too(indexed: pathlib.Path) -> None:
+    async with opened(indexed, WordEmbedder()) as library:
         retriever = by_graph(library, inner=Given(await weather(library)))
         asked = asking("Which town borders what Brightwater owns?")
         assert set(added(await retriever.retrieve(replace(asked, document_ids=("s:harbour", "s:map"))))) == {
@@ -229,10 +235,8 @@ async def test_filters_and_documents_are_met_on_the_way_too(tmp_path: pathlib.Pa
         assert set(added(await retriever.retrieve(filtered))) == {"s:company", "s:fruit"}
 
 
-async def test_only_what_is_live_counts(tmp_path: pathlib.Path) -> None:
-    async with opened(tmp_path, WordEmbedder()) as library:
-        await fill(library, TEXTS)
-        await told(library)
+async def test_only_what_is_live_counts(indexed: pathlib.Path) -> None:
+    async with opened(indexed, WordEmbedder()) as library:
         retriever = by_graph(library, inner=Given(await weather(library)))
         asked = asking("Who founded Brightwater?")
         await fill(library, {"company": TEXTS["company"].replace("Ann Lee", "Zoe Fox")})
@@ -254,11 +258,9 @@ async def test_only_what_is_live_counts(tmp_path: pathlib.Path) -> None:
 
 
 async def test_what_is_replaced_between_the_graph_and_the_look_up_is_not_given_out(
-    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+    indexed: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with opened(tmp_path, WordEmbedder()) as library:
-        await fill(library, TEXTS)
-        await told(library)
+    async with opened(indexed, WordEmbedder()) as library:
         retriever = by_graph(library, inner=Given(await weather(library)))
         around = retriever._graphs.around
 
@@ -272,10 +274,10 @@ async def test_what_is_replaced_between_the_graph_and_the_look_up_is_not_given_o
 
 
 async def test_no_more_is_added_than_the_budget(tmp_path: pathlib.Path) -> None:
-    filler = " ".join(f"word{number}" for number in range(300))
-    texts = {f"d{n}": f"# Part\n\nBrightwater owns Pier Nr{n}. {filler} {n}" for n in range(40)}
+    filler = " ".join(f"word{number}" for number in range(90))
+    text = "\n\n".join(f"# Part {n}\n\nBrightwater owns Pier Nr{n}. {filler} {n}" for n in range(LINES + 4))
     async with opened(tmp_path, WordEmbedder()) as library:
-        await fill(library, texts | {"weather": TEXTS["weather"]})
+        await fill(library, {"piers": text, "weather": TEXTS["weather"]})
         await told(library)
         found = await by_graph(library, inner=Given(await weather(library))).retrieve(asking("Brightwater?"))
         extra = found.chunks[1:]
@@ -286,11 +288,9 @@ async def test_no_more_is_added_than_the_budget(tmp_path: pathlib.Path) -> None:
 
 
 async def test_a_database_that_fails_costs_what_it_would_add_alone(
-    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+    indexed: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with opened(tmp_path, WordEmbedder()) as library:
-        await fill(library, TEXTS)
-        await told(library)
+    async with opened(indexed, WordEmbedder()) as library:
         passed = await weather(library)
         retriever = by_graph(library, inner=Given(passed))
 
@@ -301,10 +301,8 @@ async def test_a_database_that_fails_costs_what_it_would_add_alone(
         assert (await retriever.retrieve(asking("Brightwater?"))).chunks == (passed,)
 
 
-async def test_an_answer_cites_the_chunks_that_lines_rest_on(tmp_path: pathlib.Path) -> None:
-    async with opened(tmp_path, WordEmbedder()) as library:
-        await fill(library, TEXTS)
-        await told(library)
+async def test_an_answer_cites_the_chunks_that_lines_rest_on(indexed: pathlib.Path) -> None:
+    async with opened(indexed, WordEmbedder()) as library:
         prompts: list[str] = []
 
         def say(rules: str, material: str) -> str:
@@ -327,10 +325,8 @@ async def test_an_answer_cites_the_chunks_that_lines_rest_on(tmp_path: pathlib.P
         assert {one.chunk.document_id for one in answer.chunks} == {"s:company"}
 
 
-async def test_without_a_model_the_chunks_themselves_are_quoted(tmp_path: pathlib.Path) -> None:
-    async with opened(tmp_path, WordEmbedder()) as library:
-        await fill(library, TEXTS)
-        await told(library)
+async def test_without_a_model_the_chunks_themselves_are_quoted(indexed: pathlib.Path) -> None:
+    async with opened(indexed, WordEmbedder()) as library:
         answerer = Answerer(retriever=by_graph(library, inner=NOTHING), embedder=None, tokenizer=offline_tokenizer())
         *_, answer = [event async for event in answerer.answer(asking("By whom was Brightwater founded?"))]
         assert isinstance(answer, Answer)
@@ -339,10 +335,8 @@ async def test_without_a_model_the_chunks_themselves_are_quoted(tmp_path: pathli
         assert all(not one.chunk.leaves for one in answer.chunks)
 
 
-async def test_questions_at_once_are_each_their_own(tmp_path: pathlib.Path) -> None:
-    async with opened(tmp_path, WordEmbedder()) as library:
-        await fill(library, TEXTS)
-        await told(library)
+async def test_questions_at_once_are_each_their_own(indexed: pathlib.Path) -> None:
+    async with opened(indexed, WordEmbedder()) as library:
         retriever = by_graph(library, threshold=0.05)
         questions = [asking(f"What of {name}?") for name in ("Brightwater", "Port Elm", "Cleo Day", "the weather")] * 4
         alone = [await retriever.retrieve(one) for one in questions]
