@@ -8,6 +8,7 @@ the search's own are, with its readers and filters. A question that names nothin
 index.
 """
 
+import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -87,12 +88,16 @@ class GraphRetriever:
         except StoreError as error:
             log.warning("nothing of the knowledge graph added: %s", error)
             return found
+        if not told:
+            return found
         score = found.chunks[-1].score if found.chunks else 0.0
-        return replace(found, chunks=(*found.chunks, *self._added(told, score))) if told else found
+        added = await asyncio.to_thread(self._added, told, score)
+        return replace(found, chunks=(*found.chunks, *added))
 
     async def _lines(self, question: Question) -> list[Line]:
         """Return what the graph says, the likeliest to answer first."""
-        asked = names_asked(question.text)
+        # In threads: a long question, and a thing of which much is told, take tens of milliseconds.
+        asked = await asyncio.to_thread(names_asked, question.text)
         bases = question.knowledge_bases
         known = await self._graphs.known(bases, asked) if asked and bases else {}
         if not known:
@@ -106,7 +111,7 @@ class GraphRetriever:
                 matching = await self._values.matching(name, filters, only, question.document_ids)
             admitted = Admitted(only=only, matching=matching, homes=self._homes)
             around = await self._graphs.around(name, asked, keys, admitted)
-            found += lines_of(around, question.text) if around else []
+            found += await asyncio.to_thread(lines_of, around, question.text) if around else []
         return sorted(found, key=lambda line: (-line.score, line.chunk_id, line.said))
 
     async def _told(self, question: Question, found: Sequence[ScoredChunk], lines: Sequence[Line]) -> list[_Told]:

@@ -48,7 +48,8 @@ async def put_in(
     staging = Staging(database)
     if live:
         await put(staging, Vectors(database), document, stored)
-    else:
+    else:  # another version of the document is live, which names nothing
+        await put(staging, Vectors(database), *made(document.id, ["Nothing"], base=base))
         await staging.stage(stored)
     return document.generation
 
