@@ -293,7 +293,8 @@ async def test_an_endpoint_s_dimension_is_asked_once(tmp_path: pathlib.Path, mon
 def test_what_a_model_is_to_add_arrives(tmp_path: pathlib.Path) -> None:
     file = tmp_path / "citebot.toml"
     file.write_text(
-        '[knowledge_bases.hr]\nraptor = "document"\ngraph = true\nauto_questions = 2\n[knowledge_bases.it]\n', encoding="utf-8"
+        '[knowledge_bases.hr]\nraptor = "document"\ngraph = true\nauto_questions = 2\n[knowledge_bases.it]\n',
+        encoding="utf-8",
     )
     bases = load_settings(file).knowledge_bases
     assert enrich_options(bases["hr"]) == EnrichOptions(raptor=True, auto_questions=2, graph=True)
