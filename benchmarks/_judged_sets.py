@@ -26,6 +26,8 @@ SETS = (
     "financebench-dev",
     "chunking-dev",
 )
+TOLD = ("course", "section")
+"""What a set tells of its documents, beside title and text."""
 SOURCE = "bench"
 URL = "https://bench.example/"
 """Before the id of a document: the address under which it is cited."""
@@ -41,16 +43,24 @@ class JudgedSet:
     held: Callable[[Chunk], Sequence[str]]
 
     def ranked(self, chunks: Sequence[ScoredChunk], grades: Mapping[str, int]) -> list[str]:
-        """Return what is judged in the order in which the chunks hold it, each once.
+        """Return what is judged in the order in which the chunks hold it, each once; copies follow what they copy.
 
         A chunk that holds nothing of what the grades name takes one place, whatever else it holds.
         """
         found: dict[str, None] = {}
-        for scored in chunks:
-            held = self.held(scored.chunk)
+        for chunk in (one for scored in chunks for one in (scored.chunk, *scored.copies)):
+            held = self.held(chunk)
             wanted = [one for one in held if one in grades]
-            found.update(dict.fromkeys(wanted or held[:1] or [f"nothing: {scored.chunk.id}"]))
+            found.update(dict.fromkeys(wanted or held[:1] or [f"nothing: {chunk.id}"]))
         return list(found)
+
+    def given(self, chunks: Sequence[ScoredChunk], grades: Mapping[str, int]) -> float:
+        """Return the share of what is right that stands in some chunks, their copies, or what summaries rest on."""
+        right = {one for one, grade in grades.items() if grade > 0}
+        each = (
+            one for scored in chunks for one in (scored.chunk, *scored.copies, *(leaf.chunk for leaf in scored.leaves))
+        )
+        return len(right.intersection(held for chunk in each for held in self.held(chunk))) / max(1, len(right))
 
 
 def read_set(name: str, *, documents: int = 0, questions: int = 0, bench: pathlib.Path = BENCH) -> JudgedSet:
@@ -78,6 +88,7 @@ def _corpus(folder: pathlib.Path, documents: int, questions: int) -> JudgedSet:
     kept = _mixed([query.id for query in every], questions)
     asked = tuple(query for query in every if query.id in kept)
     corpus = list(read_corpus(folder))
+    rows = {row.get("doc_id"): row for row in _rows(folder / "corpus.jsonl")}
     gold = {one for query in asked for one, grade in query.grades.items() if grade > 0}
     others = [document.id for document in corpus if document.id not in gold]
     room = max(0, documents - len(gold))
@@ -85,7 +96,13 @@ def _corpus(folder: pathlib.Path, documents: int, questions: int) -> JudgedSet:
     return JudgedSet(
         name=folder.name,
         documents=tuple(
-            _source(one.id, (one.text or one.title or one.id).encode(), title=one.title, media_type="text/plain")
+            _source(
+                one.id,
+                (one.text or one.title or one.id).encode(),
+                title=one.title,
+                media_type="text/plain",
+                metadata={name: str(rows[one.id][name]) for name in TOLD if name in rows.get(one.id, {})},
+            )
             for one in corpus
             if one.id in chosen
         ),
@@ -155,7 +172,7 @@ def _texts(folder: pathlib.Path, documents: int, questions: int) -> JudgedSet:
     )
 
 
-def _source(native: str, content: bytes, **said: str) -> SourceDocument:
+def _source(native: str, content: bytes, **said: object) -> SourceDocument:
     document = SourceDocument(id=f"{SOURCE}:{native}", source=SOURCE, content=content, url=f"{URL}{quote(native)}")
     return dataclasses.replace(document, **said)  # type: ignore[arg-type]
 

@@ -22,9 +22,7 @@ class RememberedEmbedder:
         """Read what is remembered of this embedder in the folder."""
         self._inner = inner
         self._path = folder / f"vectors-{vector_key(inner.name, '')[:16]}.pickle"
-        self._known: dict[str, tuple[bytes, float]] = {}
-        if self._path.is_file():
-            self._known = pickle.loads(self._path.read_bytes())
+        self._known = self._kept()
         self.saved = 0.0
 
     @property
@@ -50,8 +48,12 @@ class RememberedEmbedder:
         return np.stack([np.frombuffer(self._known[key][0], dtype=np.float32) for key in keys])
 
     def keep(self) -> None:
-        """Write down what is remembered."""
+        """Write down what is remembered, beside what others have written down since."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         unfinished = self._path.with_suffix(".new")
-        unfinished.write_bytes(pickle.dumps(self._known))
+        unfinished.write_bytes(pickle.dumps({**self._kept(), **self._known}))
         unfinished.replace(self._path)
+
+    def _kept(self) -> dict[str, tuple[bytes, float]]:
+        known: dict[str, tuple[bytes, float]] = pickle.loads(self._path.read_bytes()) if self._path.is_file() else {}
+        return known

@@ -3,12 +3,13 @@
     python -m benchmarks.steps [SET ...] [--step NAME ...] [--documents N] [--questions N] [--all]
 
 Prints a Markdown table: nDCG@10 and recall@10 (linear gain, as trec_eval), the seconds that a question takes as a chat
-asks it, the seconds of ingest from nothing, MiniLM included, and the tokens of the chunks that a prompt would hold,
-each off / on. Judged are documents, in financebench-dev pages, in chunking-dev the gold stretches, of which a large
-chunk may hold several. By default samples are taken, the same ones each time: some questions by the hash of their ids,
-their documents, and others until there are enough; ``--all`` takes the sets whole. Indexes stay in ``$BENCH_CACHE`` (by
-default in the temporary folder), with the seconds that they took, and vectors with theirs: a text that another index
-has embedded already counts as embedded in that time.
+asks it, the seconds of ingest from nothing, MiniLM included, and of the chunks that a prompt would hold, which share of
+the gold stands in them, and their tokens, each off / on. Judged are documents, in financebench-dev pages, in
+chunking-dev the gold stretches, of which a large chunk may hold several. By default samples are taken, the same ones
+each time: some questions by the hash of their ids, their documents, and others until there are enough; ``--all`` takes
+every document, and every question unless ``--questions`` says how many. Indexes stay in ``$BENCH_CACHE`` (by default in
+the temporary folder), with the seconds that they took, and vectors with theirs: a text that another index has embedded
+already counts as embedded in that time.
 
 To measure another step, add it to ``STEPS``.
 """
@@ -29,14 +30,17 @@ from dataclasses import dataclass, field, replace
 
 from benchmarks._judged_sets import BENCH, SETS, JudgedSet, read_set
 from benchmarks._remembered import RememberedEmbedder
+from benchmarks._step_sets import as_tables, by_contents, by_tags, filtered, plain, tagged, untagged
 from ragcore.chunking import ChunkOptions
 from ragcore.errors import ParseError
+from ragcore.evaluate.judged import JudgedQuery
 from ragcore.evaluate.retrieval import CUT, KNOWLEDGE_BASE, ndcg, recall, retriever_over
 from ragcore.ingest import Failed, IngestOptions, ingest, pipeline_of
 from ragcore.library import Library
 from ragcore.library.recovery import recover
 from ragcore.models.minilm import MiniLMEmbedder
-from ragcore.retrieval import RetrievalOptions, Retriever
+from ragcore.retrieval import RetrievalOptions
+from ragcore.retrieval.retriever import Retrieving
 from ragcore.tokens import offline_tokenizer
 from ragcore.types import Question, SourceDocument
 
@@ -59,27 +63,35 @@ class Setup:
     """How documents are cut and questions searched; the defaults are the product's.
 
     ``after`` is done to a new index and counts as ingest; it needs ``after_name``, under which the index is kept.
-    ``search`` composes the retriever.
+    ``search`` composes the retriever, ``question`` what is asked of it.
     """
 
     chunk: ChunkOptions = field(default_factory=ChunkOptions)
     retrieval: RetrievalOptions = field(default_factory=RetrievalOptions)
     after: Callable[[Library], Awaitable[None]] | None = None
     after_name: str = ""
-    search: Callable[[Library, RetrievalOptions], Retriever] = retriever_over
+    search: Callable[[Library, RetrievalOptions], Retrieving] = retriever_over
+    question: Callable[[JudgedSet, JudgedQuery], Question] = plain
 
 
 DEFAULT = Setup()
+Narrow = Callable[[JudgedSet], JudgedSet]
+
+
+def whole(data: JudgedSet) -> JudgedSet:
+    """Return a set as it is."""
+    return data
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """A step, measured on these sets with and without it."""
+    """A step, measured on these sets with and without it; ``data`` makes of a set what the step is for."""
 
     name: str
     on: Setup
     off: Setup = DEFAULT
     sets: Sequence[str] = SETS
+    data: Narrow = whole
 
 
 SEEN_WITHIN = ("faq-zoomcamp", "financebench-dev", "chunking-dev")
@@ -101,7 +113,41 @@ STEPS: tuple[Step, ...] = (
         on=Setup(chunk=ChunkOptions(chunk_tokens=96, parent_tokens=512)),
         sets=SEEN_WITHIN,
     ),
-    Step(name="chunk method `qa`", on=Setup(chunk=ChunkOptions(method="qa")), sets=("faq-zoomcamp",)),
+    Step(name="ranking `similarity`", on=Setup(retrieval=RetrievalOptions(ranking="similarity"))),
+    Step(name="copies collapsed", off=Setup(retrieval=RetrievalOptions(collapse=False)), on=DEFAULT),
+    *(
+        Step(
+            name=f"chunk method `{method}`, a table a course",
+            on=Setup(chunk=ChunkOptions(method=method)),
+            sets=("faq-zoomcamp",),
+            data=as_tables,
+        )
+        for method in ("qa", "table")
+    ),
+    *(
+        Step(
+            name=f"chunk method `{method}`",
+            on=Setup(chunk=ChunkOptions(method=method)),
+            sets=("financebench-dev", "chunking-dev"),
+        )
+        for method in ("book", "manual", "laws", "paper")
+    ),
+    Step(
+        name="tags, a quarter as tag set",
+        on=Setup(after=tagged, after_name="tags", search=by_tags),
+        sets=("faq-zoomcamp",),
+        data=untagged,
+    ),
+    Step(
+        name="`toc_enhance` without a model",
+        on=Setup(search=by_contents),
+        sets=("financebench-dev", "chunking-dev"),
+    ),
+    Step(
+        name="a filter that is right",
+        on=Setup(question=filtered),
+        sets=("faq-zoomcamp", "financebench-dev"),
+    ),
 )
 
 
@@ -113,6 +159,7 @@ class Measured:
     recall: float
     question_seconds: float
     ingest_seconds: float
+    given: float
     prompt_tokens: float
 
 
@@ -157,7 +204,7 @@ async def measure(data: JudgedSet, setup: Setup, *, cache: pathlib.Path, embedde
 def _key(data: JudgedSet, setup: Setup, embedder: RememberedEmbedder) -> str:
     """Return what tells an index from others of the same set: its documents, how they are cut, what is done after."""
     pipeline = pipeline_of(IngestOptions(chunk=setup.chunk), tokenizer=offline_tokenizer().name)
-    documents = (f"{document.id} {document.name} {document.url}" for document in data.documents)
+    documents = (f"{document.id} {document.name} {document.url} {document.metadata}" for document in data.documents)
     said = "\0".join((pipeline, embedder.name, setup.after_name, *documents))
     return hashlib.sha256(said.encode()).hexdigest()[:16]
 
@@ -179,12 +226,13 @@ async def _asked(library: Library, data: JudgedSet, setup: Setup, ingest_seconds
     usual = setup.search(library, options)
     deep = setup.search(library, replace(options, top_k=max(options.top_k, DEEP), top_n=DEEP, similarity_threshold=0.0))
     tokenizer = offline_tokenizer()
-    gains, recalls, seconds, tokens = [], [], [], []
+    gains, recalls, seconds, held, tokens = [], [], [], [], []
     for query in data.questions:
-        question = Question(text=query.text, knowledge_bases=(KNOWLEDGE_BASE,))
+        question = setup.question(data, query)
         started = time.perf_counter()
         given = (await usual.retrieve(question)).chunks
         seconds.append(time.perf_counter() - started)
+        held.append(data.given(given, query.grades))
         tokens.append(sum(tokenizer.count(scored.chunk.text) for scored in given))
         ranked = data.ranked((await deep.retrieve(question)).chunks, query.grades)
         gains.append(ndcg(ranked, query.grades, CUT))
@@ -195,13 +243,14 @@ async def _asked(library: Library, data: JudgedSet, setup: Setup, ingest_seconds
         recall=sum(recalls) / count,
         question_seconds=sum(seconds) / count,
         ingest_seconds=ingest_seconds,
+        given=sum(held) / count,
         prompt_tokens=sum(tokens) / count,
     )
 
 
 HEADER = (
-    "| step | set | nDCG@10, off / on | recall@10 | seconds a question | seconds of ingest | tokens quoted |\n"
-    "| --- | --- | --- | --- | --- | --- | --- |"
+    "| step | set | nDCG@10, off / on | recall@10 | seconds a question | seconds of ingest | gold quoted | tokens |\n"
+    "| --- | --- | --- | --- | --- | --- | --- | --- |"
 )
 
 
@@ -213,6 +262,7 @@ def row(step: Step, data: JudgedSet, off: Measured, on: Measured) -> str:
         *(_pair(f"{a:.3f}", f"{b:.3f}", b - a >= 0.005) for a, b in ((off.ndcg, on.ndcg), (off.recall, on.recall))),
         _pair(f"{off.question_seconds:.3f}", f"{on.question_seconds:.3f}"),
         _pair(f"{off.ingest_seconds:.1f}", f"{on.ingest_seconds:.1f}"),
+        _pair(f"{off.given:.3f}", f"{on.given:.3f}", on.given - off.given >= 0.005),
         _pair(f"{off.prompt_tokens:.0f}", f"{on.prompt_tokens:.0f}"),
     ]
     return f"| {' | '.join(cells)} |"
@@ -227,16 +277,15 @@ async def table(
 ) -> None:
     """Print the table; what is the same off in several steps is measured once."""
     print(HEADER, flush=True)
-    known: dict[tuple[str, Setup], Measured] = {}
+    known: dict[tuple[str, Narrow, Setup], Measured] = {}
     for step in steps:
-        for data in sets:
-            if data.name not in step.sets:
-                continue
+        for data in (step.data(one) for one in sets if one.name in step.sets):
             for setup in (step.off, step.on):
-                if (data.name, setup) not in known:
+                if (data.name, step.data, setup) not in known:
                     print(f"  {step.name}: {data.name}", file=sys.stderr, flush=True)
-                    known[data.name, setup] = await measure(data, setup, cache=cache, embedder=embedder)
-            print(row(step, data, known[data.name, step.off], known[data.name, step.on]), flush=True)
+                    known[data.name, step.data, setup] = await measure(data, setup, cache=cache, embedder=embedder)
+            off, on = (known[data.name, step.data, setup] for setup in (step.off, step.on))
+            print(row(step, data, off, on), flush=True)
 
 
 def main() -> int:
@@ -245,17 +294,20 @@ def main() -> int:
     parser.add_argument("sets", nargs="*", choices=[[], *SETS], default=[])
     parser.add_argument("--step", action="append", choices=names, help="may be given several times; default: every one")
     parser.add_argument("--documents", type=int, default=DOCUMENTS)
-    parser.add_argument("--questions", type=int, default=QUESTIONS)
-    parser.add_argument("--all", action="store_true", help="the sets whole, not samples of them")
+    parser.add_argument("--questions", type=int, help=f"default: {QUESTIONS}, with --all every one")
+    parser.add_argument("--all", action="store_true", help="every document, not samples of them")
     arguments = parser.parse_args()
     if not BENCH.is_dir():
         print("skipped: the public data sets are not beside this checkout (../shared/bench)")
         return 0
     sets = []
     for name in arguments.sets or SETS:
-        most, asked = LONG.get(name, (arguments.documents, arguments.questions))
-        sample = {"documents": min(most, arguments.documents), "questions": min(asked, arguments.questions)}
-        sets.append(read_set(name, **({} if arguments.all else sample)))
+        if arguments.all:
+            sets.append(read_set(name, questions=arguments.questions or 0))
+            continue
+        questions = arguments.questions or QUESTIONS
+        most, asked = LONG.get(name, (arguments.documents, questions))
+        sets.append(read_set(name, documents=min(most, arguments.documents), questions=min(asked, questions)))
     for data in sets:
         print(f"{data.name}: {len(data.documents)} documents, {len(data.questions)} questions", file=sys.stderr)
     steps = [step for step in STEPS if step.name in (arguments.step or names)]

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from benchmarks import steps
+from benchmarks import _step_sets, steps
 from benchmarks._judged_sets import SETS, read_set
 from benchmarks._remembered import RememberedEmbedder
 from ragcore.chunking import ChunkOptions
+from ragcore.filter_grammar import print_filter
 from ragcore.retrieval import RetrievalOptions
 from ragcore.types import Chunk, ChunkPart, Location, ScoredChunk, SectionKind
 from tests.fakes.embedding import HashEmbedder
@@ -31,7 +32,11 @@ def lines(path: pathlib.Path, rows: list[dict[str, object]]) -> None:
 def bench(tmp_path: pathlib.Path) -> pathlib.Path:
     """Return a folder with a set of documents and one of long texts."""
     folder = tmp_path / "bench" / "faq-zoomcamp"
-    lines(folder / "corpus.jsonl", [{"doc_id": place, "title": "", "text": f"The {place} is old."} for place in PLACES])
+    told = [
+        {"doc_id": place, "title": place, "text": f"The {place} is old.", "course": "ab"[number % 2], "section": "age"}
+        for number, place in enumerate(PLACES)
+    ]
+    lines(folder / "corpus.jsonl", told)  # type: ignore[arg-type]
     lines(
         folder / "queries.jsonl",
         [{"qid": f"q{n}", "query": f"How old is the {place}?"} for n, place in enumerate(PLACES)],
@@ -149,6 +154,51 @@ async def test_a_text_is_embedded_once_and_its_time_is_told(tmp_path: pathlib.Pa
 class Silent(HashEmbedder):
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         raise AssertionError("asked")
+
+
+def test_entries_stand_in_a_table_by_their_rows(bench: pathlib.Path) -> None:
+    data = read_set("faq-zoomcamp", bench=bench)
+    tables = _step_sets.as_tables(data)
+    assert [document.name for document in tables.documents] == ["a.csv", "b.csv"]
+    lines_of_b = tables.documents[1].content.decode().splitlines()
+    assert lines_of_b == ["question,answer", *(f"{place},The {place} is old." for place in PLACES[1::2])]
+    chunk = Chunk(
+        id="g-0", document_id="bench:b", knowledge_base="kb", ordinal=0, text="", title="", token_count=0, location=Location(first_row=3, last_row=4)
+    )  # fmt: skip
+    assert list(tables.held(chunk)) == PLACES[3:6:2]
+    assert tables.questions == data.questions
+
+
+def test_a_filter_names_where_the_answer_is(bench: pathlib.Path) -> None:
+    data = read_set("faq-zoomcamp", bench=bench)
+    for query in data.questions:
+        (place,) = query.grades
+        ((said,),) = _step_sets.filtered(data, query).filters.values()
+        assert print_filter(said) == f"course = {'ab'[PLACES.index(place) % 2]}"
+
+
+def test_what_is_a_tag_set_is_neither_searched_nor_asked_for(bench: pathlib.Path) -> None:
+    data = read_set("faq-zoomcamp", bench=bench)
+    rest = _step_sets.untagged(data)
+    ids = {document.id.partition(":")[2] for document in rest.documents}
+    assert 0 < len(ids) < len(PLACES)
+    assert {place for query in rest.questions for place in query.grades} == ids
+
+
+def test_gold_is_given_in_a_chunk_its_copies_or_what_it_rests_on(bench: pathlib.Path) -> None:
+    data = read_set("faq-zoomcamp", bench=bench)
+
+    def chunk(place: str) -> Chunk:
+        return Chunk(
+            id=f"{place}-0", document_id=f"bench:{place}", knowledge_base="kb", ordinal=0, text=place, title="", token_count=1
+        )  # fmt: skip
+
+    one, two, three, four = PLACES[:4]
+    leaf = ScoredChunk(chunk=chunk(three), score=0.5)
+    found = [ScoredChunk(chunk=chunk(one), score=0.5, copies=(chunk(two),), leaves=(leaf,))]
+    assert data.ranked(found, {four: 1}) == [one, two]
+    assert data.given(found, {one: 1, two: 0, three: 1, four: 2}) == 2 / 3
+    assert data.given([], {one: 1}) == 0.0
 
 
 def test_every_step_names_sets_that_there_are() -> None:

@@ -101,7 +101,7 @@ def judged(
     parents = [parent_of(one.chunk) for one in read]
     order = (int(place) for place in np.argsort(-scores, kind="stable"))
     relevant = [place for place in order if max(0.0, scores[place]) >= ranking.threshold]
-    copies = _copies(read, relevant, wanted)
+    copies = _copies(read, relevant, wanted) if options.collapse else {}
     told = {place for others in copies.values() for place in others}
     relevant = [place for place in relevant if place not in told]
     quoted = set(list(dict.fromkeys(parents[place] for place in relevant))[:wanted])

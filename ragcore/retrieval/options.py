@@ -16,6 +16,7 @@ class RetrievalOptions:
     ``vector_similarity_weight``: the share of the dense leg in the score, 0..1, where that leg knows the language at
     hand; where it does not, its share shrinks by itself (see ``ragcore.retrieval.scoring``).
     ``synonyms``: a text file, one group of words a line, separated by commas.
+    ``collapse``: chunks of the same text, up to small differences, are given out once; False to measure what that does.
     ``ranking``: what orders the chunks that passed: their relevance (``fused``), or ``similarity`` (see
     ``ragcore.retrieval.similarity``). A reranker, where there is one, reads the first ``rerank_candidates`` of them; it
     is waited for ``rerank_seconds``, and what it scores below ``rerank_threshold``, 0..1, is dropped; 0 drops nothing.
@@ -29,6 +30,7 @@ class RetrievalOptions:
     similarity_threshold: float = 0.18
     vector_similarity_weight: float = 0.45
     synonyms: Path | None = None
+    collapse: bool = True
     ranking: Literal["fused", "similarity"] = "fused"
     rerank_candidates: int = 24
     rerank_seconds: float = 1.5

@@ -121,6 +121,9 @@ async def test_copies_leave_room_for_others_and_are_told(tmp_path: pathlib.Path)
         assert told == {f"s:copy{number}" for number in range(4)}
         assert len(first.copies) == 3
         assert {document.id for document in documents_of(found)} == set(texts)
+        each = search.with_options(RetrievalOptions(top_n=9, similarity_threshold=0.05, collapse=False))
+        found = (await each.retrieve(Question(text="paid vacation days", knowledge_bases=("kb",)))).chunks
+        assert {one.chunk.document_id: one.copies for one in found} == {f"s:{name}": () for name in texts}
 
 
 async def test_more_copies_than_are_read_hide_nothing_else(tmp_path: pathlib.Path) -> None:
