@@ -4,8 +4,8 @@
 
 A document is found without it from the moment it is indexed. What is wanted has a fingerprint, and each document that
 of what it has: a changed option or template, or a new version of a document, makes just what it touches due. A step
-that fails leaves its chunk as it was and the document due; whatever the model wrote is kept, so that neither a crash
-nor another sync asks for it again.
+that fails leaves its chunk as it was and the document due, and so does whatever nobody foresaw; whatever the model
+wrote is kept, so that neither a crash nor another sync asks for it again.
 """
 
 import asyncio
@@ -16,14 +16,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
 
+from ragcore.enrich.alone import blamed, outcome_of, written
 from ragcore.enrich.asking import Asker, Spent, together
-from ragcore.enrich.making import chunks_of, made
+from ragcore.enrich.making import Made, chunks_of, made
 from ragcore.enrich.options import EnrichOptions
 from ragcore.enrich.steps import Step, document_steps_of, steps_of
 from ragcore.enrich.tag_step import TagStep
 from ragcore.enrich.whole import DocumentStep
 from ragcore.errors import ModelError
-from ragcore.ingest.batch import write_batch
 from ragcore.ingest.spool import SLICE
 from ragcore.library import Library
 from ragcore.library.upkeep import sweep
@@ -123,15 +123,13 @@ async def estimate(
     sizes: dict[str, tuple[int, int]] = {}
     chunks = documents = 0
     async for document in run.due():
+        foreseen = await outcome_of(run.foreseen(document, asker))
+        if isinstance(foreseen, Exception):  # as the pass itself will tell
+            run.failed.append(blamed(document, foreseen))
+            continue
         documents += 1
-        async for page in chunks_of(library, document):
-            chunks += len(page)
-            for one, step in product(page, run.steps):
-                if asked := await step.call(one):
-                    sizes[asker.key_of(asked)] = (asker.tokens_of(asked), step.count * step.reply_tokens)
-        for whole in run.whole:
-            async for call, reply in whole.calls(document, partial(chunks_of, library, document), asker):
-                sizes[asker.key_of(call)] = (asker.tokens_of(call), reply)
+        chunks += foreseen.chunks
+        sizes |= foreseen.sizes
     known = await asker.known(list(sizes))
     missing = [size for key, size in sizes.items() if key not in known]
     length = round(sum(prompt for prompt, _ in sizes.values()) / len(sizes)) if sizes else USUAL_PROMPT
@@ -148,9 +146,18 @@ async def estimate(
             completion_tokens=sum(reply for _, reply in missing),
         ),
         cached=len(known),
+        failed=tuple(run.failed),
         seconds=time.monotonic() - began,
         dry_run=True,
     )
+
+
+@dataclass(slots=True)
+class _Foreseen:
+    """What one document will take: its chunks, and by the key of each call the tokens of its prompt and its reply."""
+
+    chunks: int = 0
+    sizes: dict[str, tuple[int, int]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -175,6 +182,19 @@ class _Run:
             for document in page:
                 yield document
             after = page[-1].id
+
+    async def foreseen(self, document: Document, asker: Asker) -> _Foreseen:
+        """Return what a document will take."""
+        found = _Foreseen()
+        async for page in chunks_of(self.library, document):
+            found.chunks += len(page)
+            for one, step in product(page, self.steps):
+                if asked := await step.call(one):
+                    found.sizes[asker.key_of(asked)] = (asker.tokens_of(asked), step.count * step.reply_tokens)
+        for whole in self.whole:
+            async for call, reply in whole.calls(document, partial(chunks_of, self.library, document), asker):
+                found.sizes[asker.key_of(call)] = (asker.tokens_of(call), reply)
+        return found
 
     async def groups(self, total: int) -> AsyncGenerator[EnrichProgress, None]:
         """Make and switch the documents that are due, some at a time, telling how far it is."""
@@ -202,15 +222,7 @@ class _Run:
         yield self._progress(total)
 
     async def _make(self, group: Sequence[Document]) -> None:
-        works = [
-            made(self.library, document, self.steps, self.asker, self.wanted, whole=self.whole) for document in group
-        ]
-        results = await together(works)
-        fresh = [one.prepared for one in results if one.prepared is not None]
-        if fresh:
-            async with aclosing(write_batch(self.library, fresh)) as events:
-                async for _ in events:
-                    pass
+        results = await written(self.library, await together([self._made(document) for document in group]))
         same = {one.document.id: one.document.generation for one in results if one.is_complete_as_it_is}
         if same:
             await self.library.staging.mark_enriched(same, self.wanted)
@@ -218,6 +230,14 @@ class _Run:
         self.documents += sum(one.failed is None for one in results)
         self.chunks += sum(one.document.chunk_count for one in results)
         self.failed += [one.failed for one in results if one.failed is not None]
+
+    async def _made(self, document: Document) -> Made:
+        """Return what becomes of a document; as it was, where something goes wrong that nobody foresaw."""
+        work = made(self.library, document, self.steps, self.asker, self.wanted, whole=self.whole)
+        result = await outcome_of(work)
+        if isinstance(result, Exception):
+            return Made(document=document, prepared=None, failed=blamed(document, result))
+        return result
 
     def _progress(self, total: int) -> EnrichProgress:
         calls = self.asker.spent.usage.calls if self.asker else 0
