@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from ragcore.context import default_budget, fit_prompt, prompt_tokens
-from ragcore.errors import ModelAuthError, ModelBadOutput, ModelRateLimited, ModelUnreachable
+from ragcore.errors import ModelAuthError, ModelBadOutput, ModelRateLimited, ModelRefused, ModelUnreachable
 from ragcore.models.llm import ChatModel
 from ragcore.prompts import Prompts
-from ragcore.stores.model_results import ModelResult, ModelResults
+from ragcore.stores.model_results import REFUSED, ModelResult, ModelResults
 from ragcore.stores.rows import digest
 from ragcore.stores.waiting import uninterrupted
 from ragcore.tokens import Tokenizer
@@ -87,15 +87,15 @@ class Asker:
         return prompt_tokens(self._messages(call), self.tokenizer)
 
     async def known(self, keys: Sequence[str]) -> set[str]:
-        """Return those of the keys that the model has answered."""
-        return await self._results.known(keys)
+        """Return those of the keys that the model isn't asked about any more."""
+        return await self._results.known(keys, attempts=MOST_ATTEMPTS)
 
     async def ask(self, call: Call, read: Callable[[str], T]) -> T | None:
         """Return what the model wrote, read by ``read``; None where it has never written anything of use.
 
         Raises:
-            ModelError: The model can't be reached, or refuses, or what it wrote can't be used: it may be asked again,
-                unless it has been often enough.
+            ModelError: The model can't be reached, or what it wrote can't be used: it may be asked again, unless it has
+                been often enough. Or its endpoint refuses this content, which is told once: from then on it is None.
             ContextTooSmall: The template does not fit into its window.
         """
         key = self.key_of(call)
@@ -103,13 +103,17 @@ class Asker:
         async with self._asking(key), self._places:
             before = await self._results.get(key)
             attempts = 0 if before is None else before.attempts
-            if before is not None and (before.text or attempts >= MOST_ATTEMPTS):
+            if before is not None and (before.text or before.is_refused or attempts >= MOST_ATTEMPTS):
                 # What was kept may be of no use to a later version's reader: then it counts as an attempt.
                 with contextlib.suppress(ModelBadOutput):
                     found = read(before.text) if before.text else None
                     self.spent.cached += 1
                     return found
-            text, usage = await self._asked(call)
+            try:
+                text, usage = await self._asked(call)
+            except ModelRefused as refused:
+                await uninterrupted(self._refused(call, key))
+                raise ModelRefused(f"{refused}; this is not asked again of the model as it is set up") from refused
             # What is written is paid for: whoever stops now finds it the next time.
             return await uninterrupted(self._kept(call, key, attempts + 1, text, usage, read))
 
@@ -141,6 +145,13 @@ class Asker:
         if found is None and attempts < MOST_ATTEMPTS:
             raise ModelBadOutput("what the model wrote can't be used; it is asked again at the next sync", raw=text)
         return found
+
+    async def _refused(self, call: Call, key: str) -> None:
+        """Keep that the endpoint takes no such content: it would say so at each sync."""
+        self.spent.usage += Usage(calls=1)
+        await self._results.put(
+            ModelResult(key=key, task=call.template, model=self.model.name, text="", attempts=REFUSED)
+        )
 
     async def _asked(self, call: Call) -> tuple[str, Usage]:
         """Return what the model writes now, and what that took."""

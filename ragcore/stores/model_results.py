@@ -4,17 +4,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, or_, select
 
 from ragcore.stores.database import PAGE, Database
 from ragcore.stores.rows import pages, upsert
 from ragcore.stores.schema import model_results
 from ragcore.types import Usage
 
+REFUSED = 0
+"""What stands for the number of attempts where the endpoint refused the content, which is its answer."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelResult:
-    """One result. ``text`` is empty where none of the ``attempts`` gave something that could be used."""
+    """One result. ``text`` is empty where none of the ``attempts`` gave something that could be used.
+
+    ``attempts`` is ``REFUSED`` where the endpoint takes no such content.
+    """
 
     key: str
     task: str
@@ -22,6 +28,11 @@ class ModelResult:
     text: str
     attempts: int = 1
     usage: Usage = Usage()
+
+    @property
+    def is_refused(self) -> bool:
+        """Tell whether the endpoint refused the content."""
+        return self.attempts == REFUSED
 
 
 class ModelResults:
@@ -46,12 +57,14 @@ class ModelResults:
 
         return await self._database.read(work)
 
-    async def known(self, keys: Sequence[str]) -> set[str]:
-        """Return those of the keys whose results can be used."""
+    async def known(self, keys: Sequence[str], *, attempts: int) -> set[str]:
+        """Return those of the keys that have a result to be used, were refused, or have had so many attempts."""
         found: set[str] = set()
+        tried = model_results.c.attempts
+        done = or_(model_results.c.text != "", tried == REFUSED, tried >= attempts)
         async with self._database.connect() as connection:
             for page in pages(keys, PAGE):
-                query = select(model_results.c.key).where(model_results.c.key.in_(page), model_results.c.text != "")
+                query = select(model_results.c.key).where(model_results.c.key.in_(page), done)
                 found.update(await connection.scalars(query))
         return found
 

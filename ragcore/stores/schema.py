@@ -140,7 +140,7 @@ vectors = Table(
 )
 
 # What a model wrote, by all that it was asked with: nothing is asked twice. ``text`` is empty while it could not be
-# used, ``attempts`` is how often it was asked.
+# used, ``attempts`` is how often it was asked; 0 where its endpoint refused the content.
 model_results = Table(
     "model_results",
     metadata,

@@ -146,7 +146,9 @@ async def test_what_cannot_be_used_leaves_the_chunk_searchable_and_is_asked_a_fe
         assert (await run(library, model)).documents == 0
 
 
-async def test_a_refusal_of_one_chunk_is_its_own(tmp_path: pathlib.Path) -> None:
+async def test_a_refusal_of_one_chunk_is_its_own_and_stands(tmp_path: pathlib.Path) -> None:
+    """What the endpoint takes no such content of is told once, and asked again only of another model."""
+
     def refusing(rules: str, material: str) -> str:
         if "hotel" in material:
             raise ModelRefused("the content filter stopped it")
@@ -154,12 +156,21 @@ async def test_a_refusal_of_one_chunk_is_its_own(tmp_path: pathlib.Path) -> None
 
     async with opened(tmp_path) as library:
         await fill(library, TEXTS)
-        report = await run(library, SayingModel(refusing))
+        model = SayingModel(refusing)
+        report = await run(library, model)
         assert [one.document_id for one in report.failed] == ["s:travel"]
         assert "content filter" in report.failed[0].reason
-        assert report.documents == 1
-        mended = await run(library, SayingModel(say))
-        assert (mended.documents, mended.usage.calls) == (1, 2)
+        assert "not asked again" in report.failed[0].reason
+        assert (report.documents, report.usage.calls) == (1, 6)
+        foreseen = await estimate(library, "kb", BOTH, asker(library, model))
+        assert (foreseen.documents, foreseen.usage.calls, foreseen.cached) == (1, 0, 2)
+        again = await run(library, model)
+        assert (again.documents, again.usage.calls, again.cached, again.failed) == (1, 0, 2, ())
+        assert (await run(library, model)).documents == 0
+        assert len(await library.registry.chunks_of(["s:travel"])) == 1
+        other = await run(library, SayingModel(say), identity="another")
+        assert (other.documents, other.usage.calls) == (2, 6)
+        assert (await chunks(library))["A hotel may cost 120 euros a night."].keywords
 
 
 @pytest.mark.parametrize("error", [ModelUnreachable("away"), ModelAuthError("wrong key")])
