@@ -1,8 +1,9 @@
 """The parts that answer and index, built from the settings and opened together."""
 
 import contextlib
+import json
 from collections.abc import AsyncGenerator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from pydantic import SecretStr
 
@@ -27,6 +28,8 @@ from ragcore.stores.model_results import ModelResults
 from ragcore.tagging.feature import TagFeature
 from ragcore.tagging.sets import TagSets
 from ragcore.tokens import Tokenizer, offline_tokenizer, tokenizer_for
+
+_ALWAYS_TOLD = ("temperature", "max_tokens", "extra_body")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,8 +127,7 @@ def enrich_identity(settings: Settings) -> str:
     """Return the model's name with its options for enriching: another of these, and it is asked anew."""
     llm = settings.llm
     assert llm is not None
-    options = _task_options(llm, llm.tasks.get("enrich", TaskSettings()))
-    return f"{options.model or llm.model} {options!r}"
+    return identity_of(llm.model, _task_options(llm, llm.tasks.get("enrich", TaskSettings())))
 
 
 def vision_model_of(settings: Settings, tokenizer: Tokenizer) -> OpenAIChatModel | None:
@@ -176,8 +178,21 @@ def _vision_identity(settings: Settings) -> str:
     llm = settings.llm
     if llm is None or not llm.vision_model:
         return ""
-    options = _task_options(llm, llm.tasks.get("vision", TaskSettings()))
-    return f"{options.model or llm.vision_model} {options!r}"
+    return identity_of(llm.vision_model, _task_options(llm, llm.tasks.get("vision", TaskSettings())))
+
+
+def identity_of(model: str, options: ChatOptions) -> str:
+    """Return a model with its options in words that stay the same while what it is asked with does.
+
+    An option that is added later counts only where it is set, so that it asks for nothing anew; the first ones are
+    always told, so that another default of one does.
+    """
+    told = {
+        one.name: getattr(options, one.name)
+        for one in fields(options)
+        if one.name in _ALWAYS_TOLD or getattr(options, one.name) != one.default
+    }
+    return json.dumps(told | {"model": options.model or model}, sort_keys=True, default=dict)
 
 
 def _model_of(

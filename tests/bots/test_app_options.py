@@ -1,6 +1,7 @@
 import pathlib
 import re
 import time
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 import bots
 from bots.app.embedders import SizedEmbedder, open_embedder
 from bots.app.options import answer_options, enrich_options, ingest_options, link_hosts, retrieval_options
-from bots.app.parts import chat_model_of, describing
+from bots.app.parts import chat_model_of, describing, enrich_identity, identity_of
 from bots.doctor import (
     check_data_dir,
     check_files,
@@ -19,13 +20,13 @@ from bots.doctor import (
     check_tasks,
     mend_stores,
 )
-from bots.settings import Settings, load_settings
+from bots.settings import Settings, TaskSettings, load_settings
 from ragcore.answer import AnswerOptions
 from ragcore.enrich.options import EnrichOptions, MetadataField
 from ragcore.errors import ConfigError, ModelBadOutput, ModelInterrupted, ModelUnreachable
 from ragcore.ingest import IngestOptions
 from ragcore.models.llm import TASKS
-from ragcore.models.openai_chat import OpenAIChatModel
+from ragcore.models.openai_chat import ChatOptions, OpenAIChatModel
 from ragcore.models.openai_embeddings import OpenAIEmbedder
 from ragcore.retrieval import RetrievalOptions
 from ragcore.tokens import offline_tokenizer
@@ -226,6 +227,7 @@ def test_the_doctor_names_a_task_that_nobody_reads(tmp_path: pathlib.Path) -> No
     root = pathlib.Path(bots.__file__).parents[1]
     texts = [path.read_text("utf-8") for name in ("bots", "ragcore") for path in (root / name).rglob("*.py")]
     assert {task for text in texts for task in re.findall(r'(?:task=|\bTASK = )"(\w+)"', text)} == set(TASKS)
+    assert sorted(re.findall(r"`(\w+)`", TaskSettings.__doc__ or "")) == sorted(TASKS)
 
 
 def test_the_doctor_blames_the_server_that_stores_stand_on(tmp_path: pathlib.Path) -> None:
@@ -322,6 +324,33 @@ def test_the_doctor_looks_at_templates_of_ones_own(tmp_path: pathlib.Path) -> No
     misnamed, broken = check_prompts(folder)
     assert (misnamed.state, "keywords" in misnamed.mend) == ("warn", True)
     assert (broken.state, "'passage' is undefined" in broken.found) == ("fail", True)
+
+
+def test_what_enriches_is_told_apart_by_its_options_alone(tmp_path: pathlib.Path) -> None:
+    """What is kept of a model is kept under these words: a setting added later must not ask for all of it anew."""
+    llm = '[llm]\nbase_url = "http://localhost:1/v1"\nmodel = "small"\n'
+    plain = enrich_identity(settings_of(tmp_path, llm))
+    assert plain == '{"extra_body": {}, "max_tokens": 1024, "model": "small", "temperature": 0.1}'
+    assert (
+        enrich_identity(settings_of(tmp_path, f"{llm}total_timeout = 9\n[llm.tasks.cite]\nmax_tokens = 5\n")) == plain
+    )
+    assert enrich_identity(settings_of(tmp_path, f"{llm}temperature = 0.1\n")) == plain
+    others = ("temperature = 0", "max_tokens = 5", "extra_body = {a = [1, {b = 2}]}", 'model = "large"')
+    told = [enrich_identity(settings_of(tmp_path, f"{llm}[llm.tasks.enrich]\n{one}\n")) for one in others]
+    assert len({plain, *told}) == 5
+    assert '{"a": [1, {"b": 2}]}' in told[2]
+
+
+def test_an_option_that_is_new_changes_no_identity_until_it_is_set() -> None:
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Later(ChatOptions):
+        seed: int | None = None
+
+    assert identity_of("m", Later()) == identity_of("m", ChatOptions())
+    assert (
+        identity_of("m", Later(seed=1))
+        == '{"extra_body": {}, "max_tokens": 1024, "model": "m", "seed": 1, "temperature": 0.1}'
+    )
 
 
 def test_pictures_are_described_where_a_model_reads_them_and_anew_by_another(tmp_path: pathlib.Path) -> None:

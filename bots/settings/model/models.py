@@ -10,7 +10,10 @@ from bots.settings.model.values import FROZEN, OPENAI_URL, HttpUrl, JsonTable, O
 class TaskSettings(Section):
     """What one task of the language model does differently from `[llm]`.
 
-    The tasks are `answer`, `cite`, `check`, `enrich`, `rerank` and `vision`.
+    The tasks are `answer`, `cite` (the markers of an answer), `vision` (pictures in words), `filter` (a filter drawn
+    from the question), `contents` (which sections of the documents found fit the question), `rerank`, `check`
+    (`citebot doctor`) and `enrich`: all that is asked about documents, be it for keywords, questions, tags, tables of
+    contents, metadata, summaries or the knowledge graph.
     """
 
     model: str | None = Field(default=None, description="another model for this task")
@@ -120,12 +123,21 @@ class RerankSettings(Section):
         """Return whether a `/rerank` endpoint is asked."""
         return self.provider in {"jina", "cohere", "tei"}
 
+    @property
+    def _instead(self) -> str:
+        if self.provider == "llm":
+            return "asks the model of [llm]: leave it out; another model and its options stand in [llm.tasks.rerank]"
+        return "asks no model: leave it out"
+
     @model_validator(mode="after")
     def _endpoint_is_named(self) -> Self:
         if self.asks_endpoint and not self.base_url:
             raise ValueError(f'base_url is missing: provider = "{self.provider}" needs the address of its endpoint')
         if self.provider in {"jina", "cohere"} and not self.model:
             raise ValueError(f'model is missing: provider = "{self.provider}" needs the name of a reranking model')
+        for name in () if self.asks_endpoint else ("base_url", "model", "api_key", "extra_body"):
+            if getattr(self, name):
+                raise ValueError(f'{name} is for a /rerank endpoint, and provider = "{self.provider}" {self._instead}')
         if self.threshold and not self.asks_endpoint:
             raise ValueError(f'threshold needs scores, and provider = "{self.provider}" gives none: leave it out')
         return self
