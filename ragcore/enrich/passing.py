@@ -20,6 +20,7 @@ from ragcore.enrich.alone import blamed, outcome_of, written
 from ragcore.enrich.asking import Asker, Spent, together
 from ragcore.enrich.making import Made, chunks_of, made
 from ragcore.enrich.options import EnrichOptions
+from ragcore.enrich.resolving import resolve, resolving_calls
 from ragcore.enrich.steps import Step, document_steps_of, steps_of
 from ragcore.enrich.tag_step import TagStep
 from ragcore.enrich.whole import DocumentStep
@@ -86,6 +87,8 @@ async def enrich(
         async with aclosing(run.groups(total)) as progress:
             async for done in progress:
                 yield done
+        if options.graph and asker:
+            error = await resolve(library, knowledge_base, asker)
     except ModelError as raised:
         error = str(raised)
     if total:
@@ -130,6 +133,9 @@ async def estimate(
         documents += 1
         chunks += foreseen.chunks
         sizes |= foreseen.sizes
+    if options.graph:
+        async for call, reply in resolving_calls(library, knowledge_base):
+            sizes[asker.key_of(call)] = (asker.tokens_of(call), reply)
     known = await asker.known(list(sizes))
     missing = [size for key, size in sizes.items() if key not in known]
     length = round(sum(prompt for prompt, _ in sizes.values()) / len(sizes)) if sizes else USUAL_PROMPT

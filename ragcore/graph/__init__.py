@@ -1,6 +1,7 @@
 """The knowledge graph: what chunks say of things, and of how these things are related.
 
 names     when two names mean the same thing; which names a question holds. Pure
+doubtful  which names may mean the same thing though the rules leave them apart. Pure
 values    what one chunk says
 walking   from the things that a question names to the relations that may answer it. Pure
 

@@ -7,7 +7,8 @@ from sqlalchemy import Column, Index, Integer, MetaData, String, Table, Text
 
 def graph_tables(metadata: MetaData) -> tuple[Table, Table]:
     """Return the table of names and that of relations."""
-    # A name by its key (ragcore.graph.names); ``stands_for`` is the key that it is a short form of, if any.
+    # A name by its key (ragcore.graph.names); ``stands_for`` is the key that it is a short form of, if any, or behind
+    # "=" one that a model says means the same (ragcore.stores.graph_same).
     names = Table(
         "graph_names",
         metadata,

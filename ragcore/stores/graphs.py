@@ -14,6 +14,7 @@ from sqlalchemy import ColumnElement, Connection, Select, Table, and_, false, se
 from ragcore.graph.names import Span, longest_first
 from ragcore.graph.walking import Around, Named, Related, ends_beyond
 from ragcore.stores.database import PAGE, Database
+from ragcore.stores.graph_same import SAME
 from ragcore.stores.indexes import Matching, Permitted
 from ragcore.stores.rows import pages
 from ragcore.stores.schema import documents, graph_names, graph_relations
@@ -30,6 +31,7 @@ OF_NAME = 12
 """Chunks of a name of which is read what they say of it."""
 _READ_AT_MOST = 2_000
 """Rows that are read for so many, where most are closed or left out by a filter."""
+_IS_SAME = graph_names.c.stands_for.startswith(SAME)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +95,7 @@ class _View:
     def around(self, asked: Mapping[str, tuple[Span, ...]], known: Sequence[str]) -> Around | None:
         names: dict[str, list[Any]] = {}
         for key in sorted(known, key=lambda key: (asked[key][0][0] - asked[key][0][1], key))[:MOST_KNOWN]:
-            if rows := self._names(graph_names.c.key == key, OF_NAME):
+            if rows := self._names(_own_lines(key), OF_NAME):
                 names[key] = rows
         named = longest_first(asked, list(names), MOST_NAMED)
         if not named:
@@ -103,7 +105,7 @@ class _View:
         far = self._relations(ends_beyond(near, same, MOST_BEYOND), OF_BEYOND)
         for key in same:
             if key not in names:
-                names[key] = self._names(graph_names.c.key == key, OF_NAME)
+                names[key] = self._names(_own_lines(key), OF_NAME)
         said = [
             Named(chunk_id=row.chunk_id, key=row.key, said=row.said) for key in same for row in names[key] if row.said
         ]
@@ -125,11 +127,25 @@ class _View:
             for short in dict.fromkeys(row.key for row in rows):
                 if short not in same and self._long_forms(short) == [long]:
                     same[short] = key
+        for name, key in list(same.items()):
+            for other in self._meant_by(name):
+                same.setdefault(other, key)
         return same
+
+    def _meant_by(self, key: str) -> list[str]:
+        """Return what a model says means the same as a name, where both chunks are seen that it says so of."""
+        rows = self._names(and_(graph_names.c.key == key, _IS_SAME), OF_NAMED)
+        found: dict[str, None] = {}
+        for row in rows:
+            other = row.stands_for.removeprefix(SAME)
+            back = and_(graph_names.c.key == other, graph_names.c.stands_for == f"{SAME}{key}")
+            if any(one.reader_set == row.reader_set for one in self._names(back, OF_NAMED)):
+                found.setdefault(other)
+        return list(found)
 
     def _long_forms(self, key: str) -> list[str]:
         """Return what a key is the short form of."""
-        rows = self._names(and_(graph_names.c.key == key, graph_names.c.stands_for > ""), OF_NAMED)
+        rows = self._names(and_(graph_names.c.key == key, graph_names.c.stands_for > "", ~_IS_SAME), OF_NAMED)
         return list(dict.fromkeys(row.stands_for for row in rows))
 
     def _names(self, condition: ColumnElement[bool], most: int) -> list[Any]:
@@ -180,3 +196,8 @@ class _View:
             and (admitted.matching is None or admitted.matching.admits(row.chunk_id))
             and admitted.homes.get(row.home, self._knowledge_base) == self._knowledge_base
         )
+
+
+def _own_lines(key: str) -> ColumnElement[bool]:
+    """Return what a name's rows meet, but those of what a model says that it means."""
+    return and_(graph_names.c.key == key, ~_IS_SAME)

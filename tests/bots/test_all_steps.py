@@ -91,6 +91,7 @@ def reply(request: Request) -> Reply:
     replies = {
         "You tag": '{"leave": 5}',
         "You fill in a card": '{"year": 2026}',
+        "You look through": '{"same": []}',
         "You read out": json.dumps({"entities": named, "relations": related}),
         "You write the table of contents": '[{"piece": 0, "level": 1, "title": "Depots"}]',
         "You write the questions": f"What is told of {last}?",

@@ -107,7 +107,7 @@ class KnowledgeBaseSettings(Section):
     graph: bool = Field(
         default=False,
         description="let a model read out of each chunk which things it names and how they are related, for "
-        "`answer.use_kg`: one call a chunk",
+        "`answer.use_kg`: one call a chunk, and one about a few names that may mean the same",
     )
     metadata: MetadataSchema = Field(
         default_factory=dict,

@@ -1,13 +1,15 @@
 """The graph is walked as if what may not be seen were not there, on both databases."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ragcore.graph.names import names_asked
+from ragcore.graph.doubtful import pair_of
+from ragcore.graph.names import key_of, names_asked
 from ragcore.graph.values import ChunkGraph, Entity, Relation
 from ragcore.graph.walking import Around
 from ragcore.stores.database import Database
+from ragcore.stores.graph_same import Evidence, Finding, Sameness
 from ragcore.stores.graphs import Admitted, Graphs
 from ragcore.stores.indexes import Matching, Permitted
 from ragcore.stores.rows import generation_of, reader_set_of
@@ -54,6 +56,52 @@ async def put_in(
     return document.generation
 
 
+Place = tuple[str, str, str]
+"""A key, the document that tells it, and the chunk."""
+
+
+def told_in(generation: str, tag: str, graphs: Sequence[ChunkGraph]) -> list[Place]:
+    return [
+        (key_of(one.name), tag, f"{generation}-{ordinal}")
+        for ordinal, graph in enumerate(graphs)
+        for one in graph.entities
+    ]
+
+
+def drawn_same(draw: random.Random, places: Sequence[Place], fates: Mapping[str, str]) -> list[tuple[str, ...]]:
+    """Return names that mean the same, each with its document: in one set of readers each pair once."""
+    found: dict[object, tuple[str, ...]] = {}
+    for _ in range(40):
+        one, other = draw.sample(places, 2)
+        closed = fates[one[1]] == "closed"
+        if one[0] != other[0] and closed == (fates[other[1]] == "closed"):
+            found.setdefault((pair_of(one[0], other[0]), closed), (*one[:2], *other[:2]))
+    return list(found.values())
+
+
+def findings(
+    base: str, same: Sequence[tuple[str, ...]], places: Sequence[Place], fates: Mapping[str, str]
+) -> list[Finding]:
+    """Return those of them that this knowledge base has chunks for."""
+    chunks = {(key, tag): chunk_id for key, tag, chunk_id in places}
+    found = []
+    for one, tag, other, tagged in same:
+        if (one, tag) in chunks and (other, tagged) in chunks:
+            lines = {
+                key: Evidence(
+                    said="",
+                    chunk_id=chunks[key, where],
+                    document_id=f"s:{base}{where}",
+                    generation=generation_of(chunks[key, where]),
+                )
+                for key, where in ((one, tag), (other, tagged))
+            }
+            pair = pair_of(one, other)
+            reader_set = reader_set_of(CLOSED) if fates[tag] == "closed" else ""
+            found.append(Finding(reader_set=reader_set, pair=pair, first=lines[pair.key], second=lines[pair.other]))
+    return found
+
+
 async def seen(graphs: Graphs, base: str, question: str, admitted: Admitted) -> Around | None:
     asked = names_asked(question)
     known = await graphs.known([base], asked)
@@ -70,11 +118,13 @@ def told(around: Around | None) -> tuple[object, ...]:
 
 async def test_what_may_not_be_seen_is_as_if_it_were_not_there(database: Database) -> None:
     """Closed documents, those that a filter leaves out, and those that are not live: one base has them, one lacks them."""
-    found = 0
+    found = merged = 0
     for run in range(scaled(2)):
         draw = random.Random(run if FIXED else None)
         matching: set[str] = set()
         everything, open_alone = f"all{run}", f"open{run}"
+        fates: dict[str, str] = {}
+        places: dict[str, list[Place]] = {everything: [], open_alone: []}
         for number in range(14):
             fate = draw.choice(["open", "open", "closed", "filtered", "staged"])
             graphs = [drawn(draw, f"d{number}c{chunk}") for chunk in range(draw.randint(1, 3))]
@@ -82,8 +132,14 @@ async def test_what_may_not_be_seen_is_as_if_it_were_not_there(database: Databas
             generation = await put_in(database, everything, f"-{number}", graphs, readers, live=fate != "staged")
             if fate != "filtered":
                 matching.add(generation)
+            fates[f"-{number}"] = fate
+            places[everything] += told_in(generation, f"-{number}", graphs)
             if fate == "open":
-                await put_in(database, open_alone, f"-{number}", graphs, None, live=True)
+                alone = await put_in(database, open_alone, f"-{number}", graphs, None, live=True)
+                places[open_alone] += told_in(alone, f"-{number}", graphs)
+        same = drawn_same(draw, places[everything], fates)
+        for base in (everything, open_alone):
+            await Sameness(database).put(base, findings(base, same, places[base], fates))
         admitted = Admitted(
             only=Permitted(sets=frozenset(), closed=frozenset({reader_set_of(CLOSED)})),
             matching=Matching(generations=frozenset(matching)),
@@ -92,9 +148,11 @@ async def test_what_may_not_be_seen_is_as_if_it_were_not_there(database: Databas
             some = await seen(Graphs(database), everything, question, admitted)
             assert told(some) == told(await seen(Graphs(database), open_alone, question, Admitted()))
             found += some is not None
+            merged += some is not None and any(one.said for one in some.names) and len(some.same) > 2
             for one in (*some.near, *some.far, *some.names) if some else ():
                 assert generation_of(one.chunk_id) in matching
     assert found
+    assert merged
 
 
 async def test_another_knowledge_base_and_a_source_that_moved_are_not_looked_at(database: Database) -> None:
