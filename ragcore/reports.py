@@ -66,7 +66,8 @@ class SyncReport:
     ``warnings`` are remarks in words (deletions held back, and of documents that were read what could not be:
     hidden sheets, pages that are images). ``error`` is why the run as a whole ended early, "" when it
     did not, and ``fault`` of what kind that was; ``retry_after`` are the seconds that the source asked to wait.
-    ``added_ids`` and the like are filled in a dry run alone.
+    ``usage`` is what a model was asked to describe pictures; ``cached`` descriptions stood from before. In a dry run it
+    is about what that would take. ``added_ids`` and the like are filled in a dry run alone.
     """
 
     source: str
@@ -80,6 +81,8 @@ class SyncReport:
     error: str = ""
     fault: Fault = Fault.NONE
     retry_after: float = 0.0
+    usage: Usage = Usage()
+    cached: int = 0
     dry_run: bool = False
     added_ids: tuple[str, ...] = ()
     changed_ids: tuple[str, ...] = ()

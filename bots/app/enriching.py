@@ -7,12 +7,12 @@ from collections.abc import AsyncGenerator, Collection, Sequence
 
 from bots.app.leasing import lease_seconds, leased
 from bots.app.options import enrich_options, with_tagged_by
-from bots.app.parts import Parts, enrich_identity, most_calls
+from bots.app.parts import Parts, enrich_identity
 from bots.app.unforeseen import in_words
 from bots.counting import counted
 from bots.requests import Event
 from bots.settings import Settings
-from ragcore.enrich.asking import AT_ONCE, Asker
+from ragcore.enrich.asking import Asker
 from ragcore.enrich.passing import enrich, estimate, is_wanted
 from ragcore.errors import BusyError, CitebotError
 from ragcore.reports import EnrichProgress, EnrichReport, SyncProgress, SyncReport
@@ -37,8 +37,6 @@ class Enriching:
         self._passing: dict[str, asyncio.Lock] = {}
         self._due: dict[str, None] = {}
         self._woken = asyncio.Event()
-        # Shared by all passes: whoever asks a question waits behind no more than half of what the endpoint takes.
-        self._places = asyncio.Semaphore(max(1, min(AT_ONCE, most_calls(settings) // 2)))
 
     async def now(self, names: Collection[str]) -> AsyncGenerator[Event]:
         """Enrich these knowledge bases, and those tagged by them, telling how far it is and what it came to.
@@ -151,7 +149,7 @@ class Enriching:
             results=ModelResults(self._parts.library.database),
             prompts=self._parts.prompts,
             tokenizer=self._parts.tokenizer,
-            places=self._places,
+            places=self._parts.background,
         )
 
 

@@ -1,5 +1,6 @@
 """The parts that answer and index, built from the settings and opened together."""
 
+import asyncio
 import contextlib
 import json
 from collections.abc import AsyncGenerator, Mapping
@@ -10,12 +11,14 @@ from pydantic import SecretStr
 from bots.app.embedders import SizedEmbedder, open_embedder
 from bots.app.options import homes, known_languages, rank_features, retrieval_options, tag_sources, with_given
 from bots.settings import LLMSettings, Settings, TaskSettings
+from ragcore.enrich.asking import AT_ONCE, Asker
+from ragcore.enrich.describing import ATTEMPTS, ModelDescriber, describer_name
+from ragcore.enrich.describing import TASK as VISION
 from ragcore.errors import ConfigError
 from ragcore.history import History
 from ragcore.library import Library
 from ragcore.library.recovery import recover
 from ragcore.library.upkeep import followed
-from ragcore.models.describer import ModelDescriber, describer_name
 from ragcore.models.embeddings import Embedder
 from ragcore.models.listwise import ListwiseReranker
 from ragcore.models.llm import ChatModel
@@ -34,7 +37,11 @@ _ALWAYS_TOLD = ("temperature", "max_tokens", "extra_body")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """Everything an operation needs."""
+    """Everything an operation needs.
+
+    ``background`` are the places of calls that nobody waits for, of enriching and describing together: whoever asks a
+    question waits behind no more than half of what the endpoint takes.
+    """
 
     library: Library
     embedder: Embedder
@@ -46,6 +53,7 @@ class Parts:
     history: History
     prompts: Prompts
     tag_sets: TagSets
+    background: asyncio.Semaphore
 
 
 @contextlib.asynccontextmanager
@@ -55,6 +63,7 @@ async def open_parts(settings: Settings) -> AsyncGenerator[Parts]:
     tokenizer = await tokenizer_for(settings.llm.model) if settings.llm else offline_tokenizer()
     chat_model, vision_model = chat_model_of(settings, tokenizer), vision_model_of(settings, tokenizer)
     reranker = reranker_of(settings, chat_model, tokenizer)
+    background = asyncio.Semaphore(max(1, min(AT_ONCE, most_calls(settings) // 2)))
     async with contextlib.AsyncExitStack() as closing:
         if closes := getattr(reranker, "close", None):
             closing.push_async_callback(closes)
@@ -70,11 +79,16 @@ async def open_parts(settings: Settings) -> AsyncGenerator[Parts]:
         closing.push_async_callback(library.close)
         if vision_model is not None:
             library.describer = ModelDescriber(
-                vision_model,
-                _vision_identity(settings),
-                tokenizer,
-                ModelResults(library.database),
-                prompts_in(settings.prompts),
+                Asker(
+                    model=vision_model,
+                    identity=_vision_identity(settings),
+                    results=ModelResults(library.database),
+                    prompts=prompts_in(settings.prompts),
+                    tokenizer=tokenizer,
+                    places=background,
+                    task=VISION,
+                    attempts=ATTEMPTS,
+                )
             )
         await recover(library)
         history = History(library.database, tokenizer=tokenizer, days=settings.answer.history_days)
@@ -105,6 +119,7 @@ async def open_parts(settings: Settings) -> AsyncGenerator[Parts]:
             history=history,
             prompts=prompts_in(settings.prompts),
             tag_sets=tag_sets,
+            background=background,
         )
 
 

@@ -19,6 +19,7 @@ from ragcore.ingest.prepare import document_hash
 from ragcore.library import Library
 from ragcore.parsing.media import Media
 from ragcore.parsing.worker import ParseWorker
+from ragcore.stores.lacking import is_hash_of, whole_pipeline
 from ragcore.stores.rows import Document, is_open
 from ragcore.types import Chunk, Image, SourceDocument
 
@@ -88,8 +89,10 @@ async def _content(settings: Settings, document: Document, request: Show) -> byt
         if not is_open(found.readers, request.audience):
             raise _NoPictureError(_LEFT)
         same_version = bool(found.version) and found.version == document.version
-        if not same_version and await document_hash(found, pipeline=document.pipeline) != document.hash:
-            raise _NoPictureError(_CHANGED)
+        if not same_version:
+            hashed = await document_hash(found, pipeline=whole_pipeline(document.pipeline))
+            if not is_hash_of(document.hash, hashed):
+                raise _NoPictureError(_CHANGED)
     except TimeoutError as error:
         raise _NoPictureError(f"its source did not give it within {FETCH_SECONDS:.0f} seconds") from error
     except CitebotError as error:

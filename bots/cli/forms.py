@@ -8,7 +8,7 @@ from bots.rendering.markdown import to_markdown
 from bots.requests import Check, Judgement, SourceState, Unanswered
 from ragcore.links import deep_link
 from ragcore.reports import EnrichReport, SyncReport
-from ragcore.types import Answer, ScoredChunk
+from ragcore.types import Answer, ScoredChunk, Usage
 
 Form = dict[str, object]
 
@@ -90,6 +90,8 @@ def report_form(report: SyncReport) -> Form:
         "seconds": round(report.seconds, 3),
         "warnings": list(report.warnings),
     }
+    if report.usage.calls or report.cached:
+        form["pictures"] = _usage_form(report.usage) | {"cached": report.cached}
     if report.dry_run:
         form["dry_run"] = True
         form["added_ids"] = list(report.added_ids)
@@ -118,14 +120,18 @@ def enrich_form(report: EnrichReport) -> Form:
         "knowledge_base": report.knowledge_base,
         "enriched": report.documents,
         "chunks": report.chunks,
-        "usage": {
-            "calls": report.usage.calls,
-            "prompt_tokens": report.usage.prompt_tokens,
-            "completion_tokens": report.usage.completion_tokens,
-        },
+        "usage": _usage_form(report.usage),
         "cached": report.cached,
     }
     return form | {"dry_run": True} if report.dry_run else form
+
+
+def _usage_form(usage: Usage) -> Form:
+    return {
+        "calls": usage.calls,
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+    }
 
 
 def state_form(state: SourceState) -> Form:

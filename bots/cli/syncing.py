@@ -21,6 +21,7 @@ from bots.requests import Decide, Doubt, Sync
 from bots.service import Gateway
 from bots.settings import Settings
 from ragcore.reports import EnrichReport, SyncProgress, SyncReport
+from ragcore.types import Usage
 
 
 async def run_sync(config: Path | None, request: Sync, *, as_json: bool) -> int:
@@ -148,6 +149,8 @@ def _show_report(report: SyncReport) -> None:
     for sign, ids in (("+", report.added_ids), ("~", report.changed_ids), ("-", report.deleted_ids)):
         for document_id in ids:
             console.print(Text(f"  {sign} {clean_line(document_id)}"))
+    if report.usage.calls or report.cached:
+        console.print(Text(f"  {_described(report)}"))
     for failed in report.failed:
         line = Text("  ! ", style="yellow") if failed.is_empty else Text("  ✗ ", style="red")
         line.append(f"{clean_line(failed.id)}: {clean_line(failed.reason)}", "default")
@@ -160,11 +163,23 @@ def _show_report(report: SyncReport) -> None:
         console.print(Text(f"  ✗ {clean_line(report.error)}", style="red"))
 
 
+def _described(report: SyncReport) -> str:
+    """Return what describing pictures took, or would take."""
+    if report.dry_run:
+        return f"describing pictures would take about {_spent(report.usage, 'vision model')}"
+    cached = f", {report.cached:,} known from before" if report.cached else ""
+    return f"pictures described with {_spent(report.usage, 'vision model')}{cached}"
+
+
+def _spent(usage: Usage, model: str) -> str:
+    tokens = f"{usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens"
+    return f"{counted(usage.calls, 'call')} of the {model}, {tokens}"
+
+
 def _show_enriched(report: EnrichReport) -> None:
     """Show what a model added to a knowledge base, and what that took; or what it would take."""
     console = results()
-    name, usage = clean_line(report.knowledge_base), report.usage
-    spent = f"{counted(usage.calls, 'call')} of the model, {usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens"
+    name, spent = clean_line(report.knowledge_base), _spent(report.usage, "model")
     what = f"{counted(report.documents, 'document')} ({counted(report.chunks, 'chunk')})"
     if report.documents or report.failed or not report.error:
         head = Text(name, style="bold")

@@ -4,7 +4,7 @@ import asyncio
 
 from ragcore.errors import EmptyDocument, ParseError
 from ragcore.ingest import Change, Failed, Indexed, IngestEvent
-from ragcore.ingest.prepare import document_hash
+from ragcore.ingest.prepare import document_hash, is_as_read
 from ragcore.parsing import ParseOptions, recognise
 from ragcore.stores.failures import Failure
 from ragcore.stores.rows import Document
@@ -34,7 +34,8 @@ async def foresee(
     """
     live = old if old is not None and not old.deleted else None
     stays = live is not None and live.knowledge_base == knowledge_base
-    if live is not None and stays and live.hash == await document_hash(document, pipeline=pipeline):
+    hashed = await document_hash(document, pipeline=pipeline) if live is not None and stays else ""
+    if live is not None and stays and is_as_read(live, hashed=hashed, pipeline=pipeline):
         return Indexed(document_id=document.id, change=Change.UNCHANGED)
     try:
         await asyncio.to_thread(

@@ -8,7 +8,7 @@ from connectors.sync.feed import Feed
 from connectors.sync.patience import Patient, Sleep
 from connectors.sync.run import SyncJob
 from connectors.sync.tally import Tally
-from ragcore.ingest import Marked, Underway, ingest
+from ragcore.ingest import Asked, Marked, Underway, ingest
 from ragcore.library import Library
 from ragcore.reports import SyncReport
 
@@ -42,6 +42,8 @@ async def sync_documents(
             match event:
                 case Underway():
                     pass
+                case Asked():
+                    tally.note_asked(event)
                 case Marked():
                     tally.note_mark(event)
                 case _:

@@ -22,6 +22,9 @@ from connectors.sync.patience import Patient, Sleep
 from connectors.sync.tally import Tally
 from ragcore.errors import CitebotError, SourceRateLimited
 from ragcore.ingest import (
+    Asked,
+    Change,
+    Indexed,
     IngestEvent,
     IngestOptions,
     Mark,
@@ -32,6 +35,7 @@ from ragcore.ingest import (
     pipeline_of,
     remove,
 )
+from ragcore.ingest.foreseeing import ForeseenPictures
 from ragcore.library import Library
 from ragcore.reports import FailedDocument, Fault, SyncProgress, SyncReport
 from ragcore.stores.failures import Failure
@@ -231,6 +235,8 @@ class _Run:
                 match event:
                     case Underway():
                         yield self._underway(event)
+                    case Asked():
+                        self._tally.note_asked(event)
                     case Marked():
                         self._tally.note_mark(event)
                         if event.mark.cursor is not None:
@@ -242,14 +248,15 @@ class _Run:
 
     async def _foreseen(self, documents: Stream) -> AsyncGenerator[IngestEvent, None]:
         """Tell what storing each document would come to."""
-        async with aclosing(documents):
+        pictures = ForeseenPictures(self.library.describer, self.job.options)
+        async with aclosing(documents), aclosing(pictures):
             async for document in documents:
                 if isinstance(document, Mark):
                     yield Marked(mark=document, deleted=tuple(await self._live(document.gone)))
                     continue
                 old = await self.library.registry.document(document.id)
                 failure = self._stored_failures.get(document.id)
-                yield await foresee(
+                outcome = await foresee(
                     document,
                     old,
                     failure,
@@ -257,6 +264,10 @@ class _Run:
                     pipeline=self._pipeline_of(document.id, document.name),
                     options=self.job.options.parse,
                 )
+                if isinstance(outcome, Indexed) and outcome.change is not Change.UNCHANGED:
+                    await pictures.add(document)
+                yield outcome
+            yield Asked(usage=pictures.usage)
 
     async def _lacking(self, listed: set[str]) -> list[str]:
         """Return what is listed and neither indexed nor known to fail: what no cursor leads to is fetched by its id."""

@@ -4,8 +4,9 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ragcore.ingest import Change, Failed, Marked, Outcome
+from ragcore.ingest import Asked, Change, Failed, Marked, Outcome
 from ragcore.reports import FailedDocument, Fault, SyncReport
+from ragcore.types import Usage
 
 _MOST_REMARKS = 20
 """Remarks about documents that a report tells one by one."""
@@ -24,6 +25,8 @@ class Tally:
     unreadable: dict[str, FailedDocument] = field(default_factory=dict)
     emptied: set[str] = field(default_factory=set)
     warnings: list[str] = field(default_factory=list)
+    usage: Usage = Usage()
+    cached: int = 0
     _remarks: list[str] = field(default_factory=list)
     _began: float = field(default_factory=time.monotonic)
 
@@ -46,6 +49,11 @@ class Tally:
             self.added[identity] = None
         elif event.change is Change.CHANGED and identity not in self.added:
             self.changed[identity] = None
+
+    def note_asked(self, event: Asked) -> None:
+        """Count what a model was asked about pictures."""
+        self.usage += event.usage
+        self.cached += event.cached
 
     def note_mark(self, event: Marked) -> None:
         """Count what a mark made true."""
@@ -77,6 +85,8 @@ class Tally:
             error=error,
             fault=fault,
             retry_after=retry_after,
+            usage=self.usage,
+            cached=self.cached,
             dry_run=dry_run,
             added_ids=tuple(self.added) if dry_run else (),
             changed_ids=tuple(self.changed) if dry_run else (),

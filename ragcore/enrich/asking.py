@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import copy
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -14,7 +15,7 @@ from ragcore.stores.model_results import REFUSED, ModelResult, ModelResults
 from ragcore.stores.rows import digest
 from ragcore.stores.waiting import uninterrupted
 from ragcore.tokens import Tokenizer
-from ragcore.types import Message, Usage
+from ragcore.types import Image, Message, Usage
 
 TASK = "enrich"
 """What the model is asked for, as far as its options go."""
@@ -31,11 +32,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """What a model is asked: a template with its inputs, and a text that is its material."""
+    """What a model is asked: a template with its inputs, and a text, or pictures, that are its material."""
 
     template: str
     inputs: Mapping[str, object] = field(default_factory=dict)
-    text: str
+    text: str = ""
+    images: tuple[Image, ...] = ()
 
 
 @dataclass(slots=True)
@@ -58,16 +60,20 @@ class Asker:
         prompts: Prompts,
         tokenizer: Tokenizer,
         places: asyncio.Semaphore | None = None,
+        task: str = TASK,
+        attempts: int = MOST_ATTEMPTS,
     ) -> None:
         """Compose.
 
         Args:
-            model: Asked under the task ``enrich``.
+            model: Asked under the task.
             identity: Its name with its options for that task: whatever may change what it writes.
             results: What it wrote before.
             prompts: The templates.
             tokenizer: Counts.
             places: How many calls may be under way together, also of other askers; None: ``AT_ONCE``.
+            task: What the model is asked for, as far as its options go.
+            attempts: How often the same is asked, over all runs, where what it writes can't be used.
         """
         self.model = model
         self.identity = identity
@@ -76,11 +82,20 @@ class Asker:
         self.spent = Spent()
         self._results = results
         self._places = places or asyncio.Semaphore(AT_ONCE)
+        self._task = task
+        self._most_attempts = attempts
         self._under_way: dict[str, tuple[asyncio.Lock, int]] = {}
+
+    def apart(self) -> "Asker":
+        """Return another that has spent nothing yet, and shares all else with this one."""
+        other = copy.copy(self)
+        other.spent = Spent()
+        return other
 
     def key_of(self, call: Call) -> str:
         """Return the digest of all that decides what the model writes."""
-        return digest(call.template, self.identity, self._system(call), call.text)
+        seen = [part for image in call.images for part in (image.media_type, image.data)]
+        return digest(call.template, self.identity, self._system(call), call.text, *seen)
 
     def tokens_of(self, call: Call) -> int:
         """Return how many tokens the prompt of a call takes."""
@@ -103,7 +118,7 @@ class Asker:
         async with self._asking(key), self._places:
             before = await self._results.get(key)
             attempts = 0 if before is None else before.attempts
-            if before is not None and (before.text or before.is_refused or attempts >= MOST_ATTEMPTS):
+            if before is not None and (before.text or before.is_refused or attempts >= self._most_attempts):
                 # What was kept may be of no use to a later version's reader: then it counts as an attempt.
                 with contextlib.suppress(ModelBadOutput):
                     found = read(before.text) if before.text else None
@@ -142,7 +157,7 @@ class Asker:
         await self._results.put(
             ModelResult(key=key, task=call.template, model=self.model.name, text=told, attempts=attempts, usage=usage)
         )
-        if found is None and attempts < MOST_ATTEMPTS:
+        if found is None and attempts < self._most_attempts:
             raise ModelBadOutput("what the model wrote can't be used; it is asked again at the next sync", raw=text)
         return found
 
@@ -163,13 +178,13 @@ class Asker:
             tokenizer=self.tokenizer,
         )
         try:
-            return await self.model.complete(fitted.messages, task=TASK)
+            return await self.model.complete(fitted.messages, task=self._task)
         except ModelBadOutput as cut:  # at the limit of its length: what stands before that may do
             written = self.tokenizer.count(cut.raw)
             return cut.raw, Usage(calls=1, prompt_tokens=fitted.count, completion_tokens=written)
 
     def _messages(self, call: Call) -> tuple[Message, Message]:
-        return Message(role="system", text=self._system(call)), Message(role="user", text=call.text)
+        return Message(role="system", text=self._system(call)), Message(role="user", text=call.text, images=call.images)
 
     def _system(self, call: Call) -> str:
         return self.prompts.render(call.template, **call.inputs)

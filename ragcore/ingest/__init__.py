@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from ragcore.ingest.batch import write_batch
 from ragcore.ingest.events import (
+    Asked,
     Change,
     Failed,
     Indexed,
@@ -34,6 +35,7 @@ from ragcore.tokens import offline_tokenizer
 from ragcore.types import SourceDocument
 
 __all__ = [
+    "Asked",
     "Change",
     "Failed",
     "Indexed",
@@ -67,8 +69,8 @@ async def ingest(
     A document that cannot be read is told as ``Failed``, kept in ``library.failures``, and the rest goes on. Between
     these outcomes come ``Underway``, as often as a bar needs them. What a ``Mark`` says holds once everything before it
     is live or kept as failed, never sooner: by the very commit that makes the last of that so. It is told as
-    ``Marked``. Closing the iterator stops at once: a document that was half read or half written is then as it was
-    before.
+    ``Marked``. What a model was asked about pictures is told at the end, as ``Asked``. Closing the iterator stops at
+    once: a document that was half read or half written is then as it was before.
 
     Args:
         library: the stores.
@@ -85,9 +87,16 @@ async def ingest(
     inbox = Inbox()
     reading = asyncio.create_task(reader.read(documents, inbox))
     try:
-        async with aclosing(_written(library, inbox)) as events:
-            async for event in events:
-                yield event
+        try:
+            async with aclosing(_written(library, inbox)) as events:
+                async for event in events:
+                    yield event
+        except Exception:
+            if asked := reader.asked():
+                yield asked
+            raise
+        if asked := reader.asked():
+            yield asked
     finally:
         reading.cancel()
         await asyncio.gather(reading, return_exceptions=True)

@@ -9,8 +9,10 @@ from ragcore.chunking import CHUNKER_VERSION, ChunkOptions
 from ragcore.parsing import PARSER_VERSION, ParseOptions
 from ragcore.parsing.media import PICTURE_ENDINGS
 from ragcore.stores.failures import Failure
+from ragcore.stores.lacking import PIPELINE_DIGITS
 from ragcore.stores.rows import digest
 from ragcore.stores.together import Cursor
+from ragcore.types import Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +71,8 @@ def pipeline_of(options: IngestOptions, *, tokenizer: str) -> str:
     methods = [part for pair in options.methods for part in pair]
     if options.describe:
         methods.append(options.describe)
-    return digest(PARSER_VERSION, CHUNKER_VERSION, repr(options.parse), repr(options.chunk), tokenizer, *methods)
+    told = digest(PARSER_VERSION, CHUNKER_VERSION, repr(options.parse), repr(options.chunk), tokenizer, *methods)
+    return told[:PIPELINE_DIGITS]
 
 
 class Change(StrEnum):
@@ -127,6 +130,14 @@ class Marked:
     deleted: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """Stands at the end where a model described pictures: what that took; ``cached`` descriptions stood from before."""
+
+    usage: Usage
+    cached: int = 0
+
+
 class Stage(StrEnum):
     """What is being done with a document, in this order; none of it changes what is answered before the end."""
 
@@ -152,4 +163,4 @@ class Underway:
 
 
 Outcome = Indexed | Failed
-IngestEvent = Underway | Outcome | Marked
+IngestEvent = Underway | Outcome | Marked | Asked

@@ -1,12 +1,14 @@
 """The pictures of documents in words, by a model that reads pictures: between reading a document and cutting it."""
 
+import asyncio
 import logging
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from ragcore.errors import CitebotError, ModelAuthError, ModelRateLimited, ModelUnreachable
-from ragcore.models.describer import Describer
-from ragcore.types import Image, Section, SectionKind
+from ragcore.enrich.asking import AT_ONCE, FATAL, Spent, together
+from ragcore.enrich.describing import Describer
+from ragcore.errors import CitebotError, ModelUnreachable
+from ragcore.types import Section, SectionKind
 
 LABEL = "Description by a model"
 """How what a model says that a picture shows begins: it is no words of the document."""
@@ -14,42 +16,81 @@ LABEL = "Description by a model"
 log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Described:
+    """Sections of text alone, those of ``descriptions`` among them.
+
+    ``failure`` is why one is still to be had, "" where none is; ``without`` counts the pictures of which the model
+    gives none.
+    """
+
+    sections: tuple[Section, ...]
+    descriptions: tuple[str, ...] = ()
+    failure: str = ""
+    without: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Undescribed:
+    """Why a picture has no description now; "" where the model gives none."""
+
+    why: str = ""
+
+
 class Pictures:
     """Describes the pictures of the documents of one ingest; a model out of reach is not asked again in it."""
 
     def __init__(self, describer: Describer | None) -> None:
         """Describe none without a ``describer``."""
-        self._describer = describer
+        self._describer = describer.apart() if describer is not None else None
+        self._places = asyncio.Semaphore(AT_ONCE)
         self._down = ""
 
-    async def described(self, sections: Sequence[Section], title: str) -> tuple[tuple[Section, ...], str]:
-        """Return sections of text alone, with a section for each description, and why there is one too few, "" else."""
+    @property
+    def spent(self) -> Spent:
+        """Return what was asked of the model."""
+        return self._describer.spent if self._describer is not None else Spent()
+
+    async def described(self, sections: Sequence[Section], title: str) -> Described:
+        """Return the sections with a section for each description behind the one that its picture stands in."""
         if not any(section.image for section in sections):
-            return tuple(sections), ""
+            return Described(sections=tuple(sections))
         words = "\n\n".join(section.text for section in sections if section.text)
+        pictured = [section for section in sections if section.image is not None] if self._describer else []
+        told = await together([self._told(section, title, words) for section in pictured])
+        texts = dict(zip(map(id, pictured), told, strict=True))
         found: list[Section] = []
-        failure = ""
         for section in sections:
             if section.text.strip():
                 found.append(replace(section, image=None))
-            if section.image is None or self._describer is None:
-                continue
-            try:
-                text = await self._describe(section.image, title, section.text or words)
-            except CitebotError as error:
-                failure = error.user_message
-                log.info("a picture of %r was not described: %s", title, error)
-            else:
-                told = f"{LABEL}: {text}"
-                found.append(replace(section, text=told, header="", lines=(), kind=SectionKind.TEXT, image=None))
-        return tuple(found), failure
+            match texts.get(id(section)):
+                case str(text):
+                    description = f"{LABEL}: {text}"
+                    found.append(
+                        replace(section, text=description, header="", lines=(), kind=SectionKind.TEXT, image=None)
+                    )
+        failed = [one.why for one in told if isinstance(one, _Undescribed)]
+        return Described(
+            sections=tuple(found),
+            descriptions=tuple(one for one in told if isinstance(one, str)),
+            failure=next(filter(None, failed), ""),
+            without=failed.count(""),
+        )
 
-    async def _describe(self, image: Image, title: str, beside: str) -> str:
+    async def _told(self, section: Section, title: str, words: str) -> str | _Undescribed:
+        """Return the words for the picture of a section, or why there are none."""
         assert self._describer is not None
-        if self._down:
-            raise ModelUnreachable(self._down)
-        try:
-            return await self._describer.describe(image, title=title, beside=beside)
-        except (ModelUnreachable, ModelAuthError, ModelRateLimited) as error:
-            self._down = str(error)
-            raise
+        assert section.image is not None
+        async with self._places:
+            try:
+                if self._down:
+                    raise ModelUnreachable(self._down)
+                text = await self._describer.describe(section.image, title=title, beside=section.text or words)
+            except FATAL as error:
+                self._down = str(error)
+                log.info("a picture of %r was not described: %s", title, error)
+                return _Undescribed(error.user_message)
+            except CitebotError as error:
+                log.info("a picture of %r was not described: %s", title, error)
+                return _Undescribed(error.user_message)
+        return _Undescribed() if text is None else text

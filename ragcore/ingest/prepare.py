@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from ragcore.chunking import Piece, chunk_sections, embedding_text, method_named
@@ -14,18 +15,18 @@ from ragcore.chunking.parents import Parents
 from ragcore.chunking.row_values import RowSamples
 from ragcore.errors import ParseError
 from ragcore.ingest.events import IngestOptions, Stage, Underway
-from ragcore.ingest.pictures import Pictures
+from ragcore.ingest.pictures import Described, Pictures
 from ragcore.ingest.spool import Draft, Spool
 from ragcore.parsing.worker import ParseWorker, Part, Step
 from ragcore.stores.enrichment import INCOMPLETE
+from ragcore.stores.lacking import attempts_of, holds, is_hash_of, is_lacking, lacking_hash, lacking_pipeline
 from ragcore.stores.rows import Document, StoredChunk, digest, generation, storable
 from ragcore.terms import language_of
 from ragcore.tokens import Tokenizer
 from ragcore.types import Chunk, Location, Parent, ParsedDocument, Permalink, Section, SourceDocument
 
 _DESCRIBE = "see that the model of llm.vision_model can be reached; it is tried again at the next sync"
-
-_UNDESCRIBED = "undescribed"
+_OTHER_MODEL = "name another model as llm.vision_model, or exclude it"
 
 BIG = 1_000_000
 """Bytes from which on hashing goes to a thread: about a millisecond."""
@@ -56,6 +57,14 @@ async def document_hash(source: SourceDocument, *, pipeline: str) -> str:
         return digest(pipeline, source.content, *said, str(len(readers)), *readers, *metadata, *links)
 
     return work() if len(source.content) < BIG else await asyncio.to_thread(work)
+
+
+def is_as_read(live: Document, *, hashed: str, pipeline: str) -> bool:
+    """Tell whether what is live of a document is what reading it now would give.
+
+    So is one that lacks the descriptions of pictures, until it is time to try again.
+    """
+    return live.hash == hashed or (is_hash_of(live.hash, hashed) and holds(live.pipeline, pipeline, datetime.now(UTC)))
 
 
 async def prepare(
@@ -99,7 +108,7 @@ async def prepare(
         seconds=options.seconds_per_step,
     )
     warnings: tuple[str, ...] = ()
-    undescribed = ""
+    pictured: list[Described] = []
     async with aclosing(replies):
         async for reply in replies:
             match reply:
@@ -110,7 +119,7 @@ async def prepare(
                     if live is not None and live.extracted and live.knowledge_base == knowledge_base:
                         # Until a model has read the new version, filters go by what it read in the one before.
                         row = replace(row, extracted=live.extracted, enriched=INCOMPLETE)
-                    if live is not None and live.pipeline.endswith(_UNDESCRIBED):
+                    if live is not None and is_lacking(live.pipeline):
                         # Its pictures were not described then: what it becomes now must not be mixed with that.
                         again = digest(hashed, live.hash)
                         row = replace(row, generation=generation(source.id, knowledge_base, again))
@@ -119,17 +128,13 @@ async def prepare(
                     cutter = _Cutter(row, title, options, tokenizer, Spool(folder), source.permalinks)
                     warnings = reply.warnings
                 case Part():
-                    sections, failure = await pictures.described(reply.sections, cutter.document.title)
-                    undescribed = undescribed or failure
-                    await asyncio.to_thread(cutter.cut, replace(reply, sections=sections))
+                    described = await pictures.described(reply.sections, cutter.document.title)
+                    pictured.append(replace(described, sections=()))
+                    await asyncio.to_thread(cutter.cut, replace(reply, sections=described.sections))
                     if not reply.is_last:
                         yield Underway(document_id=source.id, stage=Stage.CUTTING, done=reply.done, total=reply.total)
-    if undescribed:
-        if not cutter.document.chunk_count:
-            raise ParseError(f"OCR read no words in it, and it was not described: {undescribed}", mend=_DESCRIBE)
-        warnings = (*warnings, f"a picture was not described: {undescribed}")
-    document = _due_again(cutter.document) if undescribed else cutter.document
-    yield Prepared(document=document, chunks=cutter.spool, is_new=live is None, warnings=warnings)
+    document, remarks = _judged(cutter.document, pictured, live)
+    yield Prepared(document=document, chunks=cutter.spool, is_new=live is None, warnings=(*warnings, *remarks))
 
 
 class _Cutter:
@@ -186,9 +191,30 @@ class _Cutter:
         )
 
 
-def _due_again(document: Document) -> Document:
-    """Return a document that the next sync reads again: it was not read as its pipeline would have it."""
-    return replace(document, hash=digest(document.hash, _UNDESCRIBED), pipeline=f"{document.pipeline}-{_UNDESCRIBED}")
+def _judged(document: Document, pictured: Sequence[Described], live: Document | None) -> tuple[Document, list[str]]:
+    """Return a document as it counts with what its pictures came to, and what is to be said of that."""
+    failure = next((one.failure for one in pictured if one.failure), "")
+    without = sum(one.without for one in pictured)
+    if not document.chunk_count and (failure or without):
+        why = failure or "the model gave no description"
+        raise ParseError(
+            f"OCR read no words in it, and it was not described: {why}", mend=_DESCRIBE if failure else _OTHER_MODEL
+        )
+    remarks: list[str] = []
+    if failure:
+        document = _due_again(document, [text for one in pictured for text in one.descriptions], live)
+        remarks.append(f"a picture was not described: {failure} It is tried again later")
+    if without:
+        remarks.append(f"pictures that the model did not describe: {without}; another one is asked anew")
+    return document, remarks
+
+
+def _due_again(document: Document, had: Sequence[str], live: Document | None) -> Document:
+    """Return a document that is read again after a while: it was not read as its pipeline would have it."""
+    is_again = live is not None and is_hash_of(live.hash, document.hash)
+    attempts = attempts_of(live.pipeline) + 1 if live is not None and is_again else 1
+    pipeline = lacking_pipeline(document.pipeline, attempts=attempts, now=datetime.now(UTC))
+    return replace(document, hash=lacking_hash(document.hash, had), pipeline=pipeline)
 
 
 def _linked(place: Location, permalinks: Sequence[Permalink]) -> Location:

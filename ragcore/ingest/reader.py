@@ -16,13 +16,14 @@ from ragcore.errors import (
     ParseError,
     StoreError,
 )
-from ragcore.ingest.events import Change, Failed, Indexed, IngestOptions, Mark, Underway, pipeline_of
+from ragcore.ingest.events import Asked, Change, Failed, Indexed, IngestOptions, Mark, Underway, pipeline_of
 from ragcore.ingest.items import Item, Same, Unread, ids_of
 from ragcore.ingest.pictures import Pictures
-from ragcore.ingest.prepare import Prepared, document_hash, prepare
+from ragcore.ingest.prepare import Prepared, document_hash, is_as_read, prepare
 from ragcore.library import Library
 from ragcore.parsing.worker import ParseWorker
 from ragcore.stores.failures import Failure
+from ragcore.stores.lacking import is_lacking
 from ragcore.stores.rows import Document
 from ragcore.tokens import Tokenizer
 from ragcore.types import SourceDocument
@@ -106,6 +107,11 @@ class Reader:
         self.worker = ParseWorker()
         self._pictures = Pictures(library.describer if options.describe else None)
 
+    def asked(self) -> Asked | None:
+        """Return what a model was asked about pictures; None where it was nothing."""
+        spent = self._pictures.spent
+        return Asked(usage=spent.usage, cached=spent.cached) if spent.usage.calls or spent.cached else None
+
     async def read(self, documents: AsyncIterable[SourceDocument | Mark], inbox: Inbox) -> None:
         """Fill the inbox; whatever the source raises goes through it, behind the documents before it."""
         error: BaseException | None = None
@@ -138,10 +144,9 @@ class Reader:
         live = known if known is not None and not known.deleted else None
         # What is live may be about to be replaced by what came before this.
         is_settled = live is not None and not inbox.is_undecided(source.id)
-        if live and is_settled and live.hash == hashed and live.knowledge_base == self._knowledge_base:
-            told = Indexed(document_id=source.id, change=Change.UNCHANGED, chunks=live.chunk_count)
-            fresh = replace(live, version=source.version, updated_at=source.updated_at or live.updated_at)
-            yield Same(told=told, refreshed=fresh if fresh != live else None)
+        is_here = is_settled and live is not None and live.knowledge_base == self._knowledge_base
+        if live and is_here and is_as_read(live, hashed=hashed, pipeline=pipeline):
+            yield _same(source, live)
             return
         steps = prepare(
             source,
@@ -157,18 +162,26 @@ class Reader:
         )
         async with aclosing(steps):
             async for step in steps:
-                if isinstance(step, Prepared) and is_settled and _is_still_due(step.document, live, pipeline):
-                    told = Indexed(document_id=source.id, change=Change.UNCHANGED, chunks=step.document.chunk_count)
-                    yield Same(told=told, refreshed=None)
+                if live and is_here and isinstance(step, Prepared) and _lacks_the_same(step.document, live):
+                    yield _same(source, live, pipeline=step.document.pipeline, warnings=step.warnings)
                 else:
                     yield step
 
 
-def _is_still_due(document: Document, live: Document | None, pipeline: str) -> bool:
-    """Tell whether a document whose pictures could not be described is live as it is, from when that was so before."""
-    if live is None or document.pipeline == pipeline:
-        return False
-    return (live.hash, live.knowledge_base) == (document.hash, document.knowledge_base)
+def _same(source: SourceDocument, live: Document, *, pipeline: str = "", warnings: tuple[str, ...] = ()) -> Same:
+    told = Indexed(document_id=source.id, change=Change.UNCHANGED, chunks=live.chunk_count, warnings=warnings)
+    fresh = replace(
+        live,
+        version=source.version,
+        updated_at=source.updated_at or live.updated_at,
+        pipeline=pipeline or live.pipeline,
+    )
+    return Same(told=told, refreshed=fresh if fresh != live else None)
+
+
+def _lacks_the_same(document: Document, live: Document) -> bool:
+    """Tell whether a document some pictures of which could not be described is live with the same descriptions."""
+    return is_lacking(document.pipeline) and document.hash == live.hash
 
 
 def unread(document_id: str, source: str, version: str, error: Exception, *, readers: frozenset[str] | None) -> Unread:

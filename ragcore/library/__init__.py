@@ -6,9 +6,9 @@ import shutil
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
+from ragcore.enrich.describing import Describer
 from ragcore.errors import IndexDamaged, StoreError
 from ragcore.library.allocator import return_freed_memory
-from ragcore.models.describer import Describer
 from ragcore.models.embeddings import Embedder
 from ragcore.stores.chroma import Chroma
 from ragcore.stores.database import Database, scalar

@@ -8,6 +8,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -15,6 +16,7 @@ from sqlalchemy import Connection, Row, Select, and_, bindparam, false, func, se
 
 from ragcore.stores.database import PAGE, Database, scalar
 from ragcore.stores.indexes import Permitted
+from ragcore.stores.lacking import holds
 from ragcore.stores.reader_sets import ReaderSets
 from ragcore.stores.rows import (
     Document,
@@ -202,8 +204,8 @@ class Registry:
         """Return by id the version of each document that need not be fetched again while its version stays.
 
         Left out are documents without a version, and those that were cut by another parser or chunker, with other
-        options, or into another knowledge base: they are due whatever their version says. ``pipeline_of`` tells by id
-        and file name how a document would be cut now.
+        options, or into another knowledge base: they are due whatever their version says, and so are those that lack
+        something once it is time to try again. ``pipeline_of`` tells by id and file name how one would be cut now.
         """
         query = select(documents.c.id, documents.c.version, documents.c.name, documents.c.pipeline).where(
             documents.c.source == source,
@@ -214,8 +216,10 @@ class Registry:
         async with self.database.connect() as connection:
             rows = (await connection.execute(query)).all()
 
+        now = datetime.now(UTC)
+
         def current() -> dict[str, str]:
-            return {row.id: row.version for row in rows if row.pipeline == pipeline_of(row.id, row.name)}
+            return {row.id: row.version for row in rows if holds(row.pipeline, pipeline_of(row.id, row.name), now)}
 
         # 10 microseconds each, where patterns choose the method: a second of a large source, and somebody may ask.
         return await asyncio.to_thread(current)

@@ -262,9 +262,10 @@ async def _not_overtaken(
 
 
 async def _refresh(connection: AsyncConnection, document: Document) -> None:
-    """Write what a source newly says of a document whose content and place stayed: version and time of change."""
+    """Write what is new of a document whose content and place stayed: version, time of change, when it is due again."""
     same = and_(documents.c.id == document.id, documents.c.generation == document.generation)
-    fresh = {"version": document.version, "updated_at": document_record(document)["updated_at"]}
+    updated_at = document_record(document)["updated_at"]
+    fresh = {"version": document.version, "updated_at": updated_at, "pipeline": document.pipeline}
     if (await connection.execute(update(documents).where(same).values(**fresh))).rowcount:
         await put_values(connection, [document])
 

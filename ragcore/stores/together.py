@@ -18,9 +18,10 @@ class Cursor:
 class Together:
     """No document is named twice in it, nor among those that are switched by the same commit, but for one exception.
 
-    ``refreshed`` are documents of which only version and time of change are new, ``read`` those whose last failure is
-    over, ``failed`` those that can't be read, ``gone`` those to be deleted; ``cursors`` tell how far sources are read.
-    What failed and has other readers now is gone, too: what is indexed of it is open to those that it had.
+    ``refreshed`` are documents of which only version, time of change and a mark in their pipeline are new, ``read``
+    those whose last failure is over, ``failed`` those that can't be read, ``gone`` those to be deleted; ``cursors``
+    tell how far sources are read. What failed and has other readers now is gone, too: what is indexed of it is open to
+    those that it had.
     """
 
     refreshed: tuple[Document, ...] = ()

@@ -9,14 +9,17 @@ import pytest
 
 from bots.app import open_operations
 from bots.app.parts import vision_model_of
+from bots.cli.forms import report_form
 from bots.doctor import check_vision_model
-from bots.requests import Check, Describe, Diagnose
+from bots.requests import Check, Describe, Diagnose, Sync
 from bots.settings import load_settings
 from bots.turn.options import turn_options
 from ragcore.errors import ConfigError
+from ragcore.reports import SyncReport
 from ragcore.tokens import offline_tokenizer
 from ragcore.types import Image, Message
 from tests.fakes.openai_server import Failure, OpenAIServer, Reply
+from tests.ragcore.parsing.makers import lines, pdf
 
 IMAGE = Image(media_type="image/png", data="AA==")
 
@@ -78,3 +81,34 @@ async def test_the_doctor_shows_it_a_picture(tmp_path: pathlib.Path) -> None:
     assert list(pieces) == [b"IHDR", b"IDAT", b"IEND"]
     assert struct.unpack(">II", pieces[b"IHDR"][:8]) == (64, 64)
     assert zlib.decompress(pieces[b"IDAT"]) == (b"\0" + b"\xff" * 64) * 64
+
+
+async def test_what_describing_takes_is_told_before_and_after_and_nothing_is_asked_twice(
+    tmp_path: pathlib.Path,
+) -> None:
+    (tmp_path / "files").mkdir()
+    caption = lines(["Figure 1: The harbour of Brightwater."], top=85)
+    (tmp_path / "files" / "harbour.pdf").write_bytes(pdf([caption], image=True))
+    async with OpenAIServer(lambda request: Reply(text="A harbour with two ships.")) as server:
+        llm = f'[llm]\nbase_url = "{server.base_url}"\nmodel = "writer"\nvision_model = "seer"\n'
+        sources = '[[sources]]\nname = "files"\ntype = "files"\npath = "files"\n'
+        async with open_operations(load_settings(settings_of(tmp_path, llm + sources))) as operations:
+
+            async def synced(*, dry_run: bool = False, full: bool = False) -> SyncReport:
+                request = Sync(dry_run=dry_run, full=full)
+                (report,) = [one async for one in operations.run(request) if isinstance(one, SyncReport)]
+                return report
+
+            foreseen = await synced(dry_run=True)
+            assert (foreseen.added, foreseen.usage.calls, len(server.requests)) == (1, 1, 0)
+            assert foreseen.usage.prompt_tokens > 1_000
+            done = await synced()
+            assert (done.added, done.usage.calls, done.cached, len(server.requests)) == (1, 1, 0, 1)
+            assert done.usage.prompt_tokens > 0
+            form = report_form(done)["pictures"]
+            assert form == {"calls": 1, "prompt_tokens": done.usage.prompt_tokens, "cached": 0} | {
+                "completion_tokens": done.usage.completion_tokens
+            }
+            again = await synced()
+            assert (again.unchanged, again.usage.calls, again.cached, len(server.requests)) == (1, 0, 0, 1)
+            assert "pictures" not in report_form(again)

@@ -1,28 +1,39 @@
 """A picture is described by a model between reading and cutting; a description that fails is tried again."""
 
+import asyncio
+import contextlib
 import importlib.util
 import pathlib
 from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import update
 
-from ragcore.chunking import ChunkOptions
-from ragcore.errors import ModelBadOutput, ModelUnreachable
-from ragcore.ingest import Failed, Indexed, IngestOptions, Underway, ingest, pipeline_of
+from ragcore.enrich.asking import AT_ONCE, Asker, Spent
+from ragcore.enrich.describing import ATTEMPTS, TASK, Foreseen, ModelDescriber, description_of
+from ragcore.errors import ModelBadOutput, ModelContextTooLong, ModelError, ModelRefused, ModelUnreachable
+from ragcore.ingest import Asked, Failed, Indexed, IngestOptions, Underway, ingest, pipeline_of
+from ragcore.ingest.foreseeing import ForeseenPictures
 from ragcore.ingest.pictures import LABEL, Pictures
 from ragcore.library import Library
-from ragcore.models.describer import ModelDescriber
 from ragcore.parsing import ParseOptions
-from ragcore.prompts import render
+from ragcore.prompts import Prompts, render
+from ragcore.stores.lacking import attempts_of
 from ragcore.stores.model_results import ModelResults
+from ragcore.stores.schema import documents
 from ragcore.tokens import offline_tokenizer
 from ragcore.types import Image, Message, Section, SourceDocument, Usage
 from tests.fakes.libraries import opened
 from tests.ragcore.parsing.makers import lines, pdf
-from tests.ragcore.parsing.pictures import white_png, written
+from tests.ragcore.parsing.pictures import white_png
 
 PIPELINE = IngestOptions(parse=ParseOptions(ocr=False), describe="model-1")
+needs_ocr = pytest.mark.skipif(importlib.util.find_spec("rapidocr") is None, reason='the extra "ocr" is not installed')
+CAPTIONS = ("Figure 1: The harbour of Brightwater.", "Figure 2: The lighthouse of Brightwater.")
 IMAGE = Image(media_type="image/png", data="AAAA")
 
 
@@ -34,13 +45,28 @@ class Describer:
     def __init__(self) -> None:
         self.asked: list[tuple[str, str]] = []
         self.error: Exception | None = None
-        self.says = "A red valve on a pipe."
+        self.fails: set[str] = set()
+        self.says: str | None = "A red valve on a pipe."
+        self.spent = Spent()
+        self.most_together = self.together = 0
 
-    async def describe(self, image: Image, *, title: str, beside: str) -> str:
+    def apart(self) -> "Describer":
+        self.spent = Spent()
+        return self
+
+    async def describe(self, image: Image, *, title: str, beside: str) -> str | None:
         self.asked.append((title, beside))
-        if self.error is not None:
+        self.together += 1
+        self.most_together = max(self.most_together, self.together)
+        await asyncio.sleep(0)
+        self.together -= 1
+        if self.error is not None and (not self.fails or beside in self.fails):
             raise self.error
+        self.spent.usage += Usage(calls=1, prompt_tokens=100, completion_tokens=10)
         return self.says
+
+    async def foresee(self, image: Image, *, title: str, beside: str) -> Foreseen | None:
+        return Foreseen(key=f"{title} {beside} {image.data}", prompt_tokens=100)
 
 
 @pytest.fixture
@@ -59,6 +85,26 @@ async def index(library: Library, options: IngestOptions, **contents: bytes) -> 
     return [event for event in events if isinstance(event, Indexed | Failed) and not isinstance(event, Underway)]
 
 
+async def figures() -> AsyncIterator[SourceDocument]:
+    """Yield a PDF with two figures, each with its caption."""
+    pages = [lines([text], top=85) for text in CAPTIONS]
+    yield SourceDocument(id="s:a.pdf", source="s", content=pdf(pages, image=True), name="a.pdf", version="1")
+
+
+async def index_figures(library: Library, options: IngestOptions = PIPELINE) -> list[Indexed]:
+    return [event async for event in ingest(library, "kb", figures(), options) if isinstance(event, Indexed)]
+
+
+async def make_due(library: Library, name: str) -> None:
+    """Let the time come at which what a document lacks is tried again."""
+    document = await library.registry.document(f"s:{name}")
+    assert document is not None
+    alone, attempts, _ = document.pipeline.split("~")
+    past = update(documents).where(documents.c.id == document.id).values(pipeline=f"{alone}~{attempts}~1000000000")
+    async with library.database.begin() as connection:
+        await connection.execute(past)
+
+
 async def texts(library: Library, name: str) -> list[str]:
     return [chunk.text for chunk in await library.registry.chunks_of([f"s:{name}"])]
 
@@ -68,8 +114,8 @@ def describer_of(library: Library) -> Describer:
     return library.describer
 
 
-async def is_due(library: Library, name: str) -> bool:
-    pipeline = pipeline_of(PIPELINE, tokenizer=offline_tokenizer().name)
+async def is_due(library: Library, name: str, options: IngestOptions = PIPELINE) -> bool:
+    pipeline = pipeline_of(options, tokenizer=offline_tokenizer().name)
     known = await library.registry.known_versions("s", knowledge_base="kb", pipeline_of=lambda *_: pipeline)
     return f"s:{name}" not in known
 
@@ -99,45 +145,131 @@ async def test_what_cannot_be_described_and_has_no_words_is_named_and_tried_agai
     assert [told.change for told in found if isinstance(told, Indexed)] == ["added", "added"]
 
 
-@pytest.mark.skipif(importlib.util.find_spec("rapidocr") is None, reason='the extra "ocr" is not installed')
-async def test_words_stay_searchable_while_the_description_fails_and_comes_later(library: Library) -> None:
-    options = replace(PIPELINE, parse=ParseOptions())
-    picture = written([(30, 30, "Turn the red handle left")])
-    describer_of(library).error = ModelBadOutput("refused", raw="")
-    (told,) = await index(library, options, a=picture)
-    assert isinstance(told, Indexed)
+async def test_words_are_searchable_while_the_model_is_away_and_it_is_asked_again_after_a_while(
+    library: Library,
+) -> None:
+    describer = describer_of(library)
+    describer.error = ModelUnreachable("no route to host")
+    (told,) = await index_figures(library)
     assert told.warnings[0].startswith("a picture was not described: ")
-    assert await texts(library, "a") == ["Turn the red handle left"]
-    assert describer_of(library).asked == [("A", "Turn the red handle left")]
-    (told,) = await index(library, options, a=picture)
-    assert isinstance(told, Indexed)
+    assert await texts(library, "a.pdf") == list(CAPTIONS)
+    assert len(describer.asked) == 2
+    for _ in range(2):
+        (told,) = await index_figures(library)
+        assert (told.change, told.warnings) == ("unchanged", ())
+    assert len(describer.asked) == 2
+    assert not await is_due(library, "a.pdf")
+    for attempt in (2, 3):
+        await make_due(library, "a.pdf")
+        assert await is_due(library, "a.pdf")
+        (told,) = await index_figures(library)
+        assert (told.change, len(told.warnings)) == ("unchanged", 1)
+        assert not await is_due(library, "a.pdf")
+        document = await library.registry.document("s:a.pdf")
+        assert document is not None
+        assert attempts_of(document.pipeline) == attempt
+        assert len(describer.asked) == 2 * attempt
+        assert len(document.pipeline) <= 64 >= len(document.hash), "what its columns take"
+    describer.error = None
+    await make_due(library, "a.pdf")
+    (told,) = await index_figures(library)
+    assert (told.change, told.warnings) == ("changed", ())
+    assert [text.startswith(LABEL) for text in await texts(library, "a.pdf")] == [False, True, False, True]
+    assert not await is_due(library, "a.pdf")
+    document = await library.registry.document("s:a.pdf")
+    assert document is not None
+    assert attempts_of(document.pipeline) == 0
+
+
+async def test_of_several_figures_those_that_were_described_are_found_while_others_wait(library: Library) -> None:
+    describer = describer_of(library)
+    describer.error = ModelUnreachable("no route to host")
+    for waiting, change in (
+        ({*CAPTIONS}, "added"),
+        ({CAPTIONS[1]}, "changed"),
+        ({CAPTIONS[1]}, "unchanged"),
+        ({"none"}, "changed"),
+    ):
+        describer.fails = waiting
+        (told,) = await index_figures(library)
+        assert told.change == change
+        found = [text for text in await texts(library, "a.pdf") if text.startswith(LABEL)]
+        assert len(found) == 2 - len(waiting & {*CAPTIONS})
+        if change != "changed" or waiting == {CAPTIONS[1]}:
+            await make_due(library, "a.pdf")
+
+
+async def test_a_model_that_describes_nothing_is_believed_until_another_one_is_named(library: Library) -> None:
+    describer = describer_of(library)
+    describer.says = None
+    (told,) = await index_figures(library)
+    assert (told.change, len(told.warnings)) == ("added", 1)
+    assert "pictures that the model did not describe: 2" in told.warnings[0]
+    assert not await is_due(library, "a.pdf")
+    (told,) = await index_figures(library)
     assert told.change == "unchanged"
-    assert await texts(library, "a") == ["Turn the red handle left"]
-    assert await is_due(library, "a")
-    describer_of(library).error = None
-    (told,) = await index(library, replace(options, chunk=ChunkOptions(method="picture")), a=picture)
-    assert isinstance(told, Indexed)
-    assert told.change == "changed"
-    assert await texts(library, "a") == [f"{LABEL}: A red valve on a pipe.\n\nTurn the red handle left"]
+    assert len(describer.asked) == 2
+    describer.says = "A valve."
+    (told,) = await index_figures(library, replace(PIPELINE, describe="model-2"))
+    assert (told.change, told.warnings, len(describer.asked)) == ("changed", (), 4)
 
 
-async def test_a_failed_description_of_a_figure_leaves_its_text_and_the_document_due(library: Library) -> None:
+async def test_a_picture_without_words_that_no_model_describes_is_named_with_a_mend(library: Library) -> None:
+    describer_of(library).says = None
+    (told,) = await index(library, PIPELINE, a=white_png())
+    assert isinstance(told, Failed)
+    assert "the model gave no description" in told.reason
+    assert "another model" in told.mend
+
+
+async def test_a_figure_keeps_its_text_beside_its_description_or_alone() -> None:
     describer = Describer()
     sections = (Section(text="Figure 1: a valve", image=IMAGE), Section(text="Some text."))
-    found, failure = await Pictures(describer).described(sections, "Manual")
-    assert [section.text for section in found] == [
+    found = await Pictures(describer).described(sections, "Manual")
+    assert [section.text for section in found.sections] == [
         "Figure 1: a valve",
         f"{LABEL}: A red valve on a pipe.",
         "Some text.",
     ]
-    assert failure == ""
+    assert (found.failure, found.without, found.descriptions) == ("", 0, ("A red valve on a pipe.",))
     assert describer.asked == [("Manual", "Figure 1: a valve")]
-    describer.error = ModelBadOutput("empty", raw="")
-    found, failure = await Pictures(describer).described(sections, "Manual")
-    assert [section.text for section in found] == ["Figure 1: a valve", "Some text."]
-    assert failure
-    found, failure = await Pictures(None).described(sections, "Manual")
-    assert ([section.image for section in found], failure) == ([None, None], "")
+    describer.error = ModelContextTooLong("too many tokens")
+    found = await Pictures(describer).described(sections, "Manual")
+    assert [section.text for section in found.sections] == ["Figure 1: a valve", "Some text."]
+    assert found.failure
+    found = await Pictures(None).described(sections, "Manual")
+    assert ([section.image for section in found.sections], found.failure) == ([None, None], "")
+
+
+async def test_several_are_asked_for_together_and_one_that_is_down_is_left_alone() -> None:
+    describer = Describer()
+    sections = tuple(Section(text=f"Figure {n}", image=IMAGE) for n in range(40))
+    found = await Pictures(describer).described(sections, "Manual")
+    assert [section.text for section in found.sections[::2]] == [section.text for section in sections]
+    assert 1 < describer.most_together <= AT_ONCE
+    describer.asked.clear()
+    describer.error = ModelUnreachable("no route to host")
+    assert (await Pictures(describer).described(sections, "Manual")).failure
+    assert len(describer.asked) <= AT_ONCE
+
+
+async def test_what_the_model_was_asked_for_is_told_at_the_end(library: Library) -> None:
+    events = [event async for event in ingest(library, "kb", figures(), PIPELINE)]
+    assert events[-1] == Asked(usage=Usage(calls=2, prompt_tokens=200, completion_tokens=20))
+    events = [event async for event in ingest(library, "kb", figures(), PIPELINE)]
+    assert not any(isinstance(event, Asked) for event in events)
+
+
+async def test_what_it_would_take_is_told_before(library: Library) -> None:
+    foreseen = ForeseenPictures(library.describer, PIPELINE)
+    async with aclosing(foreseen):
+        for source in [source async for source in figures()] * 2:
+            await foreseen.add(source)
+        await foreseen.add(SourceDocument(id="s:b.png", source="s", content=white_png(), name="b.png"))
+        await foreseen.add(SourceDocument(id="s:c.pdf", source="s", content=b"%PDF-1.4 broken", name="c.pdf"))
+        await foreseen.add(SourceDocument(id="s:d.md", source="s", content=b"# Text", name="d.md"))
+    assert (foreseen.usage.calls, foreseen.usage.prompt_tokens) == (3, 300)
+    assert not describer_of(library).asked
 
 
 def test_a_describer_touches_the_pipeline_of_what_may_show_pictures_alone() -> None:
@@ -158,52 +290,112 @@ class Model:
 
     def __init__(self) -> None:
         self.asked: list[Sequence[Message]] = []
-        self.writes: str | ModelBadOutput = " A valve. "
+        self.writes: str | ModelError = " A valve. "
 
     async def complete(self, messages: Sequence[Message], *, task: str) -> tuple[str, Usage]:
         assert task == "vision"
         self.asked.append(messages)
-        if isinstance(self.writes, ModelBadOutput):
+        if isinstance(self.writes, ModelError):
             raise self.writes
         return self.writes, Usage(calls=1)
 
 
+def asking(library: Library, model: Model, identity: str = "m") -> ModelDescriber:
+    return ModelDescriber(
+        Asker(
+            model=model,  # type: ignore[arg-type]
+            identity=identity,
+            results=ModelResults(library.database),
+            prompts=Prompts(),
+            tokenizer=offline_tokenizer(),
+            task=TASK,
+            attempts=ATTEMPTS,
+        )
+    )
+
+
 async def test_a_model_is_asked_once_for_each_picture_and_all_that_it_is_asked_with(library: Library) -> None:
-    model, results = Model(), ModelResults(library.database)
-
-    def describer(identity: str) -> ModelDescriber:
-        return ModelDescriber(model, identity, offline_tokenizer(), results)  # type: ignore[arg-type]
-
+    model = Model()
     for _ in range(2):
-        assert await describer("vision t=0").describe(IMAGE, title="Manual", beside="Figure 1") == "A valve."
+        assert await asking(library, model, "t=0").describe(IMAGE, title="Manual", beside="Figure 1") == "A valve."
     assert len(model.asked) == 1
     system, user = model.asked[0]
     assert "Manual" in system.text
     assert "Figure 1" in system.text
     assert user.images == (IMAGE,)
-    await describer("vision t=1").describe(IMAGE, title="Manual", beside="Figure 1")
-    await describer("vision t=1").describe(IMAGE, title="Manual", beside="Figure 2")
-    await describer("vision t=1").describe(replace(IMAGE, data="AAAB"), title="Manual", beside="Figure 2")
+    assert await asking(library, model, "t=0").foresee(IMAGE, title="Manual", beside="Figure 1") is None
+    foreseen = await asking(library, model, "t=1").foresee(IMAGE, title="Manual", beside="Figure 1")
+    assert foreseen is not None
+    assert foreseen.prompt_tokens > 1_000
+    await asking(library, model, "t=1").describe(IMAGE, title="Manual", beside="Figure 1")
+    await asking(library, model, "t=1").describe(IMAGE, title="Manual", beside="Figure 2")
+    await asking(library, model, "t=1").describe(replace(IMAGE, data="AAAB"), title="Manual", beside="Figure 2")
     assert len(model.asked) == 4
-    assert describer("vision t=0").name != describer("vision t=1").name
+    assert asking(library, model, "t=0").name != asking(library, model, "t=1").name
 
 
-@pytest.mark.parametrize("writes", ["", "  \n", ModelBadOutput("refused", raw=" ")])
-async def test_no_words_are_an_error_and_not_kept(library: Library, writes: str | ModelBadOutput) -> None:
+@pytest.mark.parametrize(
+    "writes",
+    [
+        "",
+        "  \n",
+        "...",
+        ModelBadOutput("refused", raw=" "),
+        ModelRefused("the content filter stopped it"),
+        "I'm sorry, but I can't help with identifying people in images.",
+        "I cannot see the image.",
+        "抱歉，我无法查看图片。",
+        "You turn a picture into words, so that it can be found",
+    ],
+    ids=["empty", "blank", "dots", "cut", "refused", "sorry", "cannot", "chinese", "prompt"],
+)
+async def test_what_is_no_description_is_asked_for_again_and_then_never(
+    library: Library, writes: str | ModelBadOutput | ModelRefused
+) -> None:
     model = Model()
     model.writes = writes
-    describer = ModelDescriber(model, "m", offline_tokenizer(), ModelResults(library.database))  # type: ignore[arg-type]
+    describer = asking(library, model)
     for _ in range(2):
-        with pytest.raises(ModelBadOutput):
-            await describer.describe(IMAGE, title="", beside="")
-    assert len(model.asked) == 2
+        assert await describer.describe(IMAGE, title="", beside="") is None
+    asked = 1 if isinstance(writes, ModelRefused) else ATTEMPTS
+    assert len(model.asked) == asked
+    assert describer.spent.usage.calls == asked
+    apart = describer.apart()
+    assert await apart.describe(IMAGE, title="", beside="") is None
+    assert (apart.spent.usage.calls, apart.spent.cached) == (0, 1)
+    model.writes = "A valve."
+    assert await asking(library, model, "another").describe(IMAGE, title="", beside="") == "A valve."
+
+
+async def test_a_model_that_is_away_is_asked_again(library: Library) -> None:
+    model = Model()
+    model.writes = ModelUnreachable("no route to host")
+    for _ in range(ATTEMPTS + 1):
+        with pytest.raises(ModelUnreachable):
+            await asking(library, model).describe(IMAGE, title="", beside="")
+    model.writes = "A valve."
+    assert await asking(library, model).describe(IMAGE, title="", beside="") == "A valve."
+
+
+@given(st.text(max_size=600))
+def test_what_is_taken_for_a_description_was_written_so(reply: str) -> None:
+    with contextlib.suppress(ModelBadOutput):
+        assert description_of(reply) == reply.strip() != ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["A sorry sight: a bent valve.", "I-beam, 200 mm.", "图中是一个红色阀门。", "42", "Desolate coast with a harbour."],
+    ids=["sorry", "beam", "chinese", "number", "coast"],
+)
+def test_a_description_is_no_refusal_for_its_words(text: str) -> None:
+    assert description_of(text) == text
 
 
 async def test_a_description_that_was_cut_at_its_limit_is_better_than_none(library: Library) -> None:
     model = Model()
     model.writes = ModelBadOutput("cut", raw="A valve on a")
-    describer = ModelDescriber(model, "m", offline_tokenizer(), ModelResults(library.database))  # type: ignore[arg-type]
-    assert await describer.describe(IMAGE, title="", beside="") == "A valve on a"
+    assert await asking(library, model).describe(IMAGE, title="", beside="") == "A valve on a"
 
 
 def test_the_template_speaks_of_words_only_where_there_are_some() -> None:
