@@ -30,7 +30,7 @@ def is_mail_file(file: Found) -> bool:
 
 @dataclass(slots=True, kw_only=True)
 class MailFiles:
-    """The mails of a place. ``selection`` says by their names which attachments are left out."""
+    """The mails of a place. ``selection`` says which attachments are left out, as if they lay beside their mail."""
 
     origin: Origin
     place: Place
@@ -62,7 +62,7 @@ class MailFiles:
         if isinstance(read, Failure):
             yield replace(read, covers=self.prefix(file))
             return
-        attached = await in_thread(partial(self._attached, read.content))
+        attached = await in_thread(partial(self._attached, file, read.content))
         self._counts[file.native_id] = (file.version, len(attached))
         version = f"{read.version}#{len(attached)}" if read.version else ""
         yield replace(read, version=version, media_type=_APART)
@@ -87,26 +87,27 @@ class MailFiles:
                 if not found.is_gone:
                     yield Failure(id=identity, reason=found.reason, mend=found.mend, covers=self.prefix(file))
                 return
-            count = await in_thread(partial(self._count, found))
+            count = await in_thread(partial(self._count, file, found))
         yield identity
         for number in range(1, count + 1):
             yield f"{self.prefix(file)}{number}"
 
-    def _count(self, found: Whole) -> int:
-        return len(self._attached(found.content))
+    def _count(self, file: Found, found: Whole) -> int:
+        return len(self._attached(file, found.content))
 
-    def _attached(self, content: bytes) -> list[Attachment]:
-        return [one for one, _ in zip(self._below(content, 1), range(MOST), strict=False)]
+    def _attached(self, file: Found, content: bytes) -> list[Attachment]:
+        folder = file.native_id[: file.native_id.rfind("/") + 1]
+        return [one for one, _ in zip(self._below(folder, content, 1), range(MOST), strict=False)]
 
-    def _below(self, content: bytes, depth: int) -> Iterator[Attachment]:
-        """Yield what is attached to a mail, a forwarded one before what is attached to that."""
+    def _below(self, folder: str, content: bytes, depth: int) -> Iterator[Attachment]:
+        """Yield what is attached to a mail in a folder, a forwarded one before what is attached to that."""
         for one in attachments_of(content):
-            name = one.name.replace("/", "_")
-            if not one.content.strip() or not self.selection.takes(name) or why_no_document(one):
+            path = folder + one.name.replace("/", "_")
+            if not one.content.strip() or not self.selection.takes(path) or why_no_document(one):
                 continue
             is_mail = one.media_type == Media.MAIL
             if is_mail and depth < DEPTH:
                 yield replace(one, media_type=_APART)
-                yield from self._below(one.content, depth + 1)
+                yield from self._below(folder, one.content, depth + 1)
             else:
                 yield one

@@ -113,6 +113,23 @@ async def test_which_attachments_are_documents(tmp_path):
     assert [documents[f"s:a.eml#{n}"].name for n in (1, 2)] == ["agenda.md", "b_c.txt"]
 
 
+async def test_a_pattern_with_a_folder_means_what_is_attached_to_the_mails_in_it(tmp_path):
+    forwarded = letter(attached=[AGENDA])
+    for path in ("a.eml", "hr/a.eml", "hr/old/a.eml"):
+        put(tmp_path, path, letter(attached=[forwarded, PLAN]).as_bytes())
+    top, hr, old = (
+        [f"{mail}{number}" for number in ("", "#1", "#2", "#3")]
+        for mail in sorted(["a.eml", "hr/a.eml", "hr/old/a.eml"])
+    )
+    assert await names(tmp_path) == sorted([*top, *hr, *old])
+    # The forwarded mail, the agenda attached to it, the plan: without the agenda the plan is the second.
+    assert await names(tmp_path, exclude=["hr/*.md"]) == sorted([*top, *hr[:3], *old])
+    assert await names(tmp_path, exclude=["hr/**/*.md"]) == sorted([*top, *hr[:3], *old[:3]])
+    assert await names(tmp_path, exclude=["/agenda.md"]) == sorted([*top[:3], *hr, *old])
+    documents, _, _, _ = await collect(files(tmp_path, exclude=["hr/*.md"]).changes(None, {}))
+    assert documents["s:hr/a.eml#2"].name == "plan.txt"
+
+
 async def test_what_nothing_hints_at_is_told_by_its_content_and_what_is_left_out_is_named(
     library, tmp_path, monkeypatch
 ):
