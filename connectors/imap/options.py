@@ -14,6 +14,8 @@ from connectors.readers import readers_of
 PARTICIPANTS = "participants"
 _RENDERING = "1"
 """Raised when documents are written another way: then all is read again."""
+_TAKEN = "2"
+"""Raised when others are taken of a mail: then all headers are read again."""
 _PORTS = {"tls": 993, "starttls": 143, "none": 143}
 
 
@@ -25,9 +27,9 @@ class ImapOptions(Options):
     below the questions. A mail's plain text is read, else its HTML; signatures, footers of mailing lists, and what a
     reply repeats of a mail in the same thread are left out. A forwarded mail is kept whole.
 
-    What is attached is a document of its own, where it is in a format that is read; pictures, signatures and
-    invitations are left out. `attachment_names` says otherwise. What is larger than `max_megabytes` is named and not
-    downloaded.
+    What is attached is a document of its own, where it is in a format that is read, as its name, its type or else its
+    first bytes tell; pictures, signatures and invitations are left out. `attachment_names` says otherwise. What is
+    larger than `max_megabytes` is named and not downloaded.
 
     A mail has no address on the web, so answers tell a thread's title alone, unless `link` says where the mails stand:
     `https://mail.google.com/mail/u/0/#search/rfc822msgid:{message_id}`, or the page of a list's archive.
@@ -162,7 +164,7 @@ class ImapOptions(Options):
 
     def basis(self) -> str:
         """Return what changes when others would be taken of a mail: then what was remembered is of no use."""
-        return basis_of(_RENDERING, self.attachments, self.attachment_names, self.max_megabytes)
+        return basis_of(_RENDERING, _TAKEN, self.attachments, self.attachment_names, self.max_megabytes)
 
     def manner(self) -> str:
         """Return what changes when a document would be written another way, or be read by others."""

@@ -1,7 +1,7 @@
 """Looks through the folders for what has changed since they were looked through last."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Set
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,11 +13,13 @@ from connectors.imap.heads import HEADERS, Head, head_of
 from connectors.imap.index import MISSING, Folder, Index, Mail, unreadable
 from connectors.imap.link import Link, Place, Standing, body_of
 from connectors.imap.options import ImapOptions
-from connectors.imap.structure import Part, attached_to, parts_of
+from connectors.imap.structure import Part, attached_to, is_document, parts_of, unhinted
 from ragcore.errors import SourceAuthError, SourceBadReply, SourceError, SourceRateLimited, SourceUnreachable
 
 PAGE = 200
 """Mails whose headers are asked for together."""
+_FIRST_BYTES = 8_192
+"""Of an attachment, as it is encoded: more than any format takes to show itself."""
 LOOKS = 3
 """How often folders are looked through, and what stands in them is read, while mails are moved about."""
 CLOSED_MEND = "let this user read it, or leave it out by `exclude`"
@@ -124,20 +126,51 @@ async def mails_of(link: Link, options: ImapOptions, folder: str, numbers: list[
     """Return what is to be remembered of these mails of the open folder; those that are gone are left out."""
     told = await fetched(link, numbers)
     # Headers take a millisecond or more each to read.
-    return await asyncio.to_thread(_remembered, told, options, folder)
+    read = await asyncio.to_thread(lambda: {uid: head_and_parts(one) for uid, one in told.items()})
+    documents = await _told_by_content(link, options, read)
+    return _remembered(told, read, documents, options, folder)
 
 
-def _remembered(told: Mapping[int, Mapping[bytes, Any]], options: ImapOptions, folder: str) -> list[Mail]:
+async def _told_by_content(
+    link: Link, options: ImapOptions, read: Mapping[int, tuple[Head, list[Part]] | None]
+) -> Mapping[int, Set[str]]:
+    """Return the sections of each mail that are documents by their first bytes, where nothing else tells."""
+    asked: dict[str, dict[int, Part]] = {}
+    for uid, one in read.items():
+        for part in unhinted(one[1], options) if one else ():
+            asked.setdefault(part.section, {})[uid] = part
+    found: dict[int, set[str]] = {}
+    for section, parts in asked.items():
+        try:
+            told = await link.fetch(list(parts), [f"BODY.PEEK[{section}]<0.{_FIRST_BYTES}>"])
+        except _OF_ALL:
+            raise
+        except SourceError:  # whoever reads it will be told
+            told = {}
+        for uid, part in parts.items():
+            head = body_of(told[uid], section) if uid in told else None
+            if head is None or await asyncio.to_thread(is_document, part, head):
+                found.setdefault(uid, set()).add(section)
+    return found
+
+
+def _remembered(
+    told: Mapping[int, Mapping[bytes, Any]],
+    read: Mapping[int, tuple[Head, list[Part]] | None],
+    documents: Mapping[int, Set[str]],
+    options: ImapOptions,
+    folder: str,
+) -> list[Mail]:
     found = []
     for uid, one in told.items():
-        read = head_and_parts(one)
-        if read is None:
+        understood = read[uid]
+        if understood is None:
             if not one:
                 found.append(unreadable(folder, uid))
             continue
-        head, parts = read
+        head, parts = understood
         size = one.get(b"RFC822.SIZE", 0)
-        attached = [(part.section, part.size) for part in attached_to(parts, options)]
+        attached = [(part.section, part.size) for part in attached_to(parts, options, documents.get(uid, frozenset()))]
         mail = Mail(
             folder=folder,
             uid=uid,

@@ -2,7 +2,7 @@
 
 import email
 import email.policy
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from email.header import decode_header, make_header
 from email.message import EmailMessage, Message
@@ -12,11 +12,14 @@ from typing import Any
 from connectors.imap.options import ImapOptions
 from connectors.patterns import compiled
 from connectors.rows import clean
-from ragcore.parsing.mail import MAIL_ERRORS, NO_DOCUMENTS
+from ragcore.parsing.mail import MAIL_ERRORS, NO_DOCUMENTS, Attachment, why_no_document
 from ragcore.parsing.media import hinted
 from ragcore.parsing.titles import one_line
 
 _MOST = 1_000
+_SHOWN_OR_HEARD = ("image", "audio", "video", "font")
+_IN_OFFICE_FILES = (b"[Content_Types].xml", b"_rels/.rels", b"word/", b"xl/", b"ppt/", b"application/epub+zip")
+"""What stands at the beginning of zip archives that are documents."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,8 +142,39 @@ def texts_of(parts: Sequence[Part]) -> list[Part]:
     return plain or [part for part in own if part.type == "text/html"]
 
 
-def attached_to(parts: Sequence[Part], options: ImapOptions) -> list[Part]:
-    """Return the parts that are documents of their own: what is attached, and a text that is too large."""
+def unhinted(parts: Sequence[Part], options: ImapOptions) -> list[Part]:
+    """Return what is attached whose name and type don't tell whether it can be read: its first bytes do."""
+    if not options.attachments or options.attachment_names:
+        return []
+    there = [part for part in parts if part.is_attached and part.size > 0 and part.weight <= options.most_bytes]
+    return [
+        part
+        for part in there
+        if part.type not in NO_DOCUMENTS
+        and part.type.partition("/")[0] not in _SHOWN_OR_HEARD
+        and hinted(part.name, part.type) is None
+    ]
+
+
+def is_document(part: Part, head: bytes) -> bool:
+    """Tell by the first bytes of a part, as it is encoded, whether it is in a format that is read."""
+    try:
+        content = part.decoded(head).get_payload(decode=True)
+    except MAIL_ERRORS:
+        return False
+    if not isinstance(content, bytes):
+        return False
+    if content.startswith(b"PK\x03\x04"):  # the list of what a zip archive holds stands at its end
+        return any(name in content for name in _IN_OFFICE_FILES)
+    cut = content.rfind(b"\n") + 1 if b"\0" not in content else 0  # a character may be cut in two
+    return not why_no_document(Attachment(name=part.name, media_type=part.type, content=content[: cut or None]))
+
+
+def attached_to(parts: Sequence[Part], options: ImapOptions, told: Set[str] = frozenset()) -> list[Part]:
+    """Return the parts that are documents of their own: what is attached, and a text that is too large.
+
+    ``told`` are the sections of those that are documents by their first bytes.
+    """
     huge = [part for part in texts_of(parts) if part.weight > options.most_bytes]
     if not options.attachments:
         return huge
@@ -152,6 +186,6 @@ def attached_to(parts: Sequence[Part], options: ImapOptions) -> list[Part]:
         if wanted is not None:
             if wanted.fullmatch(part.name.replace("/", "_")):
                 found.append(part)
-        elif part.type not in NO_DOCUMENTS and hinted(part.name, part.type) is not None:
+        elif part.section in told or (part.type not in NO_DOCUMENTS and hinted(part.name, part.type) is not None):
             found.append(part)
     return [*huge, *found]

@@ -3,10 +3,14 @@
 Long because one real mailbox is led through all of them.
 """
 
+import io
+import re
 import ssl
 import threading
+import zipfile
 from contextlib import asynccontextmanager
 
+import docx
 import pytest
 import trustme
 from aiohttp import web
@@ -171,7 +175,7 @@ async def test_what_is_attached_is_a_document_of_its_own(server, origin):
         ("Preisliste März.csv", "text/csv", b"part,price\nvalve,12\n"),
         ("photo.png", "image/png", b"\x89PNG"),
         ("signature.asc", "application/pgp-signature", b"--"),
-        ("notes.bin", "application/octet-stream", b"\0\1"),
+        ("notes.bin", "application/octet-stream", bytes(range(256)) * 20),
     )
     await server.put(mail("See below.", key="m@x", attached=attached))
     documents, failures, _, _ = await read(server, origin)
@@ -186,6 +190,52 @@ async def test_what_is_attached_is_a_document_of_its_own(server, origin):
     assert ids == {"s:m@x", "s:m@x/5"}
     ids, _ = await listed(server.connect(origin, attachments=False))
     assert ids == {"s:m@x"}
+
+
+def office_file():
+    """Return a Word file."""
+    content = io.BytesIO()
+    document = docx.Document()
+    document.add_paragraph("Wear gloves at the valve.")
+    document.save(content)
+    return content.getvalue()
+
+
+async def test_where_nothing_hints_at_a_format_the_first_bytes_tell(server, origin):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("log.txt", "x")
+    attached = (
+        ("", "application/octet-stream", b"Turn the valve to the left. " * 2_000),
+        ("report", "application/octet-stream", b"%PDF-1.7\n" + b"\0" * 20_000),
+        ("manual.dat", "application/x-unknown", office_file()),
+        ("log", "application/octet-stream", packed.getvalue()),
+        ("tool", "application/octet-stream", b"MZ\x90\0" * 5_000),
+        ("scan", "application/octet-stream", b"\x89PNG\r\n\x1a\n" * 20),
+        ("song", "audio/ogg", b"OggS" * 20),
+        ("smime.p7s", "application/octet-stream", b"words that sign"),
+        ("huge", "application/octet-stream", b"words " * 40_000),
+    )
+    await server.put(mail("See below.", key="m@x", attached=attached))
+    server.asked.clear()
+    documents, failures, _, cursor = await read(server, origin, max_megabytes=0.2)
+    assert not failures
+    assert documents.keys() == {"s:m@x", "s:m@x/2", "s:m@x/3", "s:m@x/4"}
+    for number, (name, _, content) in enumerate(attached[:3], start=2):
+        assert (documents[f"s:m@x/{number}"].name, documents[f"s:m@x/{number}"].content) == (
+            name or "attachment",
+            content,
+        )
+    assert not [command for command in server.asked if re.search(r"BODY\.PEEK\[(8|10)\]", command)]
+    ids, _ = await listed(server.connect(origin))
+    assert ids == documents.keys() | {"s:m@x/10"}, "it is less than the limit there"
+    # What the first bytes told is remembered.
+    await server.put(mail("Another one.", key="n@x"))
+    server.asked.clear()
+    versions = {identity: one.version for identity, one in documents.items()}
+    again, _, _, _ = await read(server, origin, cursor, versions, max_megabytes=0.2)
+    assert again.keys() == {"s:n@x"}
+    assert not [command for command in server.asked if re.search(r"BODY\.PEEK\[[2-9]", command)]
 
 
 async def test_what_is_too_large_is_named_and_never_downloaded(server, origin):
