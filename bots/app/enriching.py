@@ -66,7 +66,10 @@ class Enriching:
                     yield EnrichReport(knowledge_base=name, error=NO_MODEL, dry_run=True)
                 continue
             sources = {source.name for source in self._settings.sources if source.knowledge_base == name}
-            coming = sum(report.added + report.changed for report in reports if report.source in sources)
+            here = [report for report in reports if report.source in sources]
+            coming = sum(report.added + report.changed for report in here)
+            # What changes is counted as it comes, and not as it is, however much that lacks.
+            leaving = frozenset(one for report in here for one in (*report.changed_ids, *report.deleted_ids))
             chunks = _chunks_of(coming, counts.get(name, Counts()))
             yield await estimate(
                 self._parts.library,
@@ -75,6 +78,7 @@ class Enriching:
                 asker,
                 coming_documents=coming,
                 coming_chunks=chunks,
+                leaving=leaving,
                 tag_sets=self._parts.tag_sets,
             )
 

@@ -10,7 +10,7 @@ wrote is kept, so that neither a crash nor another sync asks for it again.
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import partial
@@ -114,18 +114,22 @@ async def estimate(
     *,
     coming_documents: int = 0,
     coming_chunks: int = 0,
+    leaving: Collection[str] = (),
     tag_sets: TagSets | None = None,
 ) -> EnrichReport:
     """Return about what ``enrich`` would take; for what is indexed now the calls are exact.
 
     Of ``coming_documents``, which are not indexed yet, each of about ``coming_chunks`` is counted as one that is new
-    and of the mean length of those that are there.
+    and of the mean length of those that are there. ``leaving`` are the ids of documents that will have been replaced by
+    these, or deleted: of them as they are now nothing is counted.
     """
     began = time.monotonic()
     run = await _run(library, knowledge_base, options, asker, tag_sets)
     sizes: dict[str, tuple[int, int]] = {}
     chunks = documents = 0
     async for document in run.due():
+        if document.id in leaving:
+            continue
         foreseen = await outcome_of(run.foreseen(document, asker))
         if isinstance(foreseen, Exception):  # as the pass itself will tell
             run.failed.append(blamed(document, foreseen))

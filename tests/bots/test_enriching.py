@@ -121,6 +121,24 @@ async def test_an_operation_enriches_what_it_synced_and_searches_by_it(home: pat
         assert found.chunks[0].chunk.keywords == ("unused leave", "vacation days")  # type: ignore[union-attr]
 
 
+async def test_what_is_due_and_changes_is_foreseen_once(home: pathlib.Path, model: OpenAIServer) -> None:
+    """A document that lacks something counts as it comes, not as it is too; one that is gone counts no more."""
+    folder = home / "handbook"
+    for name in ("rooms", "trips"):
+        (folder / f"{name}.md").write_text(f"# {name}\n\nThere are {name}.\n")
+    async with opened(home) as (operations, _):
+        await told(operations, Sync())
+        (folder / "leave.md").write_text(LEAVE.replace("five", "six"), encoding="utf-8")
+        (folder / "trips.md").unlink()
+        (folder / "new.md").write_text("# New\n\nThis is new.\n")
+        *_, before = await told(operations, Sync(enrich=True, dry_run=True))
+        assert isinstance(before, EnrichReport)
+        *_, after = await told(operations, Sync(enrich=True))
+        assert isinstance(after, EnrichReport)
+        assert before.documents == after.documents == 3
+        assert abs(before.usage.calls - after.usage.calls) <= 1  # how long the new one is nobody knows
+
+
 async def test_facts_that_a_model_read_can_be_filtered_by(home: pathlib.Path, model: OpenAIServer) -> None:
     schema = 'auto_keywords = 0\nmetadata = {year = {description = "the year", type = "number"}}'
     text = (home / "citebot.toml").read_text().replace("auto_keywords = 2", schema)
