@@ -23,7 +23,11 @@ def counted(count: int, noun: str) -> str:
 
 
 def by_document(chunks: Sequence[ScoredChunk]) -> tuple[DocumentCount, ...]:
-    """Return how many of the chunks each document gave, in the order of their first; those of one name stay apart."""
+    """Return how many of the chunks each document gave, in the order of their first; those of one name stay apart.
+
+    What a model wrote of many documents is of none.
+    """
+    chunks = [scored for scored in chunks if not scored.chunk.rests_on]
     counts = Counter(scored.chunk.document_id for scored in chunks)
     first = {scored.chunk.document_id: scored.chunk for scored in reversed(chunks)}
     return tuple(

@@ -7,7 +7,7 @@ the database gives out: of two turns at once each is kept, in the order in which
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -118,7 +118,7 @@ class History:
             "asked_at": (asked_at or datetime.now(UTC)).astimezone(UTC),
             "audience": audience,
             "reference": reference,
-            "rests_on": json.dumps(sorted({*rests_on, *(scored.chunk.document_id for scored in answer.chunks)})),
+            "rests_on": json.dumps(sorted({*rests_on, *_documents_of(answer)})),
         }
         return await self._database.write(lambda connection: self._append(connection, conversation, row, answer))
 
@@ -244,6 +244,13 @@ async def _readable(rows: Sequence[Row[tuple[object, ...]]], open_to: OpenTo | N
     rest_on = [_documents(row) for row in rows]
     readable = await open_to(frozenset[str]().union(*(known for known in rest_on if known)))
     return [known is not None and known.issubset(readable) for known in rest_on]
+
+
+def _documents_of(answer: Answer) -> Iterator[str]:
+    """Yield the documents that an answer's prompt told of: of a summary of many, each of these too."""
+    for scored in answer.chunks:
+        yield scored.chunk.document_id
+        yield from (leaf.document_id for leaf in scored.chunk.rests_on)
 
 
 def _documents(row: Row[tuple[object, ...]]) -> frozenset[str] | None:

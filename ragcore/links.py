@@ -145,7 +145,7 @@ def allowed_urls(chunks: Iterable[Chunk], hosts: frozenset[str]) -> frozenset[st
         places = (chunk.location, *(part.location for part in chunk.parts))
         found.update(link.url for place_ in places for link in place_.permalinks)
         # What stands in a summary, a model wrote.
-        for match in _URL.finditer("" if chunk.leaves else chunk.text):
+        for match in _URL.finditer("" if chunk.is_summary else chunk.text):
             address = match.group().rstrip(".,;:!?")
             if host_of(address) in hosts:
                 found.add(address)

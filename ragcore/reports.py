@@ -108,7 +108,8 @@ class EnrichProgress:
 class Unenriched:
     """A document that lacks some of its enrichment, and can be found without.
 
-    ``chunks`` are how many lack some, 0 where only the document as a whole does.
+    ``chunks`` are how many lack some, 0 where only the document as a whole does. Of what is made of many documents
+    together ``document_id`` is the knowledge base.
     """
 
     document_id: str
@@ -120,13 +121,15 @@ class Unenriched:
 class EnrichReport:
     """What was added to a knowledge base by a model, or with ``dry_run`` about what it would take.
 
-    ``documents`` were enriched. ``usage`` is what the model was asked for; ``cached`` results stood from before.
+    ``documents`` were enriched, and ``summaries`` of many documents together written. ``usage`` is what the model was
+    asked for; ``cached`` results stood from before.
     ``failed`` documents are tried again at the next sync. ``error`` is why it ended early, "" when it did not.
     """
 
     knowledge_base: str
     documents: int = 0
     chunks: int = 0
+    summaries: int = 0
     usage: Usage = Usage()
     cached: int = 0
     failed: tuple[Unenriched, ...] = ()

@@ -174,6 +174,14 @@ class ChunkPart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Leaf:
+    """A chunk on which a summary in another document rests, and the document that it stands in."""
+
+    chunk_id: str
+    document_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Chunk:
     """A retrievable piece of one section; ``text`` is what is quoted, and stands so in the document.
 
@@ -187,6 +195,8 @@ class Chunk:
     was widened to its parent's, in order; all else, such as id and location, stays that of the chunk that was found.
     ``leaves`` are the ordinals of the chunks that a summary rests on, in order; empty: it is no summary. The text of a
     summary stands nowhere in the document: it is searched and read by models, and its leaves are quoted and cited.
+    ``rests_on`` are, in their place, the leaves of a summary of many documents: it is live, and may be read, as long as
+    all of them are.
     """
 
     id: str
@@ -211,6 +221,12 @@ class Chunk:
     parent: Parent | None = None
     parts: tuple[ChunkPart, ...] = ()
     leaves: tuple[int, ...] = ()
+    rests_on: tuple[Leaf, ...] = ()
+
+    @property
+    def is_summary(self) -> bool:
+        """Tell whether a model wrote its text, which rests on other chunks."""
+        return bool(self.leaves or self.rests_on)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -138,7 +138,7 @@ class Enriching:
                 async for step in steps:
                     if isinstance(step, EnrichProgress):
                         yield _progress(step)
-                    elif step.documents or step.failed or step.error:
+                    elif step.documents or step.summaries or step.failed or step.error:
                         yield step
         except BusyError:
             log.info("knowledge base %s: another process enriches it", name)
@@ -176,6 +176,9 @@ def _log(report: EnrichReport) -> None:
     if report.documents:
         told = (counted(report.documents, "document"), counted(report.usage.calls, "call"), report.seconds)
         log.info("knowledge base %s: %s enriched with %s of the model, %.1f s", report.knowledge_base, *told)
+    if report.summaries:
+        told_of = (counted(report.summaries, "overview"), counted(report.usage.calls, "call"))
+        log.info("knowledge base %s: %s of documents written, %s of the model in all", report.knowledge_base, *told_of)
     if report.failed:
         lacking = counted(len(report.failed), "document")
         log.warning(

@@ -65,7 +65,7 @@ def chunk_forms(chunks: Sequence[ScoredChunk]) -> list[Form]:
             "score": round(scored.score, 6),
             "text": scored.chunk.text,
             "matched": list(scored.matched),
-            "document_chunks": given[scored.chunk.document_id],
+            "document_chunks": given.get(scored.chunk.document_id, 0),
             "copies": [
                 {"chunk_id": copy.id, "document_id": copy.document_id, "title": copy.title, "url": deep_link(copy)}
                 for copy in scored.copies
@@ -120,6 +120,7 @@ def enrich_form(report: EnrichReport) -> Form:
         "knowledge_base": report.knowledge_base,
         "enriched": report.documents,
         "chunks": report.chunks,
+        "summaries": report.summaries,
         "usage": _usage_form(report.usage),
         "cached": report.cached,
     }

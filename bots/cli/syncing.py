@@ -187,10 +187,14 @@ def _show_enriched(report: EnrichReport) -> None:
             head.append(f": enriching {what} would take about {spent} (dry run: nothing was asked)", "not bold")
         else:
             cached = f", {report.cached:,} known from before" if report.cached else ""
+            if report.summaries:
+                what += f" and {counted(report.summaries, 'overview')} of them"
             head.append(f": {what} enriched with {spent}{cached}, in {report.seconds:.1f} s", "not bold")
         console.print(head)
     for failed in report.failed:
         what = counted(failed.chunks, "chunk") if failed.chunks else "the document as a whole"
+        if failed.document_id == report.knowledge_base:
+            what = "its documents together"
         told = f"{clean_line(failed.document_id)}: {what} not enriched: {clean_line(failed.reason)}"
         console.print(Text(f"  ! {told}", style="yellow"))
     if report.error:

@@ -1,6 +1,7 @@
 """A second pass over what is indexed, in the background of answers, in which a model adds to its chunks.
 
     live chunks -> steps (one call of the model each, asked once) -> a generation with what they say -> switch
+    live documents of the same readers -> steps over them (across) -> an overview -> switch
 
 A document is found without it from the moment it is indexed. What is wanted has a fingerprint, and each document that
 of what it has: a changed option or template, or a new version of a document, makes just what it touches due. A step
@@ -10,18 +11,21 @@ wrote is kept, so that neither a crash nor another sync asks for it again.
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Collection, Sequence
+from collections.abc import AsyncGenerator, Collection, Coroutine, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
+from typing import Any
 
+from ragcore.enrich import across
+from ragcore.enrich.across import AcrossStep
 from ragcore.enrich.alone import blamed, outcome_of, written
 from ragcore.enrich.asking import Asker, Spent, together
 from ragcore.enrich.making import Made, chunks_of, made
 from ragcore.enrich.options import EnrichOptions
 from ragcore.enrich.resolving import resolve, resolving_calls
-from ragcore.enrich.steps import Step, document_steps_of, steps_of
+from ragcore.enrich.steps import Step, across_steps_of, document_steps_of, steps_of
 from ragcore.enrich.tag_step import TagStep
 from ragcore.enrich.whole import DocumentStep
 from ragcore.errors import ModelError
@@ -89,15 +93,19 @@ async def enrich(
                 yield done
         if options.graph and asker:
             error = await resolve(library, knowledge_base, asker)
+        async with aclosing(run.overviews(total)) as progress:
+            async for done in progress:
+                yield done
     except ModelError as raised:
         error = str(raised)
-    if total:
+    if total or run.summaries:
         await sweep(library)
     spent = asker.spent if asker else Spent()
     yield EnrichReport(
         knowledge_base=knowledge_base,
         documents=run.documents,
         chunks=run.chunks,
+        summaries=run.summaries,
         usage=spent.usage,
         cached=spent.cached,
         failed=tuple(run.failed),
@@ -140,12 +148,17 @@ async def estimate(
     if options.graph:
         async for call, reply in resolving_calls(library, knowledge_base):
             sizes[asker.key_of(call)] = (asker.tokens_of(call), reply)
+    spanning, coming = await across.foreseen(
+        library, knowledge_base, run.spanning, asker, coming_documents=coming_documents, coming_chunks=coming_chunks
+    )
+    sizes |= spanning
     known = await asker.known(list(sizes))
     missing = [size for key, size in sizes.items() if key not in known]
     length = round(sum(prompt for prompt, _ in sizes.values()) / len(sizes)) if sizes else USUAL_PROMPT
     asking = [step for step in run.steps if step.needs_model]  # the others ask about few chunks, or none
     missing += [(length, step.count * step.reply_tokens) for step in asking for _ in range(coming_chunks)]
     missing += [size for step in run.whole for size in step.calls_coming(coming_documents, coming_chunks)]
+    missing += coming
     return EnrichReport(
         knowledge_base=knowledge_base,
         documents=documents + coming_documents,
@@ -178,11 +191,13 @@ class _Run:
     knowledge_base: str
     steps: Sequence[Step]
     whole: Sequence[DocumentStep]
+    spanning: Sequence[AcrossStep]
     asker: Asker | None
     wanted: str
     seen: int = 0
     documents: int = 0
     chunks: int = 0
+    summaries: int = 0
     failed: list[Unenriched] = field(default_factory=list)
 
     async def due(self) -> AsyncGenerator[Document, None]:
@@ -219,8 +234,32 @@ class _Run:
             async for progress in self._group(group, total):
                 yield progress
 
+    async def overviews(self, total: int) -> AsyncGenerator[EnrichProgress, None]:
+        """Make and switch the overviews that are due, one at a time, telling how far it is."""
+        await across.clear(self.library, self.knowledge_base, self.spanning)
+        if self.asker is None:
+            return
+        lacking = await across.due(self.library, self.knowledge_base, self.spanning, self.asker)
+        for one in lacking:
+            async for progress in self._telling(self._overview(one, self.asker), total + len(lacking)):
+                yield progress
+
+    async def _overview(self, one: across.Due, asker: Asker) -> None:
+        outcome = await outcome_of(across.make(self.library, one, asker))
+        if isinstance(outcome, Exception):
+            base = self.knowledge_base  # it goes by that name, as it is of all its documents
+            outcome = across.Outcome(failed=blamed(Document(id=base, knowledge_base=base, source=""), outcome))
+        self.seen += 1
+        self.summaries += outcome.summaries if outcome.is_changed else 0
+        self.failed += [outcome.failed] if outcome.failed else []
+
     async def _group(self, group: Sequence[Document], total: int) -> AsyncGenerator[EnrichProgress, None]:
-        making = asyncio.create_task(self._make(group))
+        async for progress in self._telling(self._make(group), total):
+            yield progress
+
+    async def _telling(self, work: Coroutine[Any, Any, None], total: int) -> AsyncGenerator[EnrichProgress, None]:
+        """Do it, and meanwhile tell how far it is."""
+        making = asyncio.create_task(work)
         try:
             while not making.done():
                 yield self._progress(total)
@@ -263,10 +302,11 @@ async def _run(
 ) -> _Run:
     """Return a pass that is yet to begin: without an asker one of what needs none, or of nothing."""
     if asker is None and not options.works_without_model:
-        return _Run(library, knowledge_base, (), (), None, "")
+        return _Run(library, knowledge_base, (), (), (), None, "")
     steps, whole = list[Step](steps_of(options)), document_steps_of(options, library)
     if options.tags_from:
         tag_set = await (tag_sets or TagSets(library)).of(options.tags_from)
         vectors, embedder = library.vector_rows, library.embedder.name
         steps.append(TagStep(count=options.topn_tags, tag_set=tag_set, vectors=vectors, embedder=embedder))
-    return _Run(library, knowledge_base, steps, whole, asker, fingerprint(steps, whole, asker))
+    spanning = across_steps_of(options, library)
+    return _Run(library, knowledge_base, steps, whole, spanning, asker, fingerprint(steps, whole, asker))

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, get_args
 
 from ragcore.chunking import embedding_text
+from ragcore.enrich.across import AcrossStep
 from ragcore.enrich.asking import Asker, Call
 from ragcore.enrich.contents import ContentsStep
 from ragcore.enrich.graph_step import GraphStep
@@ -85,6 +86,11 @@ def document_steps_of(options: EnrichOptions, library: Library) -> tuple[Documen
     metadata: tuple[DocumentStep, ...] = (MetadataStep(fields=options.metadata),) if options.metadata else ()
     tree: tuple[DocumentStep, ...] = (TreeStep(library),) if options.raptor else ()
     return (*contents, *metadata, *tree)
+
+
+def across_steps_of(options: EnrichOptions, library: Library) -> tuple[AcrossStep, ...]:
+    """Return the steps that are switched on, of those that look at many documents together."""
+    return ()
 
 
 def bare(stored: StoredChunk) -> StoredChunk:

@@ -72,7 +72,7 @@ class _Words:
 
     def are_those_of(self, other: "_Words") -> bool:
         """Return whether the two are copies; a summary is none of what it sums up."""
-        if bool(self._chunk.leaves) != bool(other._chunk.leaves):
+        if self._chunk.is_summary != other._chunk.is_summary:
             return False
         if self._seen and other._seen and not _alike(self._seen, other._seen, GLANCE):
             return False

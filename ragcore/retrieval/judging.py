@@ -111,7 +111,7 @@ def judged(
     # What came near is told by the strict judgement: the word that stands nowhere may be just what is asked.
     strict = [ranking.strict.get(one.chunk.id, 0.0) for one in read]
     # A summary isn't quoted, and whoever quotes is who looks at these.
-    quotable = (place for place in range(len(read)) if not read[place].chunk.leaves)
+    quotable = (place for place in range(len(read)) if not read[place].chunk.is_summary)
     others = (place for place in quotable if parents[place] not in quoted and place not in told)
     closest = sorted(others, key=lambda place: (-strict[place], read[place].chunk.id))
     lowest = NEAR * options.similarity_threshold

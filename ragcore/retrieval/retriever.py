@@ -219,7 +219,7 @@ class Retriever:
         Where neither was found, nothing is read. Besides returns whether all that was found is still live: what was
         replaced since the search has neither siblings nor leaves.
         """
-        beside = [one.chunk for one in passed if one.chunk.parent is not None or one.chunk.leaves]
+        beside = [one.chunk for one in passed if one.chunk.parent is not None or one.chunk.is_summary]
         if not beside:
             return passed, True
         ids = dict.fromkeys((*(chunk.id for chunk in beside), *siblings_of(beside), *leaves_of(beside)))

@@ -15,8 +15,12 @@ MOST_SHOWN = 3
 
 def leaves_of(chunks: Iterable[Chunk]) -> list[str]:
     """Return the ids of the chunks that summaries rest on, each once; of other chunks none."""
-    found = (f"{generation_of(chunk.id)}-{ordinal}" for chunk in chunks for ordinal in chunk.leaves)
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(leaf for chunk in chunks for leaf in _leaves(chunk)))
+
+
+def _leaves(chunk: Chunk) -> Iterable[str]:
+    own = generation_of(chunk.id)
+    return (*(f"{own}-{ordinal}" for ordinal in chunk.leaves), *(leaf.chunk_id for leaf in chunk.rests_on))
 
 
 def with_leaves(
@@ -43,20 +47,20 @@ def with_leaves(
 
 
 def opened(scored: Sequence[ScoredChunk], most: int | None = None) -> tuple[ScoredChunk, ...]:
-    """Return the chunks with leaves in the place of each summary, in the document's order, each chunk once.
+    """Return the chunks with leaves in the place of each summary, in their documents' order, each chunk once.
 
     Args:
         scored: What was found, best first, each summary with its leaves.
         most: How many leaves a summary is replaced by: those with most of the question's words. None: all.
     """
-    own = {one.chunk.id for one in scored if not one.chunk.leaves}
+    own = {one.chunk.id for one in scored if not one.chunk.is_summary}
     found: dict[str, ScoredChunk] = {}
     for one in scored:
-        if not one.chunk.leaves:
+        if not one.chunk.is_summary:
             found.setdefault(one.chunk.id, one)
             continue
-        best = sorted(one.leaves, key=lambda leaf: (-len(leaf.matched), leaf.chunk.ordinal))[:most]
-        for leaf in sorted(best, key=lambda leaf: leaf.chunk.ordinal):
+        best = sorted(range(len(one.leaves)), key=lambda at: (-len(one.leaves[at].matched), at))[:most]
+        for leaf in (one.leaves[at] for at in sorted(best)):
             if leaf.chunk.id not in own:
                 found.setdefault(leaf.chunk.id, leaf)
     return tuple(found.values())

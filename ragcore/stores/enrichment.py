@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, and_, false, func, select
 
 from ragcore.stores.database import Database
+from ragcore.stores.overviews import OF_A_SOURCE
 from ragcore.stores.rows import Document, StoredChunk, document_from_row, select_chunks, stored_from_row
 from ragcore.stores.schema import chunks, documents
 
@@ -54,4 +55,5 @@ def _lacks(knowledge_base: str, fingerprint: str) -> ColumnElement[bool]:
         documents.c.knowledge_base == knowledge_base,
         documents.c.deleted == false(),
         documents.c.enriched != fingerprint,
+        OF_A_SOURCE,
     )

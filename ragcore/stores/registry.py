@@ -1,7 +1,8 @@
 """What is known of documents and chunks: the one place that says which chunks are live, and who may read them.
 
 A chunk is live when its generation is its document's. Indexes may hold more than that for a while (a generation being
-written, one not yet swept); what they return is looked up here and the rest is dropped.
+written, one not yet swept); what they return is looked up here and the rest is dropped. A summary of many documents
+(ragcore.stores.overviews) goes with the first of the chunks that it rests on that is not live, or closed to the asker.
 """
 
 import asyncio
@@ -12,11 +13,12 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Row, Select, and_, bindparam, false, func, select
+from sqlalchemy import Connection, Row, Select, and_, bindparam, case, false, func, select
 
 from ragcore.stores.database import PAGE, Database, scalar
 from ragcore.stores.indexes import Permitted
 from ragcore.stores.lacking import holds
+from ragcore.stores.overviews import OF_A_SOURCE
 from ragcore.stores.reader_sets import ReaderSets
 from ragcore.stores.rows import (
     Document,
@@ -38,6 +40,8 @@ FIRST_EXTRA, MAX_EXTRA = 64, 1_024
 """Fewest and most places that are added to a search for chunks which are not live."""
 
 T = TypeVar("T")
+Admits = Callable[[Row[Any]], bool]
+"""Tells of a row of a chunk whether it may be given out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +70,11 @@ _IN_FLUX = and_(staged.c.document_id == chunks.c.document_id, staged.c.generatio
 _LIVE_CHUNKS = (
     select_chunks()
     .add_columns(documents.c.readers, documents.c.source)
+    .where(chunks.c.id.in_(bindparam("ids", expanding=True)), _IS_LIVE)
+)
+_LIVE_PLACES: Select[Any] = (
+    select(chunks.c.id, chunks.c.knowledge_base, documents.c.readers, documents.c.source)
+    .join(documents, documents.c.id == chunks.c.document_id)
     .where(chunks.c.id.in_(bindparam("ids", expanding=True)), _IS_LIVE)
 )
 _NEWEST = select(func.max(documents.c.revision)).where(documents.c.knowledge_base == bindparam("name"))
@@ -280,20 +289,23 @@ class Registry:
     async def counts_by_source(self, readers: frozenset[str] | None = None) -> dict[str, Counts]:
         """Return live documents and chunks of each source, of what is open to these readers; None sees all."""
         if readers is None:
-            return await self._counts(select(documents.c.source, func.count(), func.sum(documents.c.chunk_count)))
+            each_source = select(documents.c.source, func.count(), func.sum(documents.c.chunk_count))
+            return await self._counts(each_source.where(OF_A_SOURCE))
         told = (documents.c.source, documents.c.reader_set)
         each = select(*told, func.min(documents.c.readers), func.count(), func.sum(documents.c.chunk_count))
         found: dict[str, Counts] = {}
         async with self.database.connect() as connection:
-            for row in await connection.execute(each.where(documents.c.deleted == false()).group_by(*told)):
+            live = each.where(documents.c.deleted == false(), OF_A_SOURCE)
+            for row in await connection.execute(live.group_by(*told)):
                 if is_open(json.loads(row[2]) if row[1] else None, readers):
                     so_far = found.get(row[0], Counts())
                     found[row[0]] = Counts(documents=so_far.documents + row[3], chunks=so_far.chunks + int(row[4] or 0))
         return found
 
     async def counts_by_knowledge_base(self) -> dict[str, Counts]:
-        """Return live documents and chunks of each knowledge base."""
-        return await self._counts(select(documents.c.knowledge_base, func.count(), func.sum(documents.c.chunk_count)))
+        """Return live documents and chunks of each knowledge base, its overviews among the chunks alone."""
+        ours = func.sum(case((OF_A_SOURCE, 1), else_=0))
+        return await self._counts(select(documents.c.knowledge_base, ours, func.sum(documents.c.chunk_count)))
 
     async def _counts(self, query: "Select[str, int, int]") -> dict[str, Counts]:
         group = query.selected_columns[0]
@@ -308,9 +320,7 @@ class Registry:
             return {row.name: KnowledgeBase(**row._mapping) for row in rows}
 
 
-def _admitting(
-    names: Sequence[str], readers: frozenset[str] | None, homes: Mapping[str, str]
-) -> Callable[[Row[Any]], bool]:
+def _admitting(names: Sequence[str], readers: frozenset[str] | None, homes: Mapping[str, str]) -> Admits:
     """Return what tells of a row whether it stands where it belongs, and whether these readers may read it."""
 
     def admits(row: Row[Any]) -> bool:
@@ -321,12 +331,18 @@ def _admitting(
     return admits
 
 
-def _live_of(
-    connection: Connection, ids: Sequence[str], admits: Callable[[Row[Any]], bool] = lambda _: True
-) -> dict[str, Chunk]:
+def _live_of(connection: Connection, ids: Sequence[str], admits: Admits = lambda _: True) -> dict[str, Chunk]:
     rows = (row for page in pages(ids, PAGE) for row in connection.execute(_LIVE_CHUNKS, {"ids": page}))
     found = {row.id: chunk_from_row(row) for row in rows if admits(row)}
-    return {chunk_id: found[chunk_id] for chunk_id in ids if chunk_id in found}
+    # What a model wrote of many documents says what each of them does: where one is gone, changed or closed, it goes.
+    leaves = {leaf.chunk_id for chunk in found.values() for leaf in chunk.rests_on}
+    places = (row for page in pages(sorted(leaves), PAGE) for row in connection.execute(_LIVE_PLACES, {"ids": page}))
+    gone = leaves - {row.id for row in places if admits(row)}
+    return {
+        chunk_id: found[chunk_id]
+        for chunk_id in ids
+        if chunk_id in found and not any(leaf.chunk_id in gone for leaf in found[chunk_id].rests_on)
+    }
 
 
 def _newest(connection: Connection, names: Sequence[str]) -> int:

@@ -18,7 +18,7 @@ from ragcore.contents import Entry
 from ragcore.filters import RowValues
 from ragcore.graph.values import ChunkGraph, from_json, to_json
 from ragcore.stores.schema import chunks, documents
-from ragcore.types import Box, Chunk, Location, Parent, Permalink, SectionKind
+from ragcore.types import Box, Chunk, Leaf, Location, Parent, Permalink, SectionKind
 
 Record = dict[str, Any]
 """One row to be written, by column name."""
@@ -196,6 +196,9 @@ def chunk_from_row(row: Row[Any]) -> Chunk:
         reader_set=row.reader_set,
         parent=_parent(enrichment.get("parent", ())),
         leaves=tuple(enrichment.get("leaves", ())),
+        rests_on=tuple(
+            Leaf(chunk_id=chunk_id, document_id=document_id) for chunk_id, document_id in enrichment.get("rests_on", ())
+        ),
     )
 
 
@@ -268,6 +271,8 @@ def chunk_record(stored: StoredChunk) -> Record:
         enrichment["parent"] = [chunk.parent.first, chunk.parent.last, int(chunk.parent.goes_on)]
     if chunk.leaves:
         enrichment["leaves"] = list(chunk.leaves)
+    if chunk.rests_on:
+        enrichment["rests_on"] = [[leaf.chunk_id, leaf.document_id] for leaf in chunk.rests_on]
     return {
         "id": chunk.id,
         "document_id": chunk.document_id,

@@ -6,6 +6,7 @@ from sqlalchemy import delete, insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from ragcore.filters import field_name, read
+from ragcore.stores.overviews import is_overview
 from ragcore.stores.rows import Document, Record, pages, utc
 from ragcore.stores.schema import document_values
 
@@ -40,9 +41,12 @@ def values_of(document: Document) -> dict[str, str]:
 
 
 async def put_values(connection: AsyncConnection, documents: Sequence[Document]) -> None:
-    """Write the values of documents, in place of those that they had."""
+    """Write the values of documents, in place of those that they had.
+
+    Summaries of many documents have none: a filter is to choose among the documents of sources.
+    """
     await drop_values(connection, [document.id for document in documents])
-    records = [record for document in documents for record in _records(document)]
+    records = [record for one in documents if not is_overview(one.source) for record in _records(one)]
     if records:
         await connection.execute(insert(document_values), records)
 
