@@ -1,4 +1,4 @@
-"""Articles of texts that name them by number alone, as contracts do: "5. Payment", 五、付款."""
+"""Articles that are named by number alone, as in contracts: "5. Payment", "5. Payment. Bills are due", 五、付款."""
 
 import re
 from collections.abc import Sequence
@@ -11,6 +11,10 @@ from ragcore.types import Section, SectionKind
 
 _ARABIC = re.compile(r"[ \t]{0,8}(?:\*\*|#{1,6} )?(\d{1,3})[.)．、]?[ \t]+(.*?)[*]{0,2}[ \t]*")
 _IDEOGRAPH = re.compile(rf"[ \t\u3000]{{0,8}}({CHINESE})[、．.][ \t\u3000]*(.*?)[ \t\u3000]*")
+_RUN_IN = re.compile(r"([^.]{1,80})\.(?= |$)")
+"""A caption that its text follows on the same line."""
+_MINOR = re.compile(r"[a-z]{1,4}|without|within")
+"""Words that a caption writes small where it writes the others large: of, and, with, upon."""
 _ENDED = re.compile(r"[.;:!?。；：！？)）]$")
 _FEWEST = 3
 """Fewer are a list in something that is no contract."""
@@ -52,20 +56,33 @@ def _numbered(sections: Sequence[Section], pattern: re.Pattern[str]) -> list[_Nu
             opened = pattern.fullmatch(line)
             number = value_of(opened[1]) if opened else 0
             free = not before or bool(_ENDED.search(before))
-            if opened and free and number == len(found) + 1 and is_caption(opened[2], 80):
+            caption = _caption(opened[2]) if opened and free and number == len(found) + 1 else ""
+            if opened and caption:
                 below = next((text.strip() for _, text in lines[at + 1 : at + 3] if text.strip()), "")
-                is_listed = pattern.fullmatch(below) is not None
-                name = " ".join(line.strip(" \t\u3000#*").split())
+                is_whole = len(caption) >= len(opened[2].rstrip("."))
+                name = line[: opened.start(2) + len(caption)]
                 found.append(
                     _Numbered(
                         section=index,
                         start=start,
-                        end=start + len(line),
+                        end=start + len(line) if is_whole else start,
                         number=number,
-                        name=name,
-                        has_text=not is_listed,
+                        name=" ".join(name.strip(" \t\u3000#*").split()),
+                        has_text=pattern.fullmatch(below) is None,
                     )
                 )
             before = line.strip()
         before = ""
     return found
+
+
+def _caption(text: str) -> str:
+    """Return the caption of an article: all of its line, or what its text follows there, each word written large."""
+    if is_caption(text, 80):
+        return text
+    run_in = _RUN_IN.match(text)
+    if not run_in or not is_caption(run_in[1], 80):
+        return ""
+    words = re.findall(r"[^\W\d_]+", run_in[1])
+    is_title = bool(words) and not any(word[0].islower() and not _MINOR.fullmatch(word) for word in words)
+    return run_in[1] if is_title else ""

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from ragcore.chunking import ChunkOptions, laws
 from ragcore.parsing import parse
+from ragcore.types import Section
 from tests.ragcore.chunking.made_up import TOKENIZER, check, numbered
 
 CONTRACT = """\
@@ -113,3 +114,8 @@ def test_nothing_is_lost_nothing_doubled_nothing_over_budget(texts: list[str], t
     sections = numbered([section for text in texts for section in parse(f"x\n{text}".encode(), name="a.txt").sections])
     options = ChunkOptions(method="laws", chunk_tokens=tokens)
     check(sections, laws.chunk(sections, options, TOKENIZER, None), options)
+
+
+def test_a_list_of_sentences_is_no_contract_of_captions_with_their_text() -> None:
+    text = "1. Open the lid. Wait.\n\n2. Fill in the water. It may be hot.\n\n3. Close it. Listen for the click.\n"
+    assert {piece.heading_path for piece in laws.chunk([Section(text=text)], ChunkOptions(), TOKENIZER, None)} == {()}
