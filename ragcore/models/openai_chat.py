@@ -104,6 +104,7 @@ class OpenAIChatModel:
         self._client: AsyncOpenAI | None = None
         self._concessions: frozenset[str] = frozenset()
         self._opens_thinking = False
+        self._tells_ends = False
 
     def __repr__(self) -> str:
         return f"OpenAIChatModel(model={self._model!r}, host={urlsplit(self._base_url).hostname!r})"
@@ -209,8 +210,9 @@ class OpenAIChatModel:
                     for piece in answer.take(part):
                         yield piece
             self._opens_thinking = self._opens_thinking or answer.splitter.saw_orphan
-            for piece in answer.close():
+            for piece in answer.close(tells_ends=self._tells_ends):
                 yield piece
+            self._tells_ends = self._tells_ends or bool(answer.finish)
             yield Finish(reason=answer.reason(), usage=answer.usage or await self._count(messages, answer))
         finally:
             self._slots.release()
@@ -318,35 +320,39 @@ class _Answer:
         self.reasoning: list[str] = []
         self.usage: Usage | None = None
         self._refusal = ""
-        self._finish = ""
+        self.finish = ""
         self._last = False
 
     def take(self, part: Part) -> list[Piece]:
         """Return the pieces that the part brings."""
         self._refusal += part.refusal
-        self._finish = part.finish or self._finish
+        self.finish = part.finish or self.finish
         self._last = self._last or part.last
         self.usage = part.usage or self.usage
         pieces: list[Piece] = [ReasoningPiece(text=part.reasoning)] if part.reasoning else []
         return self._kept([*pieces, *self.splitter.feed(part.text)])
 
-    def close(self) -> list[Piece]:
-        """Return the last pieces; raise ModelUnreachable when the stream ended before the answer did."""
-        if not self._finish and not self._last:
+    def close(self, *, tells_ends: bool) -> list[Piece]:
+        """Return the last pieces; raise ModelUnreachable when the stream ended before the answer did.
+
+        ``tells_ends``: the endpoint says why answers end; where it doesn't, it broke one off (llama-cpp-python's server
+        does so when another request comes).
+        """
+        if not self.finish and (tells_ends or not self._last):
             raise ModelUnreachable("the stream ended before the answer did")
         return self._kept([*self.splitter.close()])
 
     def reason(self) -> Literal["stop", "length", "refused"]:
         """Return how it ended; ModelRefused or ModelBadOutput when it ended without any text."""
-        refused = self._finish == "content_filter" or bool(self._refusal)
-        cut = self._finish in ("length", "max_tokens")
+        refused = self.finish == "content_filter" or bool(self._refusal)
+        cut = self.finish in ("length", "max_tokens")
         if any(self.text):
             return "refused" if refused else "length" if cut else "stop"
         if refused:
             raise ModelRefused(self._refusal or "the endpoint's content filter stopped the answer")
         if cut:
             return "length"
-        raise ModelBadOutput(f"the answer is empty (finish reason {self._finish or 'none'})", raw="")
+        raise ModelBadOutput(f"the answer is empty (finish reason {self.finish or 'none'})", raw="")
 
     def _kept(self, pieces: list[Piece]) -> list[Piece]:
         for piece in pieces:

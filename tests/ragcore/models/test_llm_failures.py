@@ -102,6 +102,19 @@ class TestErrors:
         server.queue(Reply(text="one two three", break_after=2))
         assert (await model.complete(QUESTION, task="rewrite"))[0] == "Fine."
 
+    async def test_an_endpoint_that_tells_ends_broke_off_what_it_tells_none_of(
+        self, server: OpenAIServer, model: OpenAIChatModel
+    ) -> None:
+        server.queue(Reply(text="Whole.", finish=None), Reply(text="Whole, too."), Reply(text="one two", finish=None))
+        assert [(await model.complete(QUESTION, task="rewrite"))[0] for _ in range(3)] == [
+            "Whole.",
+            "Whole, too.",
+            "Fine.",
+        ]
+        server.queue(Reply(text="one two", finish=None))
+        with pytest.raises(ModelInterrupted):
+            await collect(model)
+
     def test_a_base_url_without_a_scheme(self) -> None:
         with pytest.raises(ConfigError, match="localhost:11434"):
             OpenAIChatModel(base_url="localhost:11434/v1", model="fake")
