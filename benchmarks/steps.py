@@ -42,7 +42,7 @@ from ragcore.models.minilm import MiniLMEmbedder
 from ragcore.retrieval import RetrievalOptions
 from ragcore.retrieval.retriever import Retrieving
 from ragcore.tokens import offline_tokenizer
-from ragcore.types import Question, SourceDocument
+from ragcore.types import Question, SourceDocument, Usage
 
 CACHE = pathlib.Path(os.environ.get("BENCH_CACHE") or pathlib.Path(tempfile.gettempdir()) / "bench-cache")
 DOCUMENTS, QUESTIONS = 60, 40
@@ -153,14 +153,15 @@ STEPS: tuple[Step, ...] = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """Means over the questions of one set, and how long its documents took."""
+    """Means over the questions of one set, how long its documents took, and what all questions took of a model."""
 
     ndcg: float
     recall: float
     question_seconds: float
-    ingest_seconds: float
     given: float
     prompt_tokens: float
+    ingest_seconds: float = 0.0
+    usage: Usage = Usage()
 
 
 @asynccontextmanager
@@ -183,7 +184,7 @@ async def indexed(
         await recover(library)
         if is_new:
             started, saved = time.perf_counter(), embedder.saved
-            await _index(library, data, setup)
+            await fill(library, data, setup)
             seconds_file.write_text(json.dumps(time.perf_counter() - started + embedder.saved - saved))
             embedder.keep()
         yield library, float(json.loads(seconds_file.read_text()))
@@ -198,7 +199,7 @@ async def measure(data: JudgedSet, setup: Setup, *, cache: pathlib.Path, embedde
         ParseError: A document could not be indexed.
     """
     async with indexed(data, setup, cache=cache, embedder=embedder) as (library, seconds):
-        return await _asked(library, data, setup, seconds)
+        return replace(await ask(library, data, setup), ingest_seconds=seconds)
 
 
 def _key(data: JudgedSet, setup: Setup, embedder: RememberedEmbedder) -> str:
@@ -209,7 +210,13 @@ def _key(data: JudgedSet, setup: Setup, embedder: RememberedEmbedder) -> str:
     return hashlib.sha256(said.encode()).hexdigest()[:16]
 
 
-async def _index(library: Library, data: JudgedSet, setup: Setup) -> None:
+async def fill(library: Library, data: JudgedSet, setup: Setup) -> None:
+    """Index the documents.
+
+    Raises:
+        ParseError: One of them could not be.
+    """
+
     async def sources() -> AsyncIterator[SourceDocument]:
         for document in data.documents:
             yield document
@@ -221,19 +228,21 @@ async def _index(library: Library, data: JudgedSet, setup: Setup) -> None:
         await setup.after(library)
 
 
-async def _asked(library: Library, data: JudgedSet, setup: Setup, ingest_seconds: float) -> Measured:
+async def ask(library: Library, data: JudgedSet, setup: Setup) -> Measured:
+    """Ask the questions of an index, and average; seconds of ingest are left at 0."""
     options = setup.retrieval
     usual = setup.search(library, options)
     deep = setup.search(library, replace(options, top_k=max(options.top_k, DEEP), top_n=DEEP, similarity_threshold=0.0))
     tokenizer = offline_tokenizer()
-    gains, recalls, seconds, held, tokens = [], [], [], [], []
+    gains, recalls, seconds, held, tokens, usage = [], [], [], [], [], Usage()
     for query in data.questions:
         question = setup.question(data, query)
         started = time.perf_counter()
-        given = (await usual.retrieve(question)).chunks
+        found = await usual.retrieve(question)
         seconds.append(time.perf_counter() - started)
-        held.append(data.given(given, query.grades))
-        tokens.append(sum(tokenizer.count(scored.chunk.text) for scored in given))
+        usage += found.usage
+        held.append(data.given(found.chunks, query.grades))
+        tokens.append(sum(tokenizer.count(scored.chunk.text) for scored in found.chunks))
         ranked = data.ranked((await deep.retrieve(question)).chunks, query.grades)
         gains.append(ndcg(ranked, query.grades, CUT))
         recalls.append(recall(ranked, query.grades, CUT))
@@ -242,9 +251,9 @@ async def _asked(library: Library, data: JudgedSet, setup: Setup, ingest_seconds
         ndcg=sum(gains) / count,
         recall=sum(recalls) / count,
         question_seconds=sum(seconds) / count,
-        ingest_seconds=ingest_seconds,
         given=sum(held) / count,
         prompt_tokens=sum(tokens) / count,
+        usage=usage,
     )
 
 

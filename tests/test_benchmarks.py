@@ -48,7 +48,7 @@ def test_a_benchmark_runs(arguments: tuple[str, ...], told: str) -> None:
         ("citations",),
         *(
             pytest.param((one,), marks=pytest.mark.soak)
-            for one in ("retrieval", "chunking", "ingest", "answers", "steps")
+            for one in ("retrieval", "chunking", "ingest", "answers", "steps", "model_steps", "embedded_fields")
         ),
     ],
     ids=lambda arguments: arguments[0],

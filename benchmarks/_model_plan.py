@@ -1,0 +1,145 @@
+"""The steps that ask a model: what each adds to an index, and how a question is searched with and without it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from benchmarks._judged_sets import JudgedSet, read_set
+from benchmarks._step_sets import TAGGED_BY, by_tags, fill_tags, untagged
+from ragcore.enrich.options import EnrichOptions, MetadataField
+from ragcore.evaluate.retrieval import KNOWLEDGE_BASE, retriever_over
+from ragcore.library import Library
+from ragcore.models.listwise import ListwiseReranker
+from ragcore.models.llm import ChatModel
+from ragcore.prompts import OWN
+from ragcore.retrieval import RetrievalOptions, Retriever
+from ragcore.retrieval.by_contents import ContentsRetriever
+from ragcore.retrieval.by_graph import GraphRetriever
+from ragcore.retrieval.drawn_filter import FilteringRetriever
+from ragcore.retrieval.retriever import Retrieving
+from ragcore.tokens import offline_tokenizer
+
+PATIENT = 600.0
+"""Seconds that a step of a question waits: how long a model takes is measured, and cuts nothing off."""
+SPEECH = "state_of_the_union"
+"""The text of ``chunking-dev`` that is prose without headings: long enough for a table of contents and a tree."""
+
+Search = Callable[[Library, RetrievalOptions, ChatModel], Retrieving]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelStep:
+    """A step: what it adds to a new index, and how is searched with it; ``share`` of the usual sample is taken.
+
+    ``prepare`` is done to the index before, without the model.
+    """
+
+    name: str
+    enrich: EnrichOptions = field(default_factory=EnrichOptions)
+    search: Search = lambda library, options, model: retriever_over(library, options)
+    retrieval: RetrievalOptions = field(default_factory=RetrievalOptions)
+    data: Callable[[int, int], JudgedSet] = lambda documents, questions: sample("faq-zoomcamp", documents, questions)
+    is_tagged: bool = False
+
+
+def sample(name: str, documents: int, questions: int) -> JudgedSet:
+    """Return so many documents of a set: those that answer the questions, and others, by the hash of their ids."""
+    return read_set(name, documents=documents, questions=questions)
+
+
+def entries_to_tag(documents: int, questions: int) -> JudgedSet:
+    """Return a sample of the entries that are no part of the tag set."""
+    whole = untagged(read_set("faq-zoomcamp"))
+    asked = [one.id for one in sample("faq-zoomcamp", documents, 3 * questions).questions]
+    kept = tuple(one for one in whole.questions if one.id in asked)[:questions]
+    gold = {f"bench:{place}" for query in kept for place in query.grades}
+    others = [one for one in whole.documents if one.id not in gold][: max(0, documents - len(gold))]
+    chosen = gold | {one.id for one in others}
+    return replace(whole, questions=kept, documents=tuple(one for one in whole.documents if one.id in chosen))
+
+
+def speech(documents: int, questions: int) -> JudgedSet:
+    """Return the one long speech, and some of the questions about it."""
+    data = read_set("chunking-dev")
+    asked = tuple(one for one in data.questions if all(place.startswith(SPEECH) for place in one.grades))
+    documents_ = tuple(one for one in data.documents if one.id.endswith(f":{SPEECH}"))
+    return replace(data, documents=documents_, questions=asked[:questions])
+
+
+def passages(documents: int, questions: int) -> JudgedSet:
+    """Return a sample of short passages about people, places and works."""
+    return sample("multihop-dev", documents, questions)
+
+
+def _by_contents(library: Library, options: RetrievalOptions, model: ChatModel) -> Retrieving:
+    retriever = retriever_over(library, options)
+    return ContentsRetriever(
+        retriever,
+        registry=library.registry,
+        values=retriever.values,
+        model=model,
+        prompts=OWN,
+        tokenizer=offline_tokenizer(),
+        seconds=PATIENT,
+    )
+
+
+def _by_filter(library: Library, options: RetrievalOptions, model: ChatModel) -> Retrieving:
+    retriever = retriever_over(library, options)
+    return FilteringRetriever(
+        retriever,
+        registry=library.registry,
+        values=retriever.values,
+        model=model,
+        tokenizer=offline_tokenizer(),
+        fields={KNOWLEDGE_BASE: ()},
+        seconds=PATIENT,
+    )
+
+
+def by_graph(library: Library, options: RetrievalOptions, model: ChatModel) -> Retrieving:
+    """Compose a retriever that adds what the knowledge graph says."""
+    retriever = retriever_over(library, options)
+    return GraphRetriever(retriever, registry=library.registry, values=retriever.values, tokenizer=offline_tokenizer())
+
+
+def _reranked(library: Library, options: RetrievalOptions, model: ChatModel) -> Retrieving:
+    return Retriever(
+        registry=library.registry,
+        vectors=library.vectors,
+        keywords=library.keywords,
+        embedder=library.embedder,
+        options=options,
+        reranker=ListwiseReranker(model, offline_tokenizer()),
+    )
+
+
+FIELDS = (
+    MetadataField(name="subject", description="the program, tool or part of the course that it is about"),
+    MetadataField(name="kind", description="what it is: an error, an installation, a deadline, or another question"),
+)
+STEPS: Sequence[ModelStep] = (
+    ModelStep(name="`auto_keywords = 5`", enrich=EnrichOptions(auto_keywords=5)),
+    ModelStep(name="`auto_questions = 3`", enrich=EnrichOptions(auto_questions=3)),
+    ModelStep(
+        name="`tags_from`, with a model for the rest",
+        enrich=TAGGED_BY,
+        search=lambda library, options, model: by_tags(library, options),
+        data=entries_to_tag,
+        is_tagged=True,
+    ),
+    ModelStep(name='`metadata`, `metadata_filter = "auto"`', enrich=EnrichOptions(metadata=FIELDS), search=_by_filter),
+    ModelStep(
+        name='`[rerank] provider = "llm"`, 8 candidates',
+        search=_reranked,
+        retrieval=RetrievalOptions(rerank_candidates=8, rerank_seconds=PATIENT),
+    ),
+    ModelStep(name="`contents`, `toc_enhance`", enrich=EnrichOptions(contents=True), search=_by_contents, data=speech),
+    ModelStep(name='`raptor = "document"`', enrich=EnrichOptions(raptor=True), data=speech),
+    ModelStep(name="`graph`, `use_kg`", enrich=EnrichOptions(graph=True), search=by_graph, data=passages),
+)
+
+
+async def prepare(library: Library, step: ModelStep) -> None:
+    """Do to a new index what the step needs beside the model."""
+    if step.is_tagged:
+        await fill_tags(library)

@@ -1,0 +1,118 @@
+"""The steps that ask a model, on a made-up set with a made-up endpoint: what they cost, and what stands in a line."""
+
+import json
+from collections.abc import AsyncIterator
+
+import pytest
+
+from benchmarks import embedded_fields, model_steps
+from benchmarks._judged_sets import JudgedSet
+from benchmarks._model_plan import STEPS, ModelStep
+from ragcore.enrich.options import EnrichOptions
+from ragcore.evaluate.judged import JudgedQuery
+from ragcore.models.openai_chat import OpenAIChatModel
+from ragcore.types import SourceDocument
+from tests.fakes.embedding import HashEmbedder
+from tests.fakes.openai_server import OpenAIServer, Reply, Request
+
+PLACES = ["harbour", "orchard", "quarry", "lighthouse"]
+
+
+def made_up(paragraphs: int = 1) -> JudgedSet:
+    return JudgedSet(
+        name="made-up",
+        documents=tuple(
+            SourceDocument(
+                id=f"bench:{place}",
+                source="bench",
+                content="\n\n".join(
+                    f"The {place} number {n} was built by masons. " + f"Its {place} keeper tells of storm {n}. " * 12
+                    for n in range(paragraphs)
+                ).encode(),
+                title=place,
+                media_type="text/plain",
+            )
+            for place in PLACES
+        ),
+        questions=tuple(JudgedQuery(id=place, text=f"Who built the {place}?", grades={place: 1}) for place in PLACES),
+        held=lambda chunk: [chunk.document_id.partition(":")[2]],
+    )
+
+
+def reply(request: Request) -> Reply:
+    rules, passage = request.texts[0], request.texts[-1]
+    if "summar" in rules.casefold():
+        return Reply(text=" ".join(passage.split()[:30]))
+    if "relation" in rules.casefold():
+        return Reply(text=json.dumps({"entities": [], "relations": []}))
+    return Reply(text=", ".join(passage.split()[:3]))
+
+
+@pytest.fixture
+async def endpoint() -> AsyncIterator[tuple[OpenAIServer, OpenAIChatModel]]:
+    async with OpenAIServer(reply) as server:
+        yield server, OpenAIChatModel(base_url=server.base_url, model="fake", context_window=8_192)
+
+
+@pytest.mark.soak
+async def test_a_line_tells_what_a_step_changes_and_costs(endpoint: tuple[OpenAIServer, OpenAIChatModel]) -> None:
+    server, model = endpoint
+    step = ModelStep(name="keywords", enrich=EnrichOptions(auto_keywords=3))
+    outcome = await model_steps.measure(step, made_up(), model, embedder=HashEmbedder())
+    assert (outcome.report.usage.calls, outcome.again, len(server.requests)) == (4, 0, 4)
+    assert (outcome.report.failed, outcome.holds) == ((), "")
+    assert outcome.on.recall == 1.0
+    cells = model_steps.row(step, made_up(), outcome).strip("| ").split(" | ")
+    assert len(cells) == model_steps.HEADER.splitlines()[0].count(" | ") + 1
+    assert (cells[0], cells[2], cells[7]) == ("keywords", "4, 4", "4")
+
+
+@pytest.mark.soak
+async def test_a_tree_and_a_judge_are_told_too(endpoint: tuple[OpenAIServer, OpenAIChatModel]) -> None:
+    server, model = endpoint
+    by_name = {step.name: step for step in STEPS}
+    tree = next(step for name, step in by_name.items() if "raptor" in name)
+    outcome = await model_steps.measure(tree, made_up(paragraphs=12), model, embedder=HashEmbedder())
+    assert outcome.report.usage.calls >= 4
+    assert "on chunks that there are" in outcome.holds
+    made, _, chunks = outcome.holds.split()[:3]
+    assert int(made) >= 4
+    assert chunks == "of"
+    server.default = lambda request: Reply(text="[0, 1]")
+    judge = next(step for name, step in by_name.items() if "rerank" in name)
+    outcome = await model_steps.measure(judge, made_up(), model, embedder=HashEmbedder())
+    assert outcome.report.usage.calls == outcome.again == 0
+    assert outcome.on.usage.calls <= 4
+
+
+def test_stand_ins_for_keywords_are_the_words_that_tell_a_text_from_others() -> None:
+    texts = ["The ferry leaves the harbour at five, the ferry of the harbour.", "The harbour is old.", "The old mill."]
+    known = embedded_fields.frequencies(texts)
+    assert known["harbour"] == 2
+    assert "the" not in known
+    found = embedded_fields.keywords(texts[0], known, len(texts))
+    assert found[0] == "ferry"
+    assert set(found) <= set(texts[0].replace(",", "").replace(".", "").split())
+    assert embedded_fields.keywords("", known, 3) == ()
+
+
+def test_each_way_embeds_another_text() -> None:
+    ways = (embedded_fields.ALONE, embedded_fields.AFTER, embedded_fields.INSTEAD)
+    assert [way.text("text", ("a", "b")) for way in ways] == ["text", "text\na, b", "a\nb"]
+    assert embedded_fields.INSTEAD.text("text", ()) == "text"
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("field", ["keywords"])
+async def test_a_field_is_measured_in_each_way(field: str, capsys: pytest.CaptureFixture[str]) -> None:
+    ways = (embedded_fields.ALONE, embedded_fields.AFTER)
+    await embedded_fields.measure(made_up(), field, ways, embedder=HashEmbedder())
+    rows = [line.strip("| ").split(" | ") for line in capsys.readouterr().out.splitlines()]
+    assert [row[:3] for row in rows] == [[field, "made-up", way.name] for way in ways]
+    assert all(len(row) == 7 for row in rows)
+
+
+def test_every_step_asks_a_model() -> None:
+    assert len({step.name for step in STEPS}) == len(STEPS)
+    bare = ModelStep(name="none")
+    assert all(step.enrich != bare.enrich or step.search is not bare.search for step in STEPS)
