@@ -2,6 +2,7 @@
 
 names     when two names mean the same thing; which names a question holds. Pure
 doubtful  which names may mean the same thing though the rules leave them apart. Pure
+communities  which things belong together. Pure
 values    what one chunk says
 walking   from the things that a question names to the relations that may answer it. Pure
 
