@@ -47,6 +47,7 @@ def enrich_options(base: KnowledgeBaseSettings) -> EnrichOptions:
         topn_tags=base.topn_tags,
         raptor=base.raptor == "document",
         graph=base.graph,
+        graph_communities=base.graph_communities,
         metadata=tuple(metadata_field(name, table) for name, table in base.metadata.items()),
     )
 

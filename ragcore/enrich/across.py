@@ -33,6 +33,7 @@ from typing import Protocol
 from ragcore.chunking import embedding_text
 from ragcore.enrich.asking import FATAL, Asker, Call
 from ragcore.errors import ContextTooSmall, ModelError
+from ragcore.graph.values import ChunkGraph, Entity
 from ragcore.ingest import remove
 from ragcore.ingest.batch import write_batch
 from ragcore.ingest.prepare import Prepared
@@ -56,6 +57,8 @@ _CHANGED = "documents changed meanwhile"
 class Spanning:
     """A summary of what stands in many documents: what it says, under which headings, and the chunks that say so.
 
+    ``names`` are the things of the knowledge graph that it is about, by which it is found where a question has them.
+
     Raises:
         ValueError: It rests on nothing, or on too much.
     """
@@ -63,6 +66,7 @@ class Spanning:
     text: str
     leaves: tuple[Leaf, ...]
     heading_path: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what could not be cited."""
@@ -250,7 +254,9 @@ def _chunks_of(one: Due, summaries: Sequence[Spanning], tokenizer: Tokenizer) ->
             rests_on=said.leaves,
         )
         key = digest(embedding_text("", said.heading_path, said.text))
-        found.append(StoredChunk(chunk=chunk, vector_key=key, language=language_of(said.text)))
+        things = tuple(Entity(name=name) for name in said.names)
+        graph = ChunkGraph(entities=things) if things else None
+        found.append(StoredChunk(chunk=chunk, vector_key=key, language=language_of(said.text), graph=graph))
     return found
 
 
@@ -260,7 +266,7 @@ def _is_of(readership: Readership, leaf: Leaf) -> bool:
 
 def _document_of(one: Due, chunks: Sequence[StoredChunk], fingerprint: str) -> Document:
     base, name = one.readership.knowledge_base, one.readership.overview_id(one.step.kind)
-    said = [part for stored in chunks for part in _said_of(stored.chunk)]
+    said = [part for stored in chunks for part in _said_of(stored)]
     return Document(
         id=name,
         knowledge_base=base,
@@ -273,13 +279,12 @@ def _document_of(one: Due, chunks: Sequence[StoredChunk], fingerprint: str) -> D
     )
 
 
-def _said_of(chunk: Chunk) -> Sequence[str]:
-    return (chunk.text, *chunk.heading_path, "", *(leaf.chunk_id for leaf in chunk.rests_on), "")
+def _said_of(stored: StoredChunk) -> Sequence[str]:
+    chunk, names = stored.chunk, [entity.name for entity in stored.graph.entities] if stored.graph else []
+    return (chunk.text, *chunk.heading_path, "", *(leaf.chunk_id for leaf in chunk.rests_on), "", *names, "")
 
 
 def _draft(stored: StoredChunk, name: str) -> Draft:
     chunk = stored.chunk
-    placed = StoredChunk(
-        chunk=replace(chunk, id=f"{name}-{chunk.ordinal}"), vector_key=stored.vector_key, language=stored.language
-    )
+    placed = replace(stored, chunk=replace(chunk, id=f"{name}-{chunk.ordinal}"))
     return Draft(stored=placed, text=embedding_text("", chunk.heading_path, chunk.text))

@@ -48,7 +48,8 @@ class EnrichOptions:
     each; none without it. Only for a chunk that resembles none of their rows is a model asked, where there is one.
     ``raptor``: each document gets a summary tree, for one call about six chunks.
     ``metadata`` are facts that are read out of each document, all by one call. ``graph``: each chunk gets its part of a
-    knowledge graph, for one call each.
+    knowledge graph, for one call each. ``graph_communities``: of its things that belong together a report is written,
+    for one call each.
 
     Raises:
         ConfigError: A value is out of its range.
@@ -62,6 +63,7 @@ class EnrichOptions:
     raptor: bool = False
     metadata: tuple[MetadataField, ...] = ()
     graph: bool = False
+    graph_communities: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what cannot work."""
@@ -70,6 +72,8 @@ class EnrichOptions:
         for name, most in (("auto_keywords", MOST_KEYWORDS), ("auto_questions", MOST_QUESTIONS)):
             if not 0 <= getattr(self, name) <= most:
                 raise ConfigError(f"{name} is {getattr(self, name)}, and must be from 0 to {most}")
+        if self.graph_communities and not self.graph:
+            raise ConfigError("graph_communities needs graph: the communities are those of the knowledge graph")
         if not 1 <= self.topn_tags <= MOST_TAGS:
             raise ConfigError(f"topn_tags is {self.topn_tags}, and must be from 1 to {MOST_TAGS}")
 

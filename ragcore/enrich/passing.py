@@ -92,7 +92,9 @@ async def enrich(
             async for done in progress:
                 yield done
         if options.graph and asker:
-            error = await resolve(library, knowledge_base, asker)
+            async with aclosing(run.resolving(total, asker)) as progress:
+                async for done in progress:
+                    yield done
         async with aclosing(run.overviews(total)) as progress:
             async for done in progress:
                 yield done
@@ -233,6 +235,16 @@ class _Run:
         if group:
             async for progress in self._group(group, total):
                 yield progress
+
+    async def resolving(self, total: int, asker: Asker) -> AsyncGenerator[EnrichProgress, None]:
+        """Find out which names of the knowledge graph mean the same, telling how far it is."""
+
+        async def resolved() -> None:
+            if reason := await resolve(self.library, self.knowledge_base, asker):
+                self.failed.append(Unenriched(document_id=self.knowledge_base, chunks=0, reason=reason))
+
+        async for progress in self._telling(resolved(), total):
+            yield progress
 
     async def overviews(self, total: int) -> AsyncGenerator[EnrichProgress, None]:
         """Make and switch the overviews that are due, one at a time, telling how far it is."""

@@ -53,7 +53,7 @@ async def resolve(library: Library, knowledge_base: str, asker: Asker) -> str:
         StoreError: A store failed.
     """
     stored = Sameness(library.database)
-    mark = digest(asker.identity, asker.prompts.render(TEMPLATE), str(await stored.revision(knowledge_base)))
+    mark = await _mark(stored, knowledge_base, asker)
     if await stored.is_marked(knowledge_base, mark):
         return ""
     asked = [batch async for batch in _doubtful(stored, knowledge_base)]
@@ -67,6 +67,17 @@ async def resolve(library: Library, knowledge_base: str, asker: Asker) -> str:
     failed = next((f"{TEMPLATE}: {answer}" for answer in answers if isinstance(answer, Exception)), "")
     await stored.put(knowledge_base, found, mark="" if failed else mark)
     return failed
+
+
+async def is_settled(library: Library, knowledge_base: str, asker: Asker) -> bool:
+    """Return whether this was found out of all that is there now, and nothing of it failed."""
+    stored = Sameness(library.database)
+    return await stored.is_marked(knowledge_base, await _mark(stored, knowledge_base, asker))
+
+
+async def _mark(stored: Sameness, knowledge_base: str, asker: Asker) -> str:
+    """Return the digest of all that decides what is found."""
+    return digest(asker.identity, asker.prompts.render(TEMPLATE), str(await stored.revision(knowledge_base)))
 
 
 async def resolving_calls(library: Library, knowledge_base: str) -> AsyncGenerator[tuple[Call, int], None]:

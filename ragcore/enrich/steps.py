@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, get_args
 from ragcore.chunking import embedding_text
 from ragcore.enrich.across import AcrossStep
 from ragcore.enrich.asking import Asker, Call
+from ragcore.enrich.community_step import CommunityStep
 from ragcore.enrich.contents import ContentsStep
 from ragcore.enrich.graph_step import GraphStep
 from ragcore.enrich.growing import TreeStep
@@ -90,7 +91,8 @@ def document_steps_of(options: EnrichOptions, library: Library) -> tuple[Documen
 
 def across_steps_of(options: EnrichOptions, library: Library) -> tuple[AcrossStep, ...]:
     """Return the steps that are switched on, of those that look at many documents together."""
-    return ()
+    communities: tuple[AcrossStep, ...] = (CommunityStep(library),) if options.graph_communities else ()
+    return communities
 
 
 def bare(stored: StoredChunk) -> StoredChunk:

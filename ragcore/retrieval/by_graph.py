@@ -1,6 +1,7 @@
 """Adds to what a search found what the knowledge graph says of the things that the question names.
 
     names of the question -> their relations, two steps far -> the chunks that tell them, a few in full
+                          -> reports of the communities that they are in (ragcore.enrich.community_step)
 
 What is added rests on chunks: a block of lines for each document, of which the chunks that tell them are cited, and the
 likeliest of these chunks in full; all of it after what passed the gate, within a budget, and each chunk looked up as
@@ -12,12 +13,14 @@ import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 
 from ragcore.errors import StoreError
 from ragcore.graph.names import names_asked
 from ragcore.graph.walking import Line, lines_of
 from ragcore.retrieval.retriever import Retrieved, Retrieving
+from ragcore.retrieval.summaries import leaves_of, with_leaves
 from ragcore.stores.document_values import DocumentValues
 from ragcore.stores.graphs import Admitted, Graphs
 from ragcore.stores.registry import Registry
@@ -33,6 +36,12 @@ IN_FULL = 4
 """Chunks that are added in full at most."""
 TOKENS = 2_048
 """Of all that is added, at most. RAGFlow's budget is 8,196: a prompt of mostly that, whatever the search found."""
+REPORTS = 2
+"""Reports that are added at most, those about most of the things that the question names."""
+REPORT_TOKENS = 640
+"""Of these, at most, within the same budget."""
+_MOST_READ = 8
+"""Reports that are looked up for these: one that rests on what may not be read takes no place."""
 LEG = "graph"
 """Under this name the ranks of a chunk tell that it was added."""
 
@@ -43,6 +52,14 @@ class _Told:
 
     line: Line
     chunk: Chunk
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Around:
+    """What the graph says of what a question names: lines, the likeliest first, and the ids of reports."""
+
+    lines: tuple[Line, ...] = ()
+    reports: tuple[str, ...] = ()
 
 
 class GraphRetriever:
@@ -81,29 +98,30 @@ class GraphRetriever:
         """
         found = await self._retriever.retrieve(question)
         try:
-            lines = await self._lines(question)
-            if not found.chunks:
-                lines = [line for line in lines if line.is_asked]
+            around = await self._around(question)
+            lines = [line for line in around.lines if found.chunks or line.is_asked]
             told = await self._told(question, found.chunks, lines)
+            reports = await self._reports(question, found.chunks, around.reports)
         except StoreError as error:
             log.warning("nothing of the knowledge graph added: %s", error)
             return found
-        if not told:
+        if not told and not reports:
             return found
         score = found.chunks[-1].score if found.chunks else 0.0
-        added = await asyncio.to_thread(self._added, told, score)
+        added = await asyncio.to_thread(self._added, told, reports, score)
         return replace(found, chunks=(*found.chunks, *added))
 
-    async def _lines(self, question: Question) -> list[Line]:
-        """Return what the graph says, the likeliest to answer first."""
+    async def _around(self, question: Question) -> _Around:
+        """Return what the graph says."""
         # In threads: a long question, and a thing of which much is told, take tens of milliseconds.
         asked = await asyncio.to_thread(names_asked, question.text)
         bases = question.knowledge_bases
         known = await self._graphs.known(bases, asked) if asked and bases else {}
         if not known:
-            return []
+            return _Around()
         permitted = await self._registry.permitted(list(known), question.readers)
-        found: list[Line] = []
+        lines: list[Line] = []
+        reports: list[str] = []
         for name, keys in known.items():
             only, filters = permitted.get(name), question.filters.get(name, ())
             matching = None
@@ -111,8 +129,30 @@ class GraphRetriever:
                 matching = await self._values.matching(name, filters, only, question.document_ids)
             admitted = Admitted(only=only, matching=matching, homes=self._homes)
             around = await self._graphs.around(name, asked, keys, admitted)
-            found += await asyncio.to_thread(lines_of, around, question.text) if around else []
-        return sorted(found, key=lambda line: (-line.score, line.chunk_id, line.said))
+            if around:
+                lines += await asyncio.to_thread(lines_of, around, question.text)
+                reports += await self._graphs.reports(name, around.same, admitted)
+        lines.sort(key=lambda line: (-line.score, line.chunk_id, line.said))
+        return _Around(lines=tuple(lines), reports=tuple(reports))
+
+    async def _reports(self, question: Question, found: Sequence[ScoredChunk], ids: Sequence[str]) -> list[ScoredChunk]:
+        """Return the reports that were not found already, with what they rest on, as far as all of it may be read.
+
+        Where nothing was found, none: a report is about more than what was asked.
+        """
+        held = {one.chunk.id for one in found}
+        fresh = [chunk_id for chunk_id in ids if chunk_id not in held][:_MOST_READ] if found else []
+        if not fresh:
+            return []
+        reading = partial(
+            self._registry.readable_chunks,
+            knowledge_bases=question.knowledge_bases,
+            readers=question.readers,
+            homes=self._homes,
+        )
+        chunks = await reading(fresh)
+        scored = [ScoredChunk(chunk=chunk, score=found[-1].score) for chunk in chunks.values()][:REPORTS]
+        return list(with_leaves(scored, await reading(leaves_of(one.chunk for one in scored)), {}))
 
     async def _told(self, question: Question, found: Sequence[ScoredChunk], lines: Sequence[Line]) -> list[_Told]:
         """Return the lines that say more than what was found, with their chunks, as far as these may be read."""
@@ -125,8 +165,8 @@ class GraphRetriever:
         )
         return [_Told(line=line, chunk=chunks[line.chunk_id]) for line in fresh if line.chunk_id in chunks]
 
-    def _added(self, told: Sequence[_Told], score: float) -> list[ScoredChunk]:
-        """Return the blocks of lines, and the likeliest chunks in full: what fits the budget of both."""
+    def _added(self, told: Sequence[_Told], reports: Sequence[ScoredChunk], score: float) -> list[ScoredChunk]:
+        """Return the blocks of lines, the reports, and the likeliest chunks in full: what fits the budget of all."""
         room = TOKENS
         kept: list[_Told] = []
         for one in told:
@@ -134,6 +174,11 @@ class GraphRetriever:
             if room < 0:
                 break
             kept.append(one)
+        beside: list[ScoredChunk] = []
+        for report in reports:
+            if sum(one.chunk.token_count for one in (*beside, report)) <= min(room, REPORT_TOKENS):
+                beside.append(report)
+        room -= sum(one.chunk.token_count for one in beside)
         sums: dict[str, float] = {}
         for one in kept:
             sums[one.chunk.id] = sums.get(one.chunk.id, 0.0) + one.line.score
@@ -145,7 +190,7 @@ class GraphRetriever:
                 room -= chunk.token_count
                 full.append(chunk)
         blocks = _blocks(kept, score, self._tokenizer)
-        ranked = [*blocks, *(ScoredChunk(chunk=chunk, score=score) for chunk in full)]
+        ranked = [*blocks, *beside, *(ScoredChunk(chunk=chunk, score=score) for chunk in full)]
         return [replace(one, ranks={LEG: rank}) for rank, one in enumerate(ranked, 1)]
 
 

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Select, Table, and_, false, func, insert, or_
 
 from ragcore.graph.doubtful import Pair, pair_of
 from ragcore.stores.database import PAGE, Database
+from ragcore.stores.overviews import OF_A_SOURCE
 from ragcore.stores.rows import Record, digest, pages
 from ragcore.stores.schema import counters, documents, graph_names, graph_relations
 
@@ -58,7 +59,8 @@ class Sameness:
 
     async def revision(self, knowledge_base: str) -> int:
         """Return the last switch in a knowledge base, 0 before the first."""
-        newest = select(func.max(documents.c.revision)).where(documents.c.knowledge_base == knowledge_base)
+        own = documents.c.knowledge_base == knowledge_base
+        newest = select(func.max(documents.c.revision)).where(own, OF_A_SOURCE)
         return await self._database.read(lambda connection: int(connection.scalar(newest) or 0))
 
     async def is_marked(self, knowledge_base: str, mark: str) -> bool:
@@ -178,6 +180,7 @@ def _live(table: Table, *columns: Any) -> Select[Any]:
         documents.c.id == table.c.document_id,
         documents.c.generation == table.c.generation,
         documents.c.deleted == false(),
+        OF_A_SOURCE,
     )
     return select(*columns).join(documents, live)
 

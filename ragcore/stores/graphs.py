@@ -16,6 +16,7 @@ from ragcore.graph.walking import Around, Named, Related, ends_beyond
 from ragcore.stores.database import PAGE, Database
 from ragcore.stores.graph_same import SAME
 from ragcore.stores.indexes import Matching, Permitted
+from ragcore.stores.overviews import COMMUNITIES, OF_A_SOURCE, source_of
 from ragcore.stores.rows import pages
 from ragcore.stores.schema import documents, graph_names, graph_relations
 
@@ -83,6 +84,16 @@ class Graphs:
             lambda connection: _View(connection, knowledge_base, admitted).around(asked, known)
         )
 
+    async def reports(self, knowledge_base: str, same: Mapping[str, str], admitted: Admitted) -> list[str]:
+        """Return the ids of the reports that are about things that a question names: about most of them first.
+
+        Args:
+            knowledge_base: where to look.
+            same: the keys of the names, as ``Around`` has them.
+            admitted: what may be seen. Whether what a report rests on is, too, the registry knows.
+        """
+        return await self._database.read(lambda connection: _View(connection, knowledge_base, admitted).reports(same))
+
 
 class _View:
     """What may be seen of the graph of a knowledge base."""
@@ -111,6 +122,14 @@ class _View:
         ]
         seen = set(near)
         return Around(same=same, names=said, near=near, far=[one for one in far if one not in seen])
+
+    def reports(self, same: Mapping[str, str]) -> list[str]:
+        about: dict[str, set[str]] = {}
+        for key, named in same.items():
+            query = self._of(graph_names, COMMUNITIES).where(graph_names.c.key == key).order_by(graph_names.c.chunk_id)
+            for row in self._read(query, OF_NAME):
+                about.setdefault(row.chunk_id, set()).add(named)
+        return sorted(about, key=lambda chunk_id: (-len(about[chunk_id]), chunk_id))
 
     def _same(self, named: Sequence[str]) -> dict[str, str]:
         """Return by key the named thing that it means: each itself, its long form, and its short forms.
@@ -164,12 +183,13 @@ class _View:
                     )
         return list(found.values())
 
-    def _of(self, table: Table) -> Select[Any]:
-        """Return a SELECT of what is live and open."""
+    def _of(self, table: Table, kind: str = "") -> Select[Any]:
+        """Return a SELECT of what is live and open, of the documents of sources or of a kind of overview."""
         live = and_(
             documents.c.id == table.c.document_id,
             documents.c.generation == table.c.generation,
             documents.c.deleted == false(),
+            documents.c.source == source_of(kind) if kind else OF_A_SOURCE,
         )
         query = select(table, documents.c.source.label("home")).join(documents, live)
         query = query.where(table.c.knowledge_base == self._knowledge_base)

@@ -22,6 +22,8 @@ from ragcore.stores.rows import Document, digest, document_from_row, reader_set_
 from ragcore.stores.schema import documents
 
 _MARK = ":"
+COMMUNITIES = "communities"
+"""The kind that tells of communities of the knowledge graph."""
 
 OF_A_SOURCE = documents.c.source.not_like(f"{_MARK}%")
 """Says of a row of ``documents`` that it is no overview."""

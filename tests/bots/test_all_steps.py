@@ -35,6 +35,7 @@ contents = true
 tags_from = ["tags"]
 raptor = "document"
 graph = true
+graph_communities = true
 parent_tokens = 512
 
 [knowledge_bases.company.metadata]

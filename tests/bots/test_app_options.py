@@ -295,12 +295,17 @@ async def test_an_endpoint_s_dimension_is_asked_once(tmp_path: pathlib.Path, mon
 def test_what_a_model_is_to_add_arrives(tmp_path: pathlib.Path) -> None:
     file = tmp_path / "citebot.toml"
     file.write_text(
-        '[knowledge_bases.hr]\nraptor = "document"\ngraph = true\nauto_questions = 2\n[knowledge_bases.it]\n',
+        '[knowledge_bases.hr]\nraptor = "document"\ngraph = true\nauto_questions = 2\n[knowledge_bases.it]\n'
+        "[knowledge_bases.law]\ngraph = true\ngraph_communities = true\n",
         encoding="utf-8",
     )
     bases = load_settings(file).knowledge_bases
     assert enrich_options(bases["hr"]) == EnrichOptions(raptor=True, auto_questions=2, graph=True)
     assert enrich_options(bases["it"]) == EnrichOptions()
+    assert enrich_options(bases["law"]) == EnrichOptions(graph=True, graph_communities=True)
+    file.write_text("[knowledge_bases.law]\ngraph_communities = true\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"\[knowledge_bases\.law\] graph_communities: needs graph = true"):
+        load_settings(file)
 
 
 def test_parents_are_larger_than_chunks(tmp_path: pathlib.Path) -> None:

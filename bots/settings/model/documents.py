@@ -109,6 +109,12 @@ class KnowledgeBaseSettings(Section):
         description="let a model read out of each chunk which things it names and how they are related, for "
         "`answer.use_kg`: one call a chunk, and one about a few names that may mean the same",
     )
+    graph_communities: bool = Field(
+        default=False,
+        description="let a model write a report of things of the knowledge graph that belong together (`graph`), from "
+        "documents with the same readers; they are searched and read beside the chunks, and an answer cites the "
+        "chunks: one call a community",
+    )
     metadata: MetadataSchema = Field(
         default_factory=dict,
         description="facts that a model reads out of each document, for filters, by field with what belongs in it: "
@@ -157,6 +163,13 @@ class KnowledgeBaseSettings(Section):
             usual = f"chunk_tokens ({CHUNK_TOKENS} where it is left out)"
             raise ValueError(f"must be more than {usual}, or 0 to quote each chunk alone")
         return tokens
+
+    @field_validator("graph_communities")
+    @classmethod
+    def _has_a_graph(cls, wanted: bool, info: ValidationInfo) -> bool:
+        if wanted and not info.data.get("graph"):
+            raise ValueError("needs graph = true: the communities are those of the knowledge graph")
+        return wanted
 
     @model_validator(mode="after")
     def _fields_are_named(self) -> "KnowledgeBaseSettings":
