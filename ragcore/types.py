@@ -139,7 +139,8 @@ class Section:
 class ParsedDocument:
     """What a parser made of a document. ``media_type`` is what the content turned out to be.
 
-    ``titled``: the title is the document's own, and not made of its file's name.
+    ``titled``: the title is the document's own, and not made of its file's name. ``has_pictures``: it shows pictures
+    that a model can describe. ``lacks_ocr``: it has words that only OCR reads, and that is not installed.
     """
 
     title: str
@@ -149,6 +150,8 @@ class ParsedDocument:
     updated_at: datetime | None = None
     author: str = ""
     titled: bool = True
+    has_pictures: bool = False
+    lacks_ocr: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from ragcore.ingest.prepare import document_hash
 from ragcore.library import Library
 from ragcore.parsing.media import Media
 from ragcore.parsing.worker import ParseWorker
-from ragcore.stores.lacking import is_hash_of, whole_pipeline
+from ragcore.stores.lacking import how_read, is_hash_of
 from ragcore.stores.rows import Document, is_open
 from ragcore.types import Chunk, Image, SourceDocument
 
@@ -90,7 +90,7 @@ async def _content(settings: Settings, document: Document, request: Show) -> byt
             raise _NoPictureError(_LEFT)
         same_version = bool(found.version) and found.version == document.version
         if not same_version:
-            hashed = await document_hash(found, pipeline=whole_pipeline(document.pipeline))
+            hashed = await document_hash(found, pipeline=how_read(document.pipeline).pipeline)
             if not is_hash_of(document.hash, hashed):
                 raise _NoPictureError(_CHANGED)
     except TimeoutError as error:

@@ -7,6 +7,7 @@ from ragcore.ingest import Change, Failed, Indexed, IngestEvent
 from ragcore.ingest.prepare import document_hash, is_as_read
 from ragcore.parsing import ParseOptions, recognise
 from ragcore.stores.failures import Failure
+from ragcore.stores.lacking import Readers
 from ragcore.stores.rows import Document
 from ragcore.types import SourceDocument
 
@@ -18,6 +19,7 @@ async def foresee(
     *,
     knowledge_base: str,
     pipeline: str,
+    readers: Readers,
     options: ParseOptions,
 ) -> IngestEvent:
     """Return what would become of a document.
@@ -30,12 +32,13 @@ async def foresee(
         failure: Of the last attempt to read it, if that failed.
         knowledge_base: Where it would go.
         pipeline: The fingerprint of parser and chunker.
+        readers: What else would read it.
         options: The parser's limits.
     """
     live = old if old is not None and not old.deleted else None
     stays = live is not None and live.knowledge_base == knowledge_base
     hashed = await document_hash(document, pipeline=pipeline) if live is not None and stays else ""
-    if live is not None and stays and is_as_read(live, hashed=hashed, pipeline=pipeline):
+    if live is not None and stays and is_as_read(live, hashed=hashed, pipeline=pipeline, readers=readers):
         return Indexed(document_id=document.id, change=Change.UNCHANGED)
     try:
         await asyncio.to_thread(

@@ -23,8 +23,6 @@ from connectors.sync.tally import Tally
 from ragcore.errors import CitebotError, SourceRateLimited
 from ragcore.ingest import (
     Asked,
-    Change,
-    Indexed,
     IngestEvent,
     IngestOptions,
     Mark,
@@ -142,7 +140,8 @@ class _Run:
     async def steps(self) -> AsyncGenerator[SyncProgress, None]:
         """Do the run; what it came to is read from the fields."""
         source, registry = self.job.source, self.library.registry
-        basis = digest(self.job.type, self.job.knowledge_base, _pipeline(self.job.options))
+        readers = self.job.options.readers
+        basis = digest(self.job.type, self.job.knowledge_base, _pipeline(self.job.options), repr(readers))
         self._state = await self._states.get(source)
         self._is_told = True
         connector = Patient(self.job.connector, sleep=self.sleep)
@@ -156,7 +155,7 @@ class _Run:
         known: dict[str, str] = {}
         if not self.full:
             known = await registry.known_versions(
-                source, knowledge_base=self.job.knowledge_base, pipeline_of=self._pipeline_of
+                source, knowledge_base=self.job.knowledge_base, pipeline_of=self._pipeline_of, readers=readers
             )
             # A document that failed is left alone while it stays as it was, until its next attempt is due. Then it
             # is known as what is indexed of it, as before: if the source tells of no other, it is fetched by its id.
@@ -262,10 +261,10 @@ class _Run:
                     failure,
                     knowledge_base=self.job.knowledge_base,
                     pipeline=self._pipeline_of(document.id, document.name),
+                    readers=self.job.options.readers,
                     options=self.job.options.parse,
                 )
-                if isinstance(outcome, Indexed) and outcome.change is not Change.UNCHANGED:
-                    await pictures.add(document)
+                await pictures.add(document, outcome)
                 yield outcome
             yield Asked(usage=pictures.usage)
 

@@ -7,9 +7,9 @@ from functools import lru_cache
 
 from ragcore.chunking import CHUNKER_VERSION, ChunkOptions
 from ragcore.parsing import PARSER_VERSION, ParseOptions
-from ragcore.parsing.media import PICTURE_ENDINGS
+from ragcore.parsing.ocr import has_ocr
 from ragcore.stores.failures import Failure
-from ragcore.stores.lacking import PIPELINE_DIGITS
+from ragcore.stores.lacking import PIPELINE_DIGITS, Readers
 from ragcore.stores.rows import digest
 from ragcore.stores.together import Cursor
 from ragcore.types import Usage
@@ -31,14 +31,13 @@ class IngestOptions:
     describe: str = ""
     seconds_per_step: float = 900.0
 
-    def for_document(self, document_id: str, name: str) -> "IngestOptions":
-        """Return the options of one document, by its id and its file's name: they hold its method, and no patterns.
+    @property
+    def readers(self) -> Readers:
+        """Return what reads documents besides the parser."""
+        return Readers(describe=self.describe, ocr=self.parse.ocr and has_ocr())
 
-        Of what describes pictures they tell where the name says that it is one, or a PDF, which may hold figures:
-        another model changes nothing else.
-        """
-        if self.describe and not _may_show_pictures(document_id, name):
-            return replace(self, describe="").for_document(document_id, name)
+    def for_document(self, document_id: str, name: str) -> "IngestOptions":
+        """Return the options of one document, by its id and its file's name: they hold its method, and no patterns."""
         if not self.methods:
             return self
         found = (method for pattern, method in self.methods if matches(pattern, document_id, name))
@@ -57,20 +56,15 @@ def matches(pattern: str, document_id: str, name: str) -> bool:
     return fnmatchcase(compared.casefold(), pattern.casefold())
 
 
-def _may_show_pictures(document_id: str, name: str) -> bool:
-    return (name or document_id).rpartition(".")[2].casefold() in {*PICTURE_ENDINGS, "pdf"}
-
-
 @lru_cache(maxsize=256)
 def pipeline_of(options: IngestOptions, *, tokenizer: str) -> str:
     """Return the fingerprint of parser, chunker and their options: part of every document's hash.
 
     That of ``options.for_document`` is a document's own: another method for other files changes nothing of it.
-    ``registry.known_versions`` wants these too: under another pipeline a document is due.
+    ``registry.known_versions`` wants these too: under another pipeline a document is due. What else reads documents
+    (``options.readers``) is no part of it: whether that concerns a document stands in its row.
     """
     methods = [part for pair in options.methods for part in pair]
-    if options.describe:
-        methods.append(options.describe)
     told = digest(PARSER_VERSION, CHUNKER_VERSION, repr(options.parse), repr(options.chunk), tokenizer, *methods)
     return told[:PIPELINE_DIGITS]
 

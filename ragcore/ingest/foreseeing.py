@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from ragcore.enrich.describing import Describer
 from ragcore.errors import CitebotError
-from ragcore.ingest.events import IngestOptions
+from ragcore.ingest.events import Change, Indexed, IngestEvent, IngestOptions
 from ragcore.parsing.worker import ParseWorker, Part
 from ragcore.types import ParsedDocument, SourceDocument, Usage
 
@@ -25,10 +25,11 @@ class ForeseenPictures:
         self._keys: set[str] = set()
         self.usage = Usage()
 
-    async def add(self, source: SourceDocument) -> None:
-        """Count the pictures of a document; one that can't be read has none."""
+    async def add(self, source: SourceDocument, outcome: IngestEvent) -> None:
+        """Count the pictures of a document, if it would be read; one that can't be has none."""
         options = self._options.for_document(source.id, source.name)
-        if self._describer is None or not options.describe:
+        is_read = isinstance(outcome, Indexed) and outcome.change is not Change.UNCHANGED
+        if self._describer is None or not is_read:
             return
         title = source.title
         replies = self._worker.parse(

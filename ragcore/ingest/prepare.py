@@ -19,7 +19,7 @@ from ragcore.ingest.pictures import Described, Pictures
 from ragcore.ingest.spool import Draft, Spool
 from ragcore.parsing.worker import ParseWorker, Part, Step
 from ragcore.stores.enrichment import INCOMPLETE
-from ragcore.stores.lacking import attempts_of, holds, is_hash_of, is_lacking, lacking_hash, lacking_pipeline
+from ragcore.stores.lacking import HowRead, Readers, holds, how_read, is_hash_of, lacking_hash, model_mark
 from ragcore.stores.rows import Document, StoredChunk, digest, generation, storable
 from ragcore.terms import language_of
 from ragcore.tokens import Tokenizer
@@ -59,12 +59,12 @@ async def document_hash(source: SourceDocument, *, pipeline: str) -> str:
     return work() if len(source.content) < BIG else await asyncio.to_thread(work)
 
 
-def is_as_read(live: Document, *, hashed: str, pipeline: str) -> bool:
+def is_as_read(live: Document, *, hashed: str, pipeline: str, readers: Readers) -> bool:
     """Tell whether what is live of a document is what reading it now would give.
 
     So is one that lacks the descriptions of pictures, until it is time to try again.
     """
-    return live.hash == hashed or (is_hash_of(live.hash, hashed) and holds(live.pipeline, pipeline, datetime.now(UTC)))
+    return is_hash_of(live.hash, hashed) and holds(live.pipeline, pipeline, readers, datetime.now(UTC))
 
 
 async def prepare(
@@ -115,13 +115,18 @@ async def prepare(
                 case Step():
                     yield Underway(document_id=source.id, stage=Stage.READING, done=reply.done, total=reply.total)
                 case ParsedDocument():
-                    row = _document(source, reply, knowledge_base=knowledge_base, hashed=hashed, pipeline=pipeline)
+                    read = HowRead(
+                        pipeline=pipeline,
+                        described=model_mark(options.describe) if reply.has_pictures else None,
+                        lacks_ocr=reply.lacks_ocr,
+                    )
+                    row = _document(source, reply, knowledge_base=knowledge_base, hashed=hashed, pipeline=str(read))
                     if live is not None and live.extracted and live.knowledge_base == knowledge_base:
                         # Until a model has read the new version, filters go by what it read in the one before.
                         row = replace(row, extracted=live.extracted, enriched=INCOMPLETE)
-                    if live is not None and is_lacking(live.pipeline):
-                        # Its pictures were not described then: what it becomes now must not be mixed with that.
-                        again = digest(hashed, live.hash)
+                    if live is not None and is_hash_of(live.hash, hashed):
+                        # Its pictures were read otherwise then: what it becomes now must not be mixed with that.
+                        again = digest(hashed, live.hash, live.generation)
                         row = replace(row, generation=generation(source.id, knowledge_base, again))
                     # A file's name isn't embedded with its text: who renames a file doesn't change what it says.
                     title = row.title if source.title or reply.titled else ""
@@ -212,9 +217,9 @@ def _judged(document: Document, pictured: Sequence[Described], live: Document | 
 def _due_again(document: Document, had: Sequence[str], live: Document | None) -> Document:
     """Return a document that is read again after a while: it was not read as its pipeline would have it."""
     is_again = live is not None and is_hash_of(live.hash, document.hash)
-    attempts = attempts_of(live.pipeline) + 1 if live is not None and is_again else 1
-    pipeline = lacking_pipeline(document.pipeline, attempts=attempts, now=datetime.now(UTC))
-    return replace(document, hash=lacking_hash(document.hash, had), pipeline=pipeline)
+    attempts = how_read(live.pipeline).attempts + 1 if live is not None and is_again else 1
+    read = how_read(document.pipeline).trying_again(attempts, datetime.now(UTC))
+    return replace(document, hash=lacking_hash(document.hash, had), pipeline=str(read))
 
 
 def _linked(place: Location, permalinks: Sequence[Permalink]) -> Location:

@@ -23,7 +23,7 @@ from ragcore.ingest.prepare import Prepared, document_hash, is_as_read, prepare
 from ragcore.library import Library
 from ragcore.parsing.worker import ParseWorker
 from ragcore.stores.failures import Failure
-from ragcore.stores.lacking import is_lacking
+from ragcore.stores.lacking import how_read
 from ragcore.stores.rows import Document
 from ragcore.tokens import Tokenizer
 from ragcore.types import SourceDocument
@@ -145,7 +145,7 @@ class Reader:
         # What is live may be about to be replaced by what came before this.
         is_settled = live is not None and not inbox.is_undecided(source.id)
         is_here = is_settled and live is not None and live.knowledge_base == self._knowledge_base
-        if live and is_here and is_as_read(live, hashed=hashed, pipeline=pipeline):
+        if live and is_here and is_as_read(live, hashed=hashed, pipeline=pipeline, readers=options.readers):
             yield _same(source, live)
             return
         steps = prepare(
@@ -181,7 +181,7 @@ def _same(source: SourceDocument, live: Document, *, pipeline: str = "", warning
 
 def _lacks_the_same(document: Document, live: Document) -> bool:
     """Tell whether a document some pictures of which could not be described is live with the same descriptions."""
-    return is_lacking(document.pipeline) and document.hash == live.hash
+    return bool(how_read(document.pipeline).attempts) and document.hash == live.hash
 
 
 def unread(document_id: str, source: str, version: str, error: Exception, *, readers: frozenset[str] | None) -> Unread:

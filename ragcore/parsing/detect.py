@@ -14,7 +14,12 @@ _HEAD = 1024
 _SNIFFED = 20_000
 _SHORT_CELL = 40
 _OLE = bytes.fromhex("d0cf11e0a1b11ae1")
-_PICTURES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\x00", b"MM\x00*")
+_PICTURES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"II*\x00", b"MM\x00*")
+_BITMAP_HEADERS = frozenset((12, 16, 40, 52, 56, 64, 108, 124))
+"""Bytes of the second header of a BMP, in each of its versions: what stands behind "BM" and its first 12 bytes."""
+_PDF = re.compile(rb"%PDF-\d")
+_PDF_OBJECT = re.compile(rb"\d\s+\d+\s+obj\b")
+_BEFORE_PDF = b"\xef\xbb\xbf\x00 \t\r\n"
 _OTHER_IMAGES = (b"\x00\x00\x01\x00", b"8BPS")
 _PROGRAMS = (
     b"MZ",
@@ -38,6 +43,7 @@ _ARCHIVES = (
 )
 _MEDIA = (b"ID3", b"OggS", b"fLaC", b"\x1aE\xdf\xa3", b"FLV\x01", b"\xff\xfb", b"MThd")
 _DATABASES = (b"SQLite format 3", b"PAR1", b"\x89HDF", b"ARROW1")
+_CONTROL = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f\x7f]")
 _HTML = re.compile(
     # Possessive: forty comments in a row have 2^39 other divisions into comments.
     r"^\s*+(?:<\?xml[^>]*+>\s*+)?+(?:<!--.*?-->\s*+)*+<(?:!doctype\s+html|html|head|body)[\s>]",
@@ -70,7 +76,7 @@ def detect(content: bytes, *, name: str, media_type: str, options: ParseOptions)
         raise EmptyDocument(
             "it is empty" if not content else "it holds nothing but blanks", mend="nothing to do, or restore it"
         )
-    if b"%PDF-" in content[:_HEAD]:
+    if _is_pdf(content):
         return Media.PDF
     if content.startswith((b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")):
         return _zipped(content, options)
@@ -93,20 +99,39 @@ def _refuse_binary(content: bytes) -> None:
         raise ParseError("it is a program", mend="exclude it from the source")
     if content.startswith(_ARCHIVES) and not _is_plain(content):
         raise ParseError("it is a packed archive", mend="unpack it")
-    if content.startswith(_MEDIA) or box[:4] == b"ftyp" or content[:4] == b"RIFF":
+    is_sound = content.startswith((*_MEDIA, b"RIFF")) or box[:4] == b"ftyp"
+    if is_sound and not _is_plain(content):
         raise ParseError("it is sound or video", mend="add a transcript as text")
-    if content.startswith(_DATABASES):
+    if content.startswith(_DATABASES) and not _is_plain(content):
         raise ParseError("it is a database file", mend="export what matters as csv")
 
 
 def _is_picture(content: bytes) -> bool:
     webp = content[:4] == b"RIFF" and content[8:12] == b"WEBP"
-    return webp or (content.startswith(_PICTURES) and not _is_plain(content))
+    bitmap = content[:2] == b"BM" and int.from_bytes(content[14:18], "little") in _BITMAP_HEADERS
+    return bitmap or ((webp or content.startswith(_PICTURES)) and not _is_plain(content))
+
+
+def _is_pdf(content: bytes) -> bool:
+    """Tell a PDF from a text that speaks of one.
+
+    Its header is the first that it says, or, behind what a printer or a server put before it, stands on a line of its
+    own (unless what comes before is no text) and is followed by objects.
+    """
+    found = _PDF.search(content, 0, _HEAD)
+    if found is None:
+        return False
+    before = content[: found.start()]
+    if not before.strip(_BEFORE_PDF):
+        return True
+    begins_line = before.endswith((b"\n", b"\r")) or not _is_plain(before)
+    goes_on = _PDF_OBJECT.search(content, found.end(), found.end() + _SNIFFED) is not None
+    return begins_line and goes_on and not _is_mail(before.decode("latin-1"))
 
 
 def _is_plain(content: bytes) -> bool:
-    head = content[:_HEAD]
-    return head.isascii() and all(byte >= 32 or byte in b"\t\r\n\f" for byte in head)
+    """Tell text in any encoding of single bytes, and in UTF-8, by what binary formats are full of: control bytes."""
+    return not _CONTROL.search(content[:_HEAD])
 
 
 def _old_office(content: bytes) -> ParseError:

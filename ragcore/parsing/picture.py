@@ -5,6 +5,7 @@ A picture of several frames (a fax as TIFF) has a page a frame.
 
 import base64
 import io
+import re
 import statistics
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -50,38 +51,42 @@ def parse_picture(job: Job) -> ParsedDocument:
         # Mails are full of logos; and a small mail is parsed in a thread, where nothing may take as long as OCR does.
         raise ParseError("it is a picture", mend="save it as a file of its own")
     engine = ocr() if job.options.ocr else None
-    frames = _frames(job) if engine is not None else iter(())
-    writer, image, count = SectionWriter(), None, 0
+    image = _as_it_is(job.content) if job.options.images else None
+    is_shown = job.options.images and image is None
+    frames = _frames(job) if engine is not None or is_shown else iter(())
+    writer, count = SectionWriter(), 0
     for count, frame in enumerate(frames, start=1):
         job.step(count - 1, count)
-        if job.options.images and image is None:
-            image = _for_model(frame, job.content)
-        if engine is not None:
-            writer.at(Location(page=count))
-            _write(_lines(engine, frame), writer)
-    if job.options.images and engine is None:
-        image = _as_it_is(job.content)
+        if is_shown and image is None:
+            image = _small(frame)
+        if engine is None:
+            break  # a model is shown the first alone
+        writer.at(Location(page=count))
+        _write(_lines(engine, frame), writer)
     sections = writer.sections()
     if count == 1:
         sections = tuple(_without_page(section) for section in sections)
     if not sections and image is None:
-        raise _wordless(job, has_engine=engine is not None)
+        raise _wordless(has_engine=engine is not None)
     seen = (Section(text="", image=image),) if image is not None else ()
-    return ParsedDocument(title="", media_type=Media.PICTURE, sections=(*seen, *sections), titled=False)
+    return ParsedDocument(
+        title="",
+        media_type=Media.PICTURE,
+        sections=(*seen, *sections),
+        titled=False,
+        has_pictures=True,
+        lacks_ocr=job.options.ocr and engine is None,
+    )
 
 
 def _without_page(section: Section) -> Section:
     return Section(text=section.text)
 
 
-def _wordless(job: Job, *, has_engine: bool) -> ParseError:
+def _wordless(*, has_engine: bool) -> ParseError:
     seeing = "name a model that reads pictures as vision_model under [llm]"
     if not has_engine:
-        return ParseError(
-            "it is a picture, and OCR is not installed", mend=f"{INSTALL}, or {seeing}; then sync with --full"
-        )
-    if job.options.images:
-        return ParseError("it is a picture in which OCR found no words, too large for a model", mend="make it smaller")
+        return ParseError("it is a picture, and OCR is not installed", mend=f"{INSTALL}, or {seeing}; then sync again")
     return ParseError("it is a picture in which OCR found no words", mend=f"{seeing}, or exclude it")
 
 
@@ -90,7 +95,6 @@ def _frames(job: Job) -> Iterator[Any]:
     from PIL import Image as Pillow
     from PIL import ImageOps, UnidentifiedImageError
 
-    damaged = ParseError("it is a damaged picture", mend="export it again")
     try:
         picture = Pillow.open(io.BytesIO(job.content))
         still = picture.format in {"GIF", "WEBP", "PNG"}  # an animation's first frame stands for it
@@ -98,11 +102,7 @@ def _frames(job: Job) -> Iterator[Any]:
             picture.seek(number)
             width, height = picture.size
             if width * height > MOST_PIXELS:
-                millions = width * height / 1e6
-                raise ParseError(
-                    f"it has {millions:,.0f} million pixels, over the limit of {MOST_PIXELS / 1e6:,.0f}",
-                    mend="make it smaller",
-                )
+                raise _too_large(width * height)
             turned = ImageOps.exif_transpose(picture)
             if turned.has_transparency_data:
                 white = Pillow.new("RGBA", turned.size, "white")
@@ -110,10 +110,23 @@ def _frames(job: Job) -> Iterator[Any]:
             yield turned.convert("RGB")
     except ParseError:
         raise
-    except (UnidentifiedImageError, Pillow.DecompressionBombError, Pillow.DecompressionBombWarning) as error:
-        raise damaged from error
-    except (OSError, ValueError, SyntaxError, EOFError, TypeError, OverflowError, MemoryError) as error:
-        raise damaged from error
+    except (Pillow.DecompressionBombError, Pillow.DecompressionBombWarning) as error:
+        raise _too_large(max(map(int, re.findall(r"\d+", str(error))), default=0)) from error
+    except MemoryError as error:
+        raise ParseError("there is not enough memory to unpack this picture", mend="make it smaller") from error
+    except UnidentifiedImageError as error:
+        raise ParseError(
+            "it begins as a picture does, and is none that can be read: damaged, or of a rare kind",
+            mend="export it again, as PNG or JPEG",
+        ) from error
+    except (OSError, ValueError, SyntaxError, EOFError, TypeError, OverflowError) as error:
+        raise ParseError("it is a damaged picture", mend="export it again") from error
+
+
+def _too_large(pixels: int) -> ParseError:
+    return ParseError(
+        f"it has {pixels / 1e6:,.0f} million pixels, over the limit of {MOST_PIXELS / 1e6:,.0f}", mend="make it smaller"
+    )
 
 
 def _lines(engine: Ocr, frame: Any) -> list[Line]:
@@ -164,10 +177,8 @@ def _as_it_is(content: bytes) -> Image | None:
     return Image(media_type=kind, data=base64.b64encode(content).decode("ascii"))
 
 
-def _for_model(frame: Any, content: bytes) -> Image | None:
-    """Return a picture for a model: as it stands where that will do, else its first frame, scaled down, as JPEG."""
-    if (image := _as_it_is(content)) is not None:
-        return image
+def _small(frame: Any) -> Image:
+    """Return a frame for a model, scaled down, as JPEG."""
     small = frame.copy()
     small.thumbnail((_IMAGE_SIDE, _IMAGE_SIDE))
     out = io.BytesIO()

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, Row, Select, and_, bindparam, case, false, fu
 
 from ragcore.stores.database import PAGE, Database, scalar
 from ragcore.stores.indexes import Permitted
-from ragcore.stores.lacking import holds
+from ragcore.stores.lacking import Readers, holds
 from ragcore.stores.overviews import OF_A_SOURCE
 from ragcore.stores.reader_sets import ReaderSets
 from ragcore.stores.rows import (
@@ -42,6 +42,7 @@ FIRST_EXTRA, MAX_EXTRA = 64, 1_024
 T = TypeVar("T")
 Admits = Callable[[Row[Any]], bool]
 """Tells of a row of a chunk whether it may be given out."""
+_NO_READERS = Readers()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,13 +209,19 @@ class Registry:
             return list((await connection.scalars(query.order_by(documents.c.id))).all())
 
     async def known_versions(
-        self, source: str, *, knowledge_base: str, pipeline_of: Callable[[str, str], str]
+        self,
+        source: str,
+        *,
+        knowledge_base: str,
+        pipeline_of: Callable[[str, str], str],
+        readers: Readers = _NO_READERS,
     ) -> dict[str, str]:
         """Return by id the version of each document that need not be fetched again while its version stays.
 
         Left out are documents without a version, and those that were cut by another parser or chunker, with other
-        options, or into another knowledge base: they are due whatever their version says, and so are those that lack
-        something once it is time to try again. ``pipeline_of`` tells by id and file name how one would be cut now.
+        options, or into another knowledge base: they are due whatever their version says, and so are those that
+        lacked what is among the ``readers`` now, or lack something else once it is time to try again. ``pipeline_of``
+        tells by id and file name how one would be cut now.
         """
         query = select(documents.c.id, documents.c.version, documents.c.name, documents.c.pipeline).where(
             documents.c.source == source,
@@ -228,7 +235,8 @@ class Registry:
         now = datetime.now(UTC)
 
         def current() -> dict[str, str]:
-            return {row.id: row.version for row in rows if holds(row.pipeline, pipeline_of(row.id, row.name), now)}
+            known = (row for row in rows if holds(row.pipeline, pipeline_of(row.id, row.name), readers, now))
+            return {row.id: row.version for row in known}
 
         # 10 microseconds each, where patterns choose the method: a second of a large source, and somebody may ask.
         return await asyncio.to_thread(current)

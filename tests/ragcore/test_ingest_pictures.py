@@ -16,14 +16,15 @@ from sqlalchemy import update
 from ragcore.enrich.asking import AT_ONCE, Asker, Spent
 from ragcore.enrich.describing import ATTEMPTS, TASK, Foreseen, ModelDescriber, description_of
 from ragcore.errors import ModelBadOutput, ModelContextTooLong, ModelError, ModelRefused, ModelUnreachable
-from ragcore.ingest import Asked, Failed, Indexed, IngestOptions, Underway, ingest, pipeline_of
+from ragcore.ingest import Asked, Change, Failed, Indexed, IngestOptions, Underway, events, ingest, pipeline_of
 from ragcore.ingest.foreseeing import ForeseenPictures
 from ragcore.ingest.pictures import LABEL, Pictures
 from ragcore.library import Library
 from ragcore.parsing import ParseOptions
 from ragcore.prompts import Prompts, render
-from ragcore.stores.lacking import attempts_of
+from ragcore.stores.lacking import HowRead, how_read
 from ragcore.stores.model_results import ModelResults
+from ragcore.stores.rows import Document, document_record, upsert
 from ragcore.stores.schema import documents
 from ragcore.tokens import offline_tokenizer
 from ragcore.types import Image, Message, Section, SourceDocument, Usage
@@ -99,8 +100,8 @@ async def make_due(library: Library, name: str) -> None:
     """Let the time come at which what a document lacks is tried again."""
     document = await library.registry.document(f"s:{name}")
     assert document is not None
-    alone, attempts, _ = document.pipeline.split("~")
-    past = update(documents).where(documents.c.id == document.id).values(pipeline=f"{alone}~{attempts}~1000000000")
+    pipeline = str(replace(how_read(document.pipeline), until=1_000_000_000))
+    past = update(documents).where(documents.c.id == document.id).values(pipeline=pipeline)
     async with library.database.begin() as connection:
         await connection.execute(past)
 
@@ -116,7 +117,9 @@ def describer_of(library: Library) -> Describer:
 
 async def is_due(library: Library, name: str, options: IngestOptions = PIPELINE) -> bool:
     pipeline = pipeline_of(options, tokenizer=offline_tokenizer().name)
-    known = await library.registry.known_versions("s", knowledge_base="kb", pipeline_of=lambda *_: pipeline)
+    known = await library.registry.known_versions(
+        "s", knowledge_base="kb", pipeline_of=lambda *_: pipeline, readers=options.readers
+    )
     return f"s:{name}" not in known
 
 
@@ -167,7 +170,7 @@ async def test_words_are_searchable_while_the_model_is_away_and_it_is_asked_agai
         assert not await is_due(library, "a.pdf")
         document = await library.registry.document("s:a.pdf")
         assert document is not None
-        assert attempts_of(document.pipeline) == attempt
+        assert how_read(document.pipeline).attempts == attempt
         assert len(describer.asked) == 2 * attempt
         assert len(document.pipeline) <= 64 >= len(document.hash), "what its columns take"
     describer.error = None
@@ -178,7 +181,7 @@ async def test_words_are_searchable_while_the_model_is_away_and_it_is_asked_agai
     assert not await is_due(library, "a.pdf")
     document = await library.registry.document("s:a.pdf")
     assert document is not None
-    assert attempts_of(document.pipeline) == 0
+    assert how_read(document.pipeline).attempts == 0
 
 
 async def test_of_several_figures_those_that_were_described_are_found_while_others_wait(library: Library) -> None:
@@ -262,23 +265,64 @@ async def test_what_the_model_was_asked_for_is_told_at_the_end(library: Library)
 
 async def test_what_it_would_take_is_told_before(library: Library) -> None:
     foreseen = ForeseenPictures(library.describer, PIPELINE)
+    contents = {"b.png": white_png(), "c.pdf": b"%PDF-1.4 broken", "d.md": b"# Text"}
+    others = [SourceDocument(id=f"s:{name}", source="s", content=c, name=name) for name, c in contents.items()]
+    shown = [source async for source in figures()]
     async with aclosing(foreseen):
-        for source in [source async for source in figures()] * 2:
-            await foreseen.add(source)
-        await foreseen.add(SourceDocument(id="s:b.png", source="s", content=white_png(), name="b.png"))
-        await foreseen.add(SourceDocument(id="s:c.pdf", source="s", content=b"%PDF-1.4 broken", name="c.pdf"))
-        await foreseen.add(SourceDocument(id="s:d.md", source="s", content=b"# Text", name="d.md"))
+        for source in (*shown, *shown, *others):
+            await foreseen.add(source, Indexed(document_id=source.id, change=Change.CHANGED))
+        left = SourceDocument(id="s:e.png", source="s", content=white_png(9, 9), name="e.png")
+        await foreseen.add(left, Indexed(document_id=left.id, change=Change.UNCHANGED))
     assert (foreseen.usage.calls, foreseen.usage.prompt_tokens) == (3, 300)
     assert not describer_of(library).asked
 
 
-def test_a_describer_touches_the_pipeline_of_what_may_show_pictures_alone() -> None:
-    others = IngestOptions(describe="model-2")
-    for name in ("a.png", "b.JPG", "c.tiff", "d.pdf"):
-        assert others.for_document(f"s:{name}", name) != IngestOptions().for_document(f"s:{name}", name)
-    for name in ("a.md", "b.docx", ""):
-        assert others.for_document("s:x", name) == IngestOptions()
-    assert pipeline_of(others, tokenizer="t") != pipeline_of(IngestOptions(), tokenizer="t")
+async def test_another_model_makes_those_documents_due_alone_that_show_pictures(library: Library) -> None:
+    off, other = replace(PIPELINE, describe=""), replace(PIPELINE, describe="model-2")
+    plain = pdf([lines(["Nothing is shown here, only told."])])
+    assert pipeline_of(off, tokenizer="t") == pipeline_of(other, tokenizer="t")
+
+    async def read(options: IngestOptions) -> list[str]:
+        async def sources() -> AsyncIterator[SourceDocument]:
+            async for source in figures():
+                yield replace(source, id="s:shown", name="")  # a picture is known by what it is, not by its name
+            yield SourceDocument(id="s:told", source="s", content=plain, name="told.pdf", version="1")
+
+        found = [one async for one in ingest(library, "kb", sources(), options) if isinstance(one, Indexed)]
+        assert not await is_due(library, "shown", options)
+        assert not await is_due(library, "told", options)
+        return [event.change for event in found]
+
+    assert await read(off) == ["added", "added"]
+    assert await texts(library, "shown") == list(CAPTIONS)
+    for options in (PIPELINE, other, off, PIPELINE):
+        assert await is_due(library, "shown", options)
+        assert not await is_due(library, "told", options)
+        assert await read(options) == ["changed", "unchanged"]
+        assert len(await texts(library, "shown")) == (4 if options.describe else 2)
+
+
+async def test_ocr_that_is_installed_later_makes_those_documents_due_alone_that_lacked_it(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = replace(PIPELINE, parse=ParseOptions())
+    live = {"lacks": True, "has": False}
+    async with library.database.begin() as connection:
+        for name, lacks in live.items():
+            row = Document(
+                id=f"s:{name}",
+                knowledge_base="kb",
+                source="s",
+                version="1",
+                pipeline=str(
+                    HowRead(pipeline=pipeline_of(options, tokenizer=offline_tokenizer().name), lacks_ocr=lacks)
+                ),
+            )
+            await upsert(connection, documents, [document_record(row)])
+    monkeypatch.setattr(events, "has_ocr", lambda: False)
+    assert [await is_due(library, name, options) for name in live] == [False, False]
+    monkeypatch.setattr(events, "has_ocr", lambda: True)
+    assert [await is_due(library, name, options) for name in live] == [True, False]
 
 
 class Model:

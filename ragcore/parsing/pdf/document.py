@@ -118,6 +118,8 @@ def _parse(document: Any, job: Job, *, running: bool = True) -> ParsedDocument:
         + figures.warnings(),
         author=one_line(facts.get("Author", "")),
         updated_at=_date(facts.get("ModDate", "") or facts.get("CreationDate", "")),
+        has_pictures=figures.found,
+        lacks_ocr=bool(scanned) and job.options.ocr and ocr_engine() is None,
     )
 
 

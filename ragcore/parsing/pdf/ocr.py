@@ -7,7 +7,7 @@ from ragcore.parsing.ocr import INSTALL, Ocr, Word, ocr
 from ragcore.parsing.pdf.frame import Frame
 from ragcore.parsing.pdf.runs import PageRuns, Run
 
-_INSTALL = f"install OCR with: {INSTALL}, then sync with --full"
+_INSTALL = f"install OCR with: {INSTALL}, then sync again"
 _SCAN_AGAIN = "OCR found no words on them; scan them sharper, or leave them"
 
 _SCALE = 2.0

@@ -23,12 +23,15 @@ class Figures:
 
     document: Any
     wanted: bool
+    found: bool = field(init=False, default=False)
+    """Whether there is a figure in it, wanted or not."""
     _count: int = field(init=False, default=0)
     _bytes: int = field(init=False, default=0)
     _beyond: int = field(init=False, default=0)
 
     def png(self, box: Box) -> bytes:
         """Return what stands in a box; b"" where it isn't wanted, is beyond a limit or can't be drawn."""
+        self.found = True
         if not self.wanted:
             return b""
         if self._count >= MOST_FIGURES or self._bytes >= MOST_BYTES:

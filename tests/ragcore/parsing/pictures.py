@@ -15,6 +15,13 @@ def white_png(width: int = 8, height: int = 8) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + part(b"IHDR", header) + part(b"IDAT", zlib.compress(rows)) + part(b"IEND", b"")
 
 
+def empty_tiff(side: int) -> bytes:
+    """Return a TIFF that says it is a grey square of this side, and holds no pixel."""
+    tags = {256: side, 257: side, 258: 8, 259: 1, 262: 1, 273: 8, 277: 1, 278: side, 279: 1}
+    entries = b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in tags.items())
+    return b"II*\0" + struct.pack("<I", 8) + struct.pack("<H", len(tags)) + entries + struct.pack("<I", 0)
+
+
 def written(places: "list[tuple[int, int, str]]", *, form: str = "PNG", size: "tuple[int, int]" = (900, 400)) -> bytes:
     """Return a picture with words at places, from the upper left corner; needs Pillow."""
     return frames([places], form=form, size=size)

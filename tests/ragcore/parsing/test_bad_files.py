@@ -6,7 +6,8 @@ import zipfile
 import pytest
 
 from ragcore.errors import ParseError
-from ragcore.parsing import ParseOptions, parse
+from ragcore.parsing import ParseOptions, parse, recognise
+from ragcore.parsing.media import Media
 from tests.ragcore.parsing.makers import lines, pdf, zipped
 
 OLE = bytes.fromhex("d0cf11e0a1b11ae1") + bytes(500)
@@ -166,3 +167,36 @@ def test_what_is_opened_again_and_again_takes_no_time_to_speak_of(name: str, uni
     with contextlib.suppress(ParseError):
         parse((unit * (100_000 // len(unit)) + end).encode(), name=name)
     assert time.process_time() - began < 10
+
+
+_PAGE = pdf([lines(["A page of a PDF."])])
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        b"",
+        b"\xef\xbb\xbf",
+        b"\r\n\x00 ",
+        b"\x1b%-12345X@PJL ENTER LANGUAGE=PDF\r\n",
+        b"HTTP/1.1 200 OK\r\n\r\n",
+        b"\x01\x02",
+    ],
+    ids=["nothing", "mark", "blanks", "printer", "server", "junk"],
+)
+def test_a_pdf_is_one_whatever_stands_before_its_header(before: bytes) -> None:
+    assert recognise(before + _PAGE, name="a", media_type="") is Media.PDF
+
+
+@pytest.mark.parametrize(
+    ("text", "media"),
+    [
+        ("The header of a PDF is %PDF-1.7, and its end is %%EOF.", Media.TEXT),
+        ("A PDF begins so:\n%PDF-1.7\n1 0 is no object.", Media.TEXT),
+        ("# How a PDF begins\n\n```\n%PDF-1.4\n%\u00e2\n```\n", Media.MARKDOWN),
+        ("From: a@b.c\nTo: d@e.f\nSubject: Your scan\n\n%PDF-1.4\n1 0 obj\n<<>>\nendobj\n", Media.MAIL),
+    ],
+    ids=["sentence", "line", "fence", "mail"],
+)
+def test_a_text_that_speaks_of_a_pdf_is_a_text(text: str, media: Media) -> None:
+    assert recognise(text.encode(), name="", media_type="") is media

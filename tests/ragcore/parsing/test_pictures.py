@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragcore.errors import ParseError
-from ragcore.parsing import ParseOptions, parse, recognise
+from ragcore.parsing import ParseOptions, parse, picture, recognise
 from ragcore.parsing.media import Media
 from ragcore.parsing.worker import needs_process
 from ragcore.types import Location
-from tests.ragcore.parsing.pictures import frames, white_png, written
+from tests.ragcore.parsing.pictures import empty_tiff, frames, white_png, written
 from tests.soak import scaled
 
 WITHOUT = ParseOptions(ocr=False)
@@ -36,7 +36,16 @@ def test_for_a_model_the_picture_goes_along() -> None:
 
 
 @pytest.mark.parametrize(
-    "start", [b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff\xe0", b"GIF89a", b"RIFF\0\0\0\0WEBPVP8 ", b"II*\0"]
+    "start",
+    [
+        b"\x89PNG\r\n\x1a\n",
+        b"\xff\xd8\xff\xe0\x00\x10",
+        b"GIF89a\x01\x00\x01\x00\x80\x00\x00",
+        b"RIFF\0\0\0\0WEBPVP8 ",
+        b"II*\0",
+        b"BM\x46\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0",
+    ],
+    ids=["png", "jpeg", "gif", "webp", "tiff", "bmp"],
 )
 def test_pictures_are_known_by_their_first_bytes_and_read_in_the_worker(start: bytes) -> None:
     content = start + bytes(range(200, 256)) * 2
@@ -49,8 +58,29 @@ def test_a_picture_in_a_format_that_is_not_read_says_so() -> None:
         parse(b"\0\0\0\x18ftypheic" + bytes(80), name="a.heic")
 
 
-def test_text_that_begins_like_a_picture_is_text() -> None:
-    assert parse(b"BMW is a maker of cars.", name="a.txt").media_type == Media.TEXT
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "BMW is a maker of cars.",
+        "BMW baut Autos in München, größer als früher, und liefert sie über Österreich.",
+        "GIF89a heißt das Format für kleine Bilder, wie jeder weiß.",
+        "MZ ist ein Kürzel für Mühlenzug, und für vieles andere.",
+        "ID3 ist eine Kennung für Angaben über Musikstücke.",
+        "RIFF ist ein Behälter für Töne und Bilder.",
+    ],
+    ids=["plain", "bm", "gif", "mz", "id3", "riff"],
+)
+def test_text_that_begins_like_a_picture_or_a_program_is_text(text: str, encoding: str) -> None:
+    parsed = parse(text.encode(encoding), name="a.txt")
+    assert parsed.media_type == Media.TEXT
+    assert [section.text for section in parsed.sections] == [text]
+
+
+@given(st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1))
+def test_no_text_is_a_picture_however_it_begins(rest: str) -> None:
+    for start in ("BM", "GIF89a", "GIF8", "RIFF1234WEBP", "II*", "MM"):
+        assert recognise(f"{start}{rest}".encode(), name="a.txt", media_type="") is not Media.PICTURE
 
 
 @needs_ocr
@@ -90,19 +120,34 @@ def test_what_models_do_not_take_is_given_to_them_as_jpeg() -> None:
     assert image.image is not None
     assert image.image.media_type == "image/jpeg"
     assert text.text == "Hello"
+    assert not parsed.lacks_ocr
 
 
-@needs_ocr
-def test_too_many_pixels_are_refused_before_they_are_unpacked() -> None:
-    with pytest.raises(ParseError, match="over the limit of 64"):
-        parse(white_png(8_001, 8_001), name="a.png")
+@pytest.mark.parametrize("form", ["BMP", "TIFF"])
+def test_without_ocr_they_are_too(form: str) -> None:
+    (section,) = parse(written([(30, 30, "Hello")], form=form), name="a", options=SEEN).sections
+    assert section.image is not None
+    assert section.image.media_type == "image/jpeg"
+
+
+def test_what_lacks_ocr_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(picture, "ocr", lambda: None)
+    parsed = parse(white_png(), name="a.png", options=ParseOptions(images=True))
+    assert (parsed.has_pictures, parsed.lacks_ocr) == (True, True)
+
+
+@pytest.mark.parametrize(("side", "told"), [(9_000, "81"), (12_000, "144"), (20_000, "400")])
+def test_too_many_pixels_are_refused_before_they_are_unpacked(side: int, told: str) -> None:
+    with pytest.raises(ParseError, match=f"has {told} million pixels, over the limit of 64") as caught:
+        parse(empty_tiff(side), name="a.tif", options=SEEN)
+    assert caught.value.mend == "make it smaller"
 
 
 @needs_ocr
 @settings(max_examples=scaled(20))
 @given(st.integers(8, 80), st.binary(max_size=20))
 def test_a_damaged_picture_is_told_as_one(cut: int, rest: bytes) -> None:
-    with pytest.raises(ParseError, match=r"a damaged picture|found no words"):
+    with pytest.raises(ParseError, match=r"a damaged picture|found no words|none that can be read"):
         parse(white_png()[:cut] + rest, name="a.png")
 
 
