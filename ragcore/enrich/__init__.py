@@ -16,4 +16,7 @@ summaries    what a model writes there, made into a summary, and what that rests
 graph_step   the step that reads out of chunks what they name, for a knowledge graph
 graph_reply  what a model writes there, made into such
 metadata     such a step: values for the fields of a schema
+across       what is made of all documents of the same readers together, and the steps that do
+overview     such a step: a summary tree over documents
+gathering    which documents are summarised together there
 """

@@ -24,7 +24,7 @@ in ``needs_model``).
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from itertools import product
@@ -140,12 +140,21 @@ class Outcome:
     failed: Unenriched | None = None
 
 
-async def due(library: Library, knowledge_base: str, steps: Sequence[AcrossStep], asker: Asker) -> list[Due]:
-    """Return the overviews that lack something, those of the first step first."""
+async def due(
+    library: Library,
+    knowledge_base: str,
+    steps: Sequence[AcrossStep],
+    asker: Asker,
+    *,
+    leaving: Collection[str] = (),
+) -> list[Due]:
+    """Return the overviews that lack something, as if the documents ``leaving`` were gone; by step."""
     if not steps:
         return []
     stored = Overviews(library.database)
     standing, readerships = await stored.standing(knowledge_base), await stored.readerships(knowledge_base)
+    if leaving:
+        readerships = [one.without(leaving) for one in readerships]
     found = []
     for step, readership in product(steps, readerships):
         if len(readership.generations) >= step.fewest:
@@ -211,13 +220,14 @@ async def foreseen(
     *,
     coming_documents: int = 0,
     coming_chunks: int = 0,
+    leaving: Collection[str] = (),
 ) -> tuple[Mapping[str, tuple[int, int]], Sequence[tuple[int, int]]]:
     """Return what the steps are going to ask: by key of what stands, and about what of documents that are to come.
 
-    Each call with the tokens of its prompt and of its reply.
+    Each call with the tokens of its prompt and of its reply. ``leaving`` documents are as if they were gone.
     """
     sizes: dict[str, tuple[int, int]] = {}
-    for one in await due(library, knowledge_base, steps, asker):
+    for one in await due(library, knowledge_base, steps, asker, leaving=leaving):
         async with aclosing(one.step.calls(one.readership, asker)) as calls:
             async for call, reply in calls:
                 sizes[asker.key_of(call)] = (asker.tokens_of(call), reply)

@@ -132,6 +132,18 @@ class Asker:
             # What is written is paid for: whoever stops now finds it the next time.
             return await uninterrupted(self._kept(call, key, attempts + 1, text, usage, read))
 
+    async def recalled(self, call: Call, read: Callable[[str], T]) -> T | None:
+        """Return what the model wrote before, read by ``read``; None where it was never asked, or wrote nothing of use.
+
+        It is not asked now.
+        """
+        before = await self._results.get(self.key_of(call))
+        if before is None or not before.text:
+            return None
+        with contextlib.suppress(ModelBadOutput):
+            return read(before.text)
+        return None
+
     @contextlib.asynccontextmanager
     async def _asking(self, key: str) -> AsyncGenerator[None]:
         """Let nobody else ask the same while the context lasts."""

@@ -84,7 +84,7 @@ class TreeStep:
         except ContextTooSmall:  # as the pass itself will tell
             return
         nodes = await asyncio.to_thread(_leaves, chunks, asker)
-        vectors = await _vectors(self.library, nodes)
+        vectors = await vectors_of(self.library, _stored(nodes))
         for _ in range(MOST_LEVELS):
             groups = await _groups(nodes, vectors, limits)
             if len(groups) == len(nodes):
@@ -127,7 +127,7 @@ class TreeStep:
         nodes = await asyncio.to_thread(_leaves, chunks, asker)
         summaries: list[StoredChunk] = []
         for _ in range(MOST_LEVELS):
-            groups = await _groups(nodes, await _vectors(self.library, nodes), limits)
+            groups = await _groups(nodes, await vectors_of(self.library, _stored(nodes)), limits)
             if len(groups) == len(nodes):
                 break
             written = await together([self._written(document, group, asker) for group in groups])
@@ -228,10 +228,13 @@ def _is_untitled(stored: StoredChunk) -> bool:
     return digest(embedding_text("", chunk.heading_path, chunk.text, stored.embedded)) == stored.vector_key
 
 
-async def _vectors(library: Library, nodes: Sequence[_Node]) -> NDArray[np.float32]:
-    """Return the vectors of nodes that are written; those of new summaries are made and kept."""
+def _stored(nodes: Sequence[_Node]) -> list[StoredChunk]:
+    return [node.stored for node in nodes if node.stored is not None]
+
+
+async def vectors_of(library: Library, stored: Sequence[StoredChunk]) -> NDArray[np.float32]:
+    """Return the vectors of chunks and summaries, float32 ``(n, dim)``; those that are new are made and kept."""
     embedder = library.embedder
-    stored = [node.stored for node in nodes if node.stored is not None]
     known = await library.vector_rows.get(embedder.name, [one.vector_key for one in stored])
     missing = {one.vector_key: embedded_text(one) for one in stored if one.vector_key not in known}
     if missing:

@@ -46,7 +46,8 @@ class EnrichOptions:
     model each. ``contents``: a document whose headings do not tell its sections gets a table of contents, for one call
     about 1,024 tokens. ``tags_from`` names the tag knowledge bases from which chunks get tags, at most ``topn_tags``
     each; none without it. Only for a chunk that resembles none of their rows is a model asked, where there is one.
-    ``raptor``: each document gets a summary tree, for one call about six chunks.
+    ``raptor``: each document gets a summary tree, for one call about six chunks; ``overview``: those of the same
+    readers get one over all of theirs besides, for one call about five documents. It needs ``raptor``.
     ``metadata`` are facts that are read out of each document, all by one call. ``graph``: each chunk gets its part of a
     knowledge graph, for one call each. ``graph_communities``: of its things that belong together a report is written,
     for one call each.
@@ -61,6 +62,7 @@ class EnrichOptions:
     tags_from: tuple[str, ...] = ()
     topn_tags: int = 3
     raptor: bool = False
+    overview: bool = False
     metadata: tuple[MetadataField, ...] = ()
     graph: bool = False
     graph_communities: bool = False
@@ -74,6 +76,8 @@ class EnrichOptions:
                 raise ConfigError(f"{name} is {getattr(self, name)}, and must be from 0 to {most}")
         if self.graph_communities and not self.graph:
             raise ConfigError("graph_communities needs graph: the communities are those of the knowledge graph")
+        if self.overview and not self.raptor:
+            raise ConfigError("an overview is made of the summaries of documents: raptor must be on for it, too")
         if not 1 <= self.topn_tags <= MOST_TAGS:
             raise ConfigError(f"topn_tags is {self.topn_tags}, and must be from 1 to {MOST_TAGS}")
 

@@ -151,7 +151,13 @@ async def estimate(
         async for call, reply in resolving_calls(library, knowledge_base):
             sizes[asker.key_of(call)] = (asker.tokens_of(call), reply)
     spanning, coming = await across.foreseen(
-        library, knowledge_base, run.spanning, asker, coming_documents=coming_documents, coming_chunks=coming_chunks
+        library,
+        knowledge_base,
+        run.spanning,
+        asker,
+        coming_documents=coming_documents,
+        coming_chunks=coming_chunks,
+        leaving=leaving,
     )
     sizes |= spanning
     known = await asker.known(list(sizes))

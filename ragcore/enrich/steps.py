@@ -13,6 +13,7 @@ from ragcore.enrich.graph_step import GraphStep
 from ragcore.enrich.growing import TreeStep
 from ragcore.enrich.metadata import MetadataStep
 from ragcore.enrich.options import EnrichOptions
+from ragcore.enrich.overview import OverviewStep
 from ragcore.enrich.replies import keywords_of, questions_of
 from ragcore.enrich.tag_step import TagStep
 from ragcore.enrich.whole import DocumentStep
@@ -92,7 +93,8 @@ def document_steps_of(options: EnrichOptions, library: Library) -> tuple[Documen
 def across_steps_of(options: EnrichOptions, library: Library) -> tuple[AcrossStep, ...]:
     """Return the steps that are switched on, of those that look at many documents together."""
     communities: tuple[AcrossStep, ...] = (CommunityStep(library),) if options.graph_communities else ()
-    return communities
+    overview: tuple[AcrossStep, ...] = (OverviewStep(library),) if options.overview else ()
+    return (*communities, *overview)
 
 
 def bare(stored: StoredChunk) -> StoredChunk:

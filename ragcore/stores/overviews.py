@@ -11,15 +11,24 @@ is live and may be read by the same readers, at that moment.
 """
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, Collection, Mapping
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from sqlalchemy import false, select
 
-from ragcore.stores.database import Database
-from ragcore.stores.rows import Document, digest, document_from_row, reader_set_of
-from ragcore.stores.schema import documents
+from ragcore.stores.database import PAGE, Database
+from ragcore.stores.rows import (
+    Document,
+    StoredChunk,
+    digest,
+    document_from_row,
+    pages,
+    reader_set_of,
+    select_chunks,
+    stored_from_row,
+)
+from ragcore.stores.schema import chunks, documents
 
 _MARK = ":"
 COMMUNITIES = "communities"
@@ -49,6 +58,11 @@ class Readership:
     knowledge_base: str
     readers: frozenset[str] | None = None
     generations: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    def without(self, document_ids: Collection[str]) -> "Readership":
+        """Return it as if some documents were gone."""
+        left = {name: live for name, live in self.generations.items() if name not in document_ids}
+        return replace(self, generations=MappingProxyType(left))
 
     def overview_id(self, kind: str) -> str:
         """Return the id of its overview of a kind: no words, which would be searched."""
@@ -90,3 +104,22 @@ class Overviews:
             )
             for reader_set in sorted(readers)
         ]
+
+    async def ends(self, readership: Readership, count: int) -> AsyncGenerator[list[list[StoredChunk]], None]:
+        """Yield the last ``count`` chunks of each of its documents that still stands as it did, some documents at once.
+
+        In the order of the documents' ids. A document's summary of all of it, if it has one, is the last.
+        """
+        of_some = chunks.c.generation == documents.c.generation, documents.c.deleted == false()
+        query = select_chunks().where(*of_some, chunks.c.ordinal >= documents.c.chunk_count - count)
+        names = {generation: name for name, generation in readership.generations.items()}
+        for page in pages(names, PAGE):
+            found: dict[str, list[StoredChunk]] = {generation: [] for generation in page}
+            async with self._database.connect() as connection:
+                rows = await connection.execute(
+                    query.where(chunks.c.generation.in_(page)).order_by(chunks.c.generation, chunks.c.ordinal)
+                )
+                for row in rows:
+                    stored = stored_from_row(row)
+                    found[stored.generation].append(stored)
+            yield [some for some in found.values() if some]

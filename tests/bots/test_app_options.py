@@ -306,6 +306,8 @@ def test_what_a_model_is_to_add_arrives(tmp_path: pathlib.Path) -> None:
     file.write_text("[knowledge_bases.law]\ngraph_communities = true\n", encoding="utf-8")
     with pytest.raises(ConfigError, match=r"\[knowledge_bases\.law\] graph_communities: needs graph = true"):
         load_settings(file)
+    file.write_text('[knowledge_bases.hr]\nraptor = "knowledge_base"\n', encoding="utf-8")
+    assert enrich_options(load_settings(file).knowledge_bases["hr"]) == EnrichOptions(raptor=True, overview=True)
 
 
 def test_parents_are_larger_than_chunks(tmp_path: pathlib.Path) -> None:

@@ -99,10 +99,11 @@ class KnowledgeBaseSettings(Section):
         "a tenth more; default: none",
     )
     topn_tags: int = Field(default=3, ge=1, le=MOST_TAGS, description="how many tags a chunk gets at most")
-    raptor: Literal["off", "document"] = Field(
+    raptor: Literal["off", "document", "knowledge_base"] = Field(
         default="off",
         description="let a model write a tree of summaries of each `document`, which are searched and read beside its "
-        "chunks; an answer cites the chunks: one call about six chunks",
+        "chunks; an answer cites the chunks: one call about six chunks; with `knowledge_base` also one over all "
+        "documents that the same people may read: one call about five documents more",
     )
     graph: bool = Field(
         default=False,

@@ -177,6 +177,7 @@ async def test_it_goes_with_its_documents_and_with_its_switch(tmp_path: pathlib.
         assert (back.summaries, back.usage.calls) == (1, 0)
 
 
+@pytest.mark.soak
 async def test_what_fails_leaves_the_rest_and_is_tried_again(tmp_path: pathlib.Path, steps: list[type[Pairs]]) -> None:
     model = SayingModel(lambda rules, material: "" if "Matter 0 " in material else say(rules, material))
     async with opened(tmp_path) as library:
