@@ -22,6 +22,8 @@ _MOST_READ = 64
 MOST_LINES = 48
 FEWEST_LINES = 3
 """Relations of a community of which a report is written; what fewer say, they say themselves."""
+MOST_REPORTS = 1_000
+"""Communities of documents with the same readers of which a report is written: those of which most is told."""
 FEWEST_CHUNKS = 2
 """What a single chunk tells is found with it."""
 _MOST_NAMES = 8
@@ -48,12 +50,13 @@ class Material:
     names: tuple[str, ...]
 
 
-def communities(ties: Sequence[ToldTie], same: Mapping[str, str]) -> list[Community]:
+def communities(ties: Sequence[ToldTie], same: Mapping[str, str], *, most: int = MOST_REPORTS) -> list[Community]:
     """Return the communities of which a report may be written, in the order of their names.
 
     Args:
         ties: What is told.
         same: By a name's key the one that stands for all that mean the same thing, where it is another.
+        most: How many are wanted at most.
     """
     within: dict[str, int] = {}
     found = communities_of(strengths_of(_as(tie, same) for tie in ties))
@@ -69,9 +72,11 @@ def communities(ties: Sequence[ToldTie], same: Mapping[str, str]) -> list[Commun
             told[place][tie.chunk_id] = told[place].get(tie.chunk_id, 0) + tie.weight
             places[tie.chunk_id] = tie.place
             counts[place] += 1
+    wanted = [at for at in range(len(found)) if counts[at] >= FEWEST_LINES and len(told[at]) >= FEWEST_CHUNKS]
+    most_told = frozenset(sorted(wanted, key=lambda at: (-counts[at], found[at]))[:most])
     kept: list[Community] = []
-    for keys, some, count in zip(found, told, counts, strict=True):
-        if count >= FEWEST_LINES and len(some) >= FEWEST_CHUNKS:
+    for at, (keys, some) in enumerate(zip(found, told, strict=True)):
+        if at in most_told:
             ranked = sorted(some, key=lambda chunk_id, some=some: (-some[chunk_id], places[chunk_id]))  # type: ignore[misc]
             kept.append(Community(keys=keys, chunk_ids=tuple(ranked[:_MOST_READ])))
     return kept

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from ragcore.answer import Answerer
 from ragcore.enrich.asking import MOST_ATTEMPTS
 from ragcore.enrich.options import EnrichOptions
 from ragcore.enrich.passing import estimate
@@ -22,7 +23,7 @@ from ragcore.stores.health import IndexState
 from ragcore.stores.overviews import COMMUNITIES, Overviews
 from ragcore.stores.rows import is_open
 from ragcore.tokens import offline_tokenizer
-from ragcore.types import Chunk, Question, ScoredChunk
+from ragcore.types import Answer, Chunk, Question, ScoredChunk
 from tests.fakes.chatting import SayingModel
 from tests.fakes.libraries import fill, opened
 from tests.fakes.running import ROOT
@@ -205,6 +206,29 @@ async def test_the_report_of_what_a_question_names_is_read_and_its_chunks_are_ci
         (town,) = await library.registry.chunks_of(["s:town"])
         narrowed = (await retriever(library, town).retrieve(only)).chunks
         assert {one.chunk.document_id for one in narrowed} == {"s:town"}
+
+
+async def test_an_answer_from_a_report_cites_chunks_and_without_a_model_quotes_them(tmp_path: pathlib.Path) -> None:
+    async with opened(tmp_path, WordEmbedder()) as library:
+        await fill(library, TEXTS)
+        await told(library, say, BOTH)
+        (weather,) = await library.registry.chunks_of(["s:weather"])
+        searching = retriever(library, weather)
+        asked = Question(text="What has Bob Kay to do with Port Elm?", knowledge_bases=("kb",))
+        added = (await searching.retrieve(asked)).chunks
+        (place,) = [at for at, one in enumerate(added) if one.chunk.rests_on]
+        claim = f"Port Elm borders Oak Brook [ID:{place}]. It costs nine million euros [ID:{place}]."
+        parts = {"retriever": searching, "embedder": None, "tokenizer": offline_tokenizer()}
+        answerer = Answerer(**parts, chat_model=SayingModel(lambda rules, material: claim))  # type: ignore[arg-type]
+        *_, answer = [event async for event in answerer.answer(asked)]
+        assert isinstance(answer, Answer)
+        (cited,) = answer.citations
+        assert (cited.document_id, cited.quote) == ("s:river", "Port Elm borders Oak Brook.")
+        assert cited.chunk_id in {chunk.id for chunk in await library.registry.chunks_of(["s:river"])}
+        *_, quoted = [event async for event in Answerer(**parts).answer(asked)]  # type: ignore[arg-type]
+        assert isinstance(quoted, Answer)
+        assert "A report about" not in quoted.raw_text
+        assert all(not one.chunk.is_summary for one in quoted.chunks)
 
 
 async def test_a_closed_chunk_shapes_no_report_that_others_see(tmp_path: pathlib.Path) -> None:

@@ -1,7 +1,7 @@
 """What a model is shown of a community stands in the chunks that its report rests on, fits, and does not hang on ids."""
 
+import random
 from collections.abc import Sequence
-from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -37,13 +37,16 @@ def stored(number: int, graph: ChunkGraph, *, generation: str = "g", text: str =
     return StoredChunk(chunk=chunk, vector_key="v", language="en", graph=graph)
 
 
-def graph(number: int, pairs: Sequence[tuple[str, str]]) -> ChunkGraph:
+def graph(number: int, pairs: Sequence[tuple[str, str]], words: int = 0) -> ChunkGraph:
     names = list(dict.fromkeys(name for pair in pairs for name in pair))
     return ChunkGraph(
         entities=tuple(Entity(name=name) for name in names),
         relations=tuple(
             Relation(
-                source=names.index(one), target=names.index(other), said=f"said in c{number}.", weight=1 + number % 9
+                source=names.index(one),
+                target=names.index(other),
+                said=f"said in c{number}.{' word' * words}",
+                weight=1 + number % 3,
             )
             for one, other in pairs
         ),
@@ -98,18 +101,45 @@ def test_names_of_one_thing_count_as_one() -> None:
     assert only.names == ("Acme", "Kay", "WB") or set(only.names) == {"Acme", "Kay", "World Board"}
 
 
-_PAIRS = st.lists(
-    st.tuples(st.sampled_from(NAMES), st.sampled_from(NAMES)).filter(lambda pair: pair[0] != pair[1]), max_size=4
+def test_what_does_not_fit_is_not_named_either() -> None:
+    three = [("Ann Lee", "Acme"), ("Acme", "Kay"), ("Kay", "Ann Lee")]
+    chunks = [stored(n, graph(n, [pair])) for n, pair in enumerate(three)]
+    chunks.append(stored(3, graph(0, [("Acme", "Port Elm")], words=400)))
+    (only,) = materials(chunks, {}, room=400)
+    assert "Port Elm" not in only.text
+    assert set(only.names) == {"Ann Lee", "Acme", "Kay"}
+    assert [one.chunk.title for one in only.chunks] == ["T2", "T1", "T0"]
+    (roomy,) = materials(chunks, {}, room=2_000)
+    assert "Port Elm" in roomy.names
+
+
+def test_of_too_many_communities_those_of_which_most_is_told_are_kept() -> None:
+    threes = [("a", "b"), ("b", "c"), ("c", "a")]
+    pairs = [(f"{one}{n}", f"{other}{n}") for n in range(6) for one, other in (*threes, *threes[: n % 3])]
+    chunks = [stored(at, graph(0, [pair])) for at, pair in enumerate(pairs)]
+    ties = ties_of(chunks)
+    whole = communities(ties, {})
+    assert [len(one.chunk_ids) for one in whole] == [3, 4, 5, 3, 4, 5]
+    assert communities(ties, {}, most=3) == [whole[1], whole[2], whole[5]]
+
+
+@given(
+    draw=st.randoms(use_true_random=False),
+    count=st.integers(0, 40),
+    room=st.integers(200, 900),
+    words=st.sampled_from([0, 30]),
+    is_same=st.booleans(),
 )
-_WORLD = st.lists(_PAIRS, max_size=40)
-
-
-@given(world=_WORLD, room=st.integers(0, 900), is_same=st.booleans())
 def test_nothing_is_shown_but_what_the_report_rests_on(
-    world: list[list[tuple[str, str]]], room: int, is_same: bool
+    draw: random.Random, count: int, room: int, words: int, is_same: bool
 ) -> None:
     same = {"world board": "wb"} if is_same else {}
-    chunks = [stored(n, graph(n, pairs)) for n, pairs in enumerate(world)]
+    world = [
+        [(one, other) for one, other in (draw.sample(NAMES, 2) for _ in range(draw.randint(0, 3)))]
+        for _ in range(count)
+    ]
+    graphs = [graph(n, pairs, words) for n, pairs in enumerate(world)]
+    chunks = [stored(n, said) for n, said in enumerate(graphs)]
     found = materials(chunks, same, room)
     for material in found:
         assert FEWEST_CHUNKS <= len(material.chunks) <= MOST_CHUNKS
@@ -124,7 +154,7 @@ def test_nothing_is_shown_but_what_the_report_rests_on(
         assert set(material.names) <= named
     names = [key_of(name) for material in found for name in material.names]
     assert len(names) == len(set(names)), "each thing is in one report at most"
-    renamed = [replace(one, chunk=replace(one.chunk, id=f"z{one.chunk.id}")) for one in chunks]
+    renamed = [stored(n, said, generation=f"{50 - n // 3}g") for n, said in enumerate(graphs)]
     assert [one.text for one in materials(list(reversed(renamed)), same, room)] == [one.text for one in found]
 
 
