@@ -6,6 +6,7 @@ from dataclasses import replace
 from ragcore.enrich.describing import Describer
 from ragcore.errors import CitebotError
 from ragcore.ingest.events import Change, Indexed, IngestEvent, IngestOptions
+from ragcore.ingest.pictures import beside
 from ragcore.parsing.worker import ParseWorker, Part
 from ragcore.types import ParsedDocument, SourceDocument, Usage
 
@@ -51,11 +52,10 @@ class ForeseenPictures:
 
     async def _count(self, part: Part, title: str) -> None:
         assert self._describer is not None
-        words = "\n\n".join(section.text for section in part.sections if section.text)
-        for section in part.sections:
+        for at, section in enumerate(part.sections):
             if section.image is None:
                 continue
-            call = await self._describer.foresee(section.image, title=title, beside=section.text or words)
+            call = await self._describer.foresee(section.image, title=title, beside=beside(part.sections, at))
             if call is not None and call.key not in self._keys:
                 self._keys.add(call.key)
                 self.usage += Usage(calls=1, prompt_tokens=call.prompt_tokens, completion_tokens=call.reply_tokens)

@@ -13,6 +13,9 @@ from ragcore.types import Section, SectionKind
 LABEL = "Description by a model"
 """How what a model says that a picture shows begins: it is no words of the document."""
 
+_MOST_BEFORE = 500
+"""Characters before a picture without a caption that a model is given with it."""
+
 log = logging.getLogger(__name__)
 
 
@@ -37,6 +40,14 @@ class _Undescribed:
     why: str = ""
 
 
+def beside(sections: Sequence[Section], at: int) -> str:
+    """Return what is known of the picture of a section: the section's text, else what stands before and behind it."""
+    if sections[at].text.strip():
+        return sections[at].text
+    before = sections[at - 1].text[-_MOST_BEFORE:] if at else ""
+    return "\n\n".join(text for text in (before, *(section.text for section in sections[at + 1 :])) if text.strip())
+
+
 class Pictures:
     """Describes the pictures of the documents of one ingest; a model out of reach is not asked again in it."""
 
@@ -55,15 +66,14 @@ class Pictures:
         """Return the sections with a section for each description behind the one that its picture stands in."""
         if not any(section.image for section in sections):
             return Described(sections=tuple(sections))
-        words = "\n\n".join(section.text for section in sections if section.text)
-        pictured = [section for section in sections if section.image is not None] if self._describer else []
-        told = await together([self._told(section, title, words) for section in pictured])
-        texts = dict(zip(map(id, pictured), told, strict=True))
+        pictured = [at for at, section in enumerate(sections) if section.image is not None] if self._describer else []
+        told = await together([self._told(sections[at], title, beside(sections, at)) for at in pictured])
+        texts = dict(zip(pictured, told, strict=True))
         found: list[Section] = []
-        for section in sections:
+        for at, section in enumerate(sections):
             if section.text.strip():
                 found.append(replace(section, image=None))
-            match texts.get(id(section)):
+            match texts.get(at):
                 case str(text):
                     description = f"{LABEL}: {text}"
                     found.append(
@@ -77,7 +87,7 @@ class Pictures:
             without=failed.count(""),
         )
 
-    async def _told(self, section: Section, title: str, words: str) -> str | _Undescribed:
+    async def _told(self, section: Section, title: str, known: str) -> str | _Undescribed:
         """Return the words for the picture of a section, or why there are none."""
         assert self._describer is not None
         assert section.image is not None
@@ -85,7 +95,7 @@ class Pictures:
             try:
                 if self._down:
                     raise ModelUnreachable(self._down)
-                text = await self._describer.describe(section.image, title=title, beside=section.text or words)
+                text = await self._describer.describe(section.image, title=title, beside=known)
             except FATAL as error:
                 self._down = str(error)
                 log.info("a picture of %r was not described: %s", title, error)

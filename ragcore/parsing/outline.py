@@ -111,7 +111,7 @@ class SectionWriter:
             self._bare = self._listing = False
 
     def apart(self, block: str, lines: Sequence[PrintedLine] = (), image: Image | None = None) -> None:
-        """Add a paragraph as a section of its own: the caption of a figure, with what this shows."""
+        """Add a paragraph as a section of its own: the caption of a figure ("" without one), with what this shows."""
         self._flush()
         self._append(block, lines)
         self._flush()

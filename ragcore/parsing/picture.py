@@ -7,7 +7,7 @@ import base64
 import io
 import re
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from typing import Any
 
 import numpy as np
@@ -53,7 +53,7 @@ def parse_picture(job: Job) -> ParsedDocument:
     engine = ocr() if job.options.ocr else None
     image = _as_it_is(job.content) if job.options.images else None
     is_shown = job.options.images and image is None
-    frames = _frames(job) if engine is not None or is_shown else iter(())
+    frames = _frames(job.content) if engine is not None or is_shown else iter(())
     writer, count = SectionWriter(), 0
     for count, frame in enumerate(frames, start=1):
         job.step(count - 1, count)
@@ -90,13 +90,25 @@ def _wordless(*, has_engine: bool) -> ParseError:
     return ParseError("it is a picture in which OCR found no words", mend=f"{seeing}, or exclude it")
 
 
-def _frames(job: Job) -> Iterator[Any]:
+def for_model(content: bytes, *, least: int) -> Image | None:
+    """Return a picture that stands in a document, for a model; None where a side has fewer than ``least`` pixels.
+
+    Raises:
+        ParseError: It is damaged or too large.
+    """
+    frames = _frames(content)
+    frame: Any = next(frames)
+    frames.close()
+    return None if min(frame.size) < least else _as_it_is(content) or _small(frame)
+
+
+def _frames(content: bytes) -> Generator[Any, None, None]:
     """Yield the frames of a picture as Pillow's images in RGB, the way up that it says."""
     from PIL import Image as Pillow
     from PIL import ImageOps, UnidentifiedImageError
 
     try:
-        picture = Pillow.open(io.BytesIO(job.content))
+        picture = Pillow.open(io.BytesIO(content))
         still = picture.format in {"GIF", "WEBP", "PNG"}  # an animation's first frame stands for it
         for number in range(1 if still else min(getattr(picture, "n_frames", 1), MOST_FRAMES)):
             picture.seek(number)

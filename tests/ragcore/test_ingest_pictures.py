@@ -9,7 +9,7 @@ from contextlib import aclosing
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import update
 
@@ -31,6 +31,7 @@ from ragcore.types import Image, Message, Section, SourceDocument, Usage
 from tests.fakes.libraries import opened
 from tests.ragcore.parsing.makers import lines, pdf
 from tests.ragcore.parsing.pictures import white_png
+from tests.soak import scaled
 
 PIPELINE = IngestOptions(parse=ParseOptions(ocr=False), describe="model-1")
 needs_ocr = pytest.mark.skipif(importlib.util.find_spec("rapidocr") is None, reason='the extra "ocr" is not installed')
@@ -295,7 +296,7 @@ async def test_another_model_makes_those_documents_due_alone_that_show_pictures(
 
     assert await read(off) == ["added", "added"]
     assert await texts(library, "shown") == list(CAPTIONS)
-    for options in (PIPELINE, other, off, PIPELINE):
+    for options in (PIPELINE, other, off):
         assert await is_due(library, "shown", options)
         assert not await is_due(library, "told", options)
         assert await read(options) == ["changed", "unchanged"]
@@ -421,6 +422,7 @@ async def test_a_model_that_is_away_is_asked_again(library: Library) -> None:
     assert await asking(library, model).describe(IMAGE, title="", beside="") == "A valve."
 
 
+@settings(max_examples=scaled(50))
 @given(st.text(max_size=600))
 def test_what_is_taken_for_a_description_was_written_so(reply: str) -> None:
     with contextlib.suppress(ModelBadOutput):

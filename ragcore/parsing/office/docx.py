@@ -1,17 +1,21 @@
 """Word documents: headings by style, lists with their numbers, tables, footnotes, text boxes; the accepted text."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from lxml import etree
 
 from ragcore.parsing.container import Container
 from ragcore.parsing.grid import Row, table_columns
 from ragcore.parsing.media import Media
+from ragcore.parsing.office.docx_figures import captioned, pictures_in, uses_of
 from ragcore.parsing.office.docx_styles import Numbering, Styles
+from ragcore.parsing.office.figures import Figures, Shown
 from ragcore.parsing.office.ooxml import SOFT_HYPHEN, attribute, child, children, name_of, number, open_package
 from ragcore.parsing.options import Job
 from ragcore.parsing.outline import Heading, SectionWriter
+from ragcore.parsing.pdf.figures import is_caption
 from ragcore.parsing.titles import one_line
 from ragcore.types import ParsedDocument
 
@@ -33,6 +37,8 @@ class _Word:
     notes: dict[str, str]
     guess_headings: bool
     below_title: int
+    figures: Figures
+    targets: Mapping[str, str]
     writer: SectionWriter = field(default_factory=SectionWriter)
 
 
@@ -45,6 +51,7 @@ def parse_docx(job: Job) -> ParsedDocument:
     package = open_package(job, "word/document.xml")
     root = package.parts.xml(package.main)
     body = child(root, "body")
+    targets = package.parts.relations(package.main)
     styles = Styles(_part(package.parts, package.main, "styles"))
     paragraphs = [element for element in root.iter() if name_of(element) == "p"]
     word = _Word(
@@ -53,6 +60,8 @@ def parse_docx(job: Job) -> ParsedDocument:
         notes=_notes(package.parts, package.main),
         guess_headings=not any(map(styles.level, paragraphs)),
         below_title=int(any(map(styles.is_title, paragraphs))),
+        figures=Figures(parts=package.parts, wanted=job.options.images, uses=uses_of(root, targets)),
+        targets=targets,
     )
     if body is not None:
         _write_blocks(body, word)
@@ -61,6 +70,8 @@ def parse_docx(job: Job) -> ParsedDocument:
         title=title,
         media_type=Media.DOCX,
         sections=word.writer.sections(title),
+        warnings=word.figures.warnings(),
+        has_pictures=word.figures.found,
         author=package.author,
         updated_at=package.modified,
     )
@@ -100,15 +111,46 @@ def _first_title(body: etree._Element | None, styles: Styles) -> str:
 
 
 def _write_blocks(parent: etree._Element, word: _Word) -> None:
-    """Write paragraphs and tables in order, whatever content controls and custom XML wrap them."""
+    """Write paragraphs and tables in order, and the figures with their captions."""
+    blocks = list(_blocks(parent))
+    pictures = {at: shown for at, block in enumerate(blocks) if (shown := pictures_in(block, word.targets))}
+    told = captioned(blocks, pictures, partial(_is_caption, word)) if pictures else {}
+    for at, block in enumerate(blocks):
+        if name_of(block) == "tbl":
+            _table(block, word)
+            _figures(told.get(at, ()), word)
+        elif at in told and _is_caption(word, block):
+            _figures(told[at], word, caption=paragraph_text(block).strip())
+        else:
+            _paragraph(block, word)
+            _figures(told.get(at, ()), word)
+
+
+def _is_caption(word: _Word, block: etree._Element) -> bool:
+    if name_of(block) != "p":
+        return False
+    text = paragraph_text(block).strip()
+    return bool(text) and (word.styles.is_caption(block) or is_caption(text))
+
+
+def _figures(pictures: Sequence[Shown], word: _Word, caption: str = "") -> None:
+    """Write a caption with the first of its figures, then the others; what is no figure leaves no trace."""
+    for shown in pictures:
+        image = word.figures.image(shown)
+        if image is not None:
+            word.writer.apart(caption or shown.alternative, image=image)
+            caption = ""
+    word.writer.text(caption)
+
+
+def _blocks(parent: etree._Element) -> Iterator[etree._Element]:
+    """Yield paragraphs and tables in order, whatever content controls and custom XML wrap them."""
     stack = list(reversed(parent))
     while stack:
         element = stack.pop()
         name = name_of(element)
-        if name == "p":
-            _paragraph(element, word)
-        elif name == "tbl":
-            _table(element, word)
+        if name in ("p", "tbl"):
+            yield element
         elif name not in _SKIPPED and not _is_contents(element):
             stack.extend(reversed(element))
 

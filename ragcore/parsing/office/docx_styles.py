@@ -59,6 +59,10 @@ class Styles:
         """Tell whether a paragraph is a line of a table of contents, by its style (``toc 1``)."""
         return any(_CONTENTS_NAME.match(style.name) for style in self._chain(paragraph)[:1])
 
+    def is_caption(self, paragraph: etree._Element) -> bool:
+        """Tell whether a paragraph has the style Caption."""
+        return any(style.name.lower() == "caption" for style in self._chain(paragraph)[:1])
+
     def numbered(self, paragraph: etree._Element) -> tuple[str, int] | None:
         """Return the numbering id and level that a paragraph has by itself or by its style."""
         own = _number_of(child(paragraph, "pPr"))

@@ -1,12 +1,14 @@
 """PowerPoint: one part a slide, its title as heading; tables, charts, diagrams, picture descriptions and notes."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 
 from lxml import etree
 
 from ragcore.parsing.container import Container
 from ragcore.parsing.grid import Row, table_columns
 from ragcore.parsing.media import Media
+from ragcore.parsing.office.figures import Figures, Shown, alternative_of, is_ornament, size_of
 from ragcore.parsing.office.ooxml import (
     SOFT_HYPHEN,
     attribute,
@@ -40,12 +42,14 @@ def parse_pptx(job: Job) -> ParsedDocument:
     listed = child(package.parts.xml(package.main), "sldIdLst")
     targets = package.parts.relations(package.main)
     slides = [targets.get(relation_id(slide), "") for slide in children(listed, "sldId")] if listed is not None else []
+    uses = Counter(target for slide in slides for target in set(package.parts.relations(slide).values()))
+    figures = Figures(parts=package.parts, wanted=job.options.images, uses=uses)
     writer = SectionWriter()
     first = ""
     for place, part in enumerate(slides, start=1):
         job.step(place - 1, len(slides))
         if part in package.parts.names:
-            heading = _slide(package.parts, part, place, writer)
+            heading = _slide(package.parts, part, place, writer, figures)
             first = first or heading
     job.step(len(slides), len(slides))
     named = package.title if package.title.lower() not in _NO_TITLE else ""
@@ -54,12 +58,14 @@ def parse_pptx(job: Job) -> ParsedDocument:
         title=title,
         media_type=Media.PPTX,
         sections=writer.sections(title),
+        warnings=figures.warnings(),
+        has_pictures=figures.found,
         author=package.author,
         updated_at=package.modified,
     )
 
 
-def _slide(parts: Container, part: str, place: int, writer: SectionWriter) -> str:
+def _slide(parts: Container, part: str, place: int, writer: SectionWriter, figures: Figures) -> str:
     """Write one slide and return its title."""
     root = parts.xml(part)
     shapes = list(_shapes(child(root, "cSld", "spTree")))
@@ -69,7 +75,7 @@ def _slide(parts: Container, part: str, place: int, writer: SectionWriter) -> st
     writer.heading(Heading(level=1, text=title))
     for shape in shapes:
         if shape not in titles and _placeholder(shape) not in _FURNITURE:
-            _shape(parts, part, shape, writer)
+            _shape(parts, part, shape, writer, figures)
     for notes in parts.related(part, "notesSlide"):
         writer.at(Location(slide=place))
         for shape in _shapes(child(parts.xml(notes), "cSld", "spTree")):
@@ -139,14 +145,32 @@ def _text(paragraph: etree._Element) -> str:
     return "".join(parts).strip()
 
 
-def _shape(parts: Container, part: str, shape: etree._Element, writer: SectionWriter) -> None:
+def _shape(parts: Container, part: str, shape: etree._Element, writer: SectionWriter, figures: Figures) -> None:
     if name_of(shape) == "pic":
-        described = child(shape, "nvPicPr", "cNvPr")
-        writer.text(attribute(described, "descr") if described is not None else "")
+        _picture(shape, parts.relations(part), writer, figures)
     elif name_of(shape) == "graphicFrame":
         _frame(parts, part, shape, writer)
     else:
         writer.text("\n".join(_points(shape)))
+
+
+def _picture(shape: etree._Element, targets: Mapping[str, str], writer: SectionWriter, figures: Figures) -> None:
+    """Write a picture's alternative text, with the picture where it is a figure."""
+    described = child(shape, "nvPicPr", "cNvPr")
+    blip = child(shape, "blipFill", "blip")
+    width, height = size_of(child(shape, "spPr", "xfrm", "ext"))
+    shown = Shown(
+        part=targets.get(attribute(blip, "embed"), "") if blip is not None else "",
+        width=width,
+        height=height,
+        alternative=alternative_of(described),
+        is_ornament=is_ornament(described),
+    )
+    image = figures.image(shown)
+    if image is not None:
+        writer.apart(shown.alternative, image=image)
+    else:
+        writer.text(shown.alternative)
 
 
 def _frame(parts: Container, part: str, frame: etree._Element, writer: SectionWriter) -> None:
