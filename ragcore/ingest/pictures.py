@@ -58,6 +58,11 @@ class Pictures:
         self._down = ""
 
     @property
+    def are_wanted(self) -> bool:
+        """Tell whether any is described."""
+        return self._describer is not None
+
+    @property
     def spent(self) -> Spent:
         """Return what was asked of the model."""
         return self._describer.spent if self._describer is not None else Spent()

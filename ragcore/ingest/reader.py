@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import partial
 
+from ragcore.enrich.asking import AT_ONCE
 from ragcore.errors import (
     CitebotError,
     EmptyDocument,
@@ -17,6 +19,7 @@ from ragcore.errors import (
     StoreError,
 )
 from ragcore.ingest.events import Asked, Change, Failed, Indexed, IngestOptions, Mark, Underway, pipeline_of
+from ragcore.ingest.in_order import InOrder
 from ragcore.ingest.items import Item, Same, Unread, ids_of
 from ragcore.ingest.pictures import Pictures
 from ragcore.ingest.prepare import Prepared, document_hash, is_as_read, prepare
@@ -115,9 +118,27 @@ class Reader:
     async def read(self, documents: AsyncIterable[SourceDocument | Mark], inbox: Inbox) -> None:
         """Fill the inbox; whatever the source raises goes through it, behind the documents before it."""
         error: BaseException | None = None
+        # Where a model describes pictures, most documents wait for it; elsewhere the parser takes one at a time anyway.
+        most = AT_ONCE if self._pictures.are_wanted else 1
+        under_way: set[str] = set()
+
+        async def hand_over(item: Item) -> None:
+            await inbox.put(item)
+            under_way.difference_update(ids_of(item))
+
         try:
-            async for source in documents:
-                await inbox.put(source if isinstance(source, Mark) else await self._one(source, inbox))
+            async with aclosing(InOrder(most, hand_over)) as line:
+                async for source in documents:
+                    if isinstance(source, Mark) or source.id in under_way:
+                        await line.all()  # what comes now says something of what came before
+                    if isinstance(source, Mark):
+                        await inbox.put(source)
+                        continue
+                    under_way.add(source.id)
+                    await line.begin(partial(self._one, source, inbox))
+                    if most == 1:
+                        await line.all()
+                await line.all()
         except Exception as broken:  # noqa: BLE001 - handed over, not swallowed: ingest raises it
             error = broken
         await inbox.put(End(error))

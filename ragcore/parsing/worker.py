@@ -116,12 +116,17 @@ class ParseWorker:
             for told in _told(parsed):
                 yield told
             return
+        last: Part | None = None
         async with self._turn, aclosing(self._replies((content, name, media_type, options), seconds)) as replies:
             async for reply in replies:
                 if isinstance(reply, _Refused):
                     raise reply.kind(reply.reason, mend=reply.mend)
-                if not isinstance(reply, Cutout):
+                if isinstance(reply, Part) and reply.is_last:
+                    last = reply  # told when the worker is free for the next document
+                elif not isinstance(reply, Cutout):
                     yield reply
+        if last is not None:
+            yield last
 
     async def cut_out(self, content: bytes, boxes: Sequence[Box], *, seconds: float) -> Cutout:
         """Draw the passage of a PDF that stands in the boxes, within so many seconds.

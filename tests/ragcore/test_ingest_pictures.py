@@ -51,6 +51,7 @@ class Describer:
         self.says: str | None = "A red valve on a pipe."
         self.spent = Spent()
         self.most_together = self.together = 0
+        self.seconds = 0.0
 
     def apart(self) -> "Describer":
         self.spent = Spent()
@@ -60,7 +61,7 @@ class Describer:
         self.asked.append((title, beside))
         self.together += 1
         self.most_together = max(self.most_together, self.together)
-        await asyncio.sleep(0)
+        await asyncio.sleep(self.seconds)
         self.together -= 1
         if self.error is not None and (not self.fails or beside in self.fails):
             raise self.error
@@ -255,6 +256,15 @@ async def test_several_are_asked_for_together_and_one_that_is_down_is_left_alone
     describer.error = ModelUnreachable("no route to host")
     assert (await Pictures(describer).described(sections, "Manual")).failure
     assert len(describer.asked) <= AT_ONCE
+
+
+async def test_pictures_that_are_documents_are_described_side_by_side_and_told_in_their_order(library: Library) -> None:
+    describer_of(library).seconds = 0.1
+    contents = {f"p{number:02}": white_png(number + 8, 8) for number in range(10)}
+    found = await index(library, PIPELINE, **contents)
+    assert [told.document_id for told in found] == [f"s:{name}" for name in contents]
+    assert all(isinstance(told, Indexed) for told in found)
+    assert 1 < describer_of(library).most_together <= AT_ONCE
 
 
 async def test_what_the_model_was_asked_for_is_told_at_the_end(library: Library) -> None:
