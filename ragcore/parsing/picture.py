@@ -7,7 +7,7 @@ import base64
 import io
 import re
 import statistics
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -53,7 +53,7 @@ def parse_picture(job: Job) -> ParsedDocument:
     engine = ocr() if job.options.ocr else None
     image = _as_it_is(job.content) if job.options.images else None
     is_shown = job.options.images and image is None
-    frames = _frames(job.content) if engine is not None or is_shown else iter(())
+    frames: Iterator[Any] = _frames(job.content) if engine is not None or is_shown else iter(())
     writer, count = SectionWriter(), 0
     for count, frame in enumerate(frames, start=1):
         job.step(count - 1, count)
