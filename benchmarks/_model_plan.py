@@ -22,6 +22,8 @@ PATIENT = 600.0
 """Seconds that a step of a question waits: how long a model takes is measured, and cuts nothing off."""
 SPEECH = "state_of_the_union"
 """The text of ``chunking-dev`` that is prose without headings: long enough for a table of contents and a tree."""
+BEGINNING = 12_000
+"""Characters of it that are taken."""
 
 Search = Callable[[Library, RetrievalOptions, ChatModel], Retrieving]
 
@@ -58,11 +60,19 @@ def entries_to_tag(documents: int, questions: int) -> JudgedSet:
 
 
 def speech(documents: int, questions: int) -> JudgedSet:
-    """Return the one long speech, and some of the questions about it."""
+    """Return the beginning of one long speech, and some of the questions that it answers."""
     data = read_set("chunking-dev")
-    asked = tuple(one for one in data.questions if all(place.startswith(SPEECH) for place in one.grades))
-    documents_ = tuple(one for one in data.documents if one.id.endswith(f":{SPEECH}"))
-    return replace(data, documents=documents_, questions=asked[:questions])
+    (whole,) = (one for one in data.documents if one.id.endswith(f":{SPEECH}"))
+    begins = whole.content.decode()[:BEGINNING]
+    asked = (one for one in data.questions if all(_is_within(place) for place in one.grades))
+    document = replace(whole, content=begins.encode())
+    return replace(data, documents=(document,), questions=tuple(asked)[:questions])
+
+
+def _is_within(place: str) -> bool:
+    """Return whether a stretch, ``text:start-end``, lies in the beginning of the speech."""
+    name, _, span = place.rpartition(":")
+    return name == SPEECH and int(span.partition("-")[2]) <= BEGINNING
 
 
 def passages(documents: int, questions: int) -> JudgedSet:

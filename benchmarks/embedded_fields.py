@@ -1,6 +1,6 @@
 """Whether the keywords and questions of a chunk belong into what is embedded of it, or into the search by words alone.
 
-    python -m benchmarks.embedded_fields [SET ...] [--documents N] [--questions N]
+    python -m benchmarks.embedded_fields [SET ...] [--field NAME ...] [--documents N] [--questions N]
 
 Keywords stand in for a model's: of each chunk the five words that are rarest elsewhere and most frequent in it, chosen
 without a look at any question of the set. Questions are, in faq-zoomcamp, the ones that people wrote above its entries;
@@ -37,6 +37,7 @@ from ragcore.terms import is_stop_word, terms
 
 KEYWORDS = 5
 ENGLISH = ("faq-zoomcamp", "multihop-dev", "scifact")
+FIELDS = ("keywords", "questions")
 ASKED = "faq-zoomcamp"
 """The set whose documents have questions for titles."""
 _WORD = re.compile(r"[^\W\d_][\w-]{2,}")
@@ -154,6 +155,7 @@ def main() -> int:
     parser.add_argument("sets", nargs="*", choices=[[], *ENGLISH], default=[])
     parser.add_argument("--documents", type=int, default=0, help="of each set; 0: all")
     parser.add_argument("--questions", type=int, default=0, help="of each set; 0: all")
+    parser.add_argument("--field", nargs="+", choices=FIELDS, default=FIELDS)
     arguments = parser.parse_args()
     if not BENCH.is_dir():
         print("skipped: the public data sets are not beside this checkout (../shared/bench)")
@@ -163,8 +165,9 @@ def main() -> int:
     for name in arguments.sets or ENGLISH:
         data = read_set(name, documents=arguments.documents, questions=arguments.questions)
         try:
-            asyncio.run(measure(data, "keywords", (ALONE, AFTER), embedder=embedder))
-            if name == ASKED:
+            if "keywords" in arguments.field:
+                asyncio.run(measure(data, "keywords", (ALONE, AFTER), embedder=embedder))
+            if "questions" in arguments.field and name == ASKED:
                 asyncio.run(measure(untitled(data), "questions", (ALONE, AFTER, INSTEAD), embedder=embedder))
         finally:
             embedder.keep()
