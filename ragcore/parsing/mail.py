@@ -58,6 +58,8 @@ def parse_mail(job: Job) -> ParsedDocument:
         warnings=read.warnings,
         author=read.sender,
         updated_at=mail_date(read.date),
+        has_pictures=read.has_pictures,
+        lacks_ocr=read.lacks_ocr,
     )
 
 
@@ -71,6 +73,8 @@ class _Read:
     date: str
     sections: tuple[Section, ...]
     warnings: tuple[str, ...]
+    has_pictures: bool
+    lacks_ocr: bool
 
 
 def _parse_mailbox(job: Job, mails: Sequence[bytes]) -> ParsedDocument:
@@ -96,6 +100,8 @@ def _parse_mailbox(job: Job, mails: Sequence[bytes]) -> ParsedDocument:
         sections=tuple(sections),
         warnings=tuple(dict.fromkeys(warning for one in read for warning in one.warnings)),
         updated_at=max((at for at in dates if at is not None), default=None),
+        has_pictures=any(one.has_pictures for one in read),
+        lacks_ocr=any(one.lacks_ocr for one in read),
     )
 
 
@@ -119,7 +125,7 @@ def _read_parts(content: bytes, job: Job) -> _Read:
     facts = {name: mail_header(message, name) for name in _SHOWN}
     writer.text("\n".join(f"{name}: {value}" for name, value in facts.items() if value))
     _write_body(message, writer)
-    attached: list[Section] = []
+    attached: list[ParsedDocument] = []
     warnings: list[str] = []
     if job.is_apart:
         parts = list(_attachments(message))
@@ -133,8 +139,10 @@ def _read_parts(content: bytes, job: Job) -> _Read:
         subject=facts["Subject"],
         sender=facts["From"],
         date=facts["Date"],
-        sections=(*writer.sections(facts["Subject"]), *attached),
+        sections=(*writer.sections(facts["Subject"]), *(section for one in attached for section in one.sections)),
         warnings=tuple(warnings),
+        has_pictures=any(one.has_pictures for one in attached),
+        lacks_ocr=any(one.lacks_ocr for one in attached),
     )
 
 
@@ -303,7 +311,7 @@ def _attachments(message: EmailMessage) -> Iterator[EmailMessage]:
             yield part
 
 
-def _read_attachment(part: EmailMessage, job: Job, attached: list[Section], warnings: list[str]) -> None:
+def _read_attachment(part: EmailMessage, job: Job, attached: list[ParsedDocument], warnings: list[str]) -> None:
     """Parse one attachment; what cannot be read is a warning, not the end of the mail."""
     name = _name(part)
     if job.parse_inner is None or job.depth >= job.options.max_depth:
@@ -320,7 +328,7 @@ def _read_attachment(part: EmailMessage, job: Job, attached: list[Section], warn
         warnings.append(f"attachment {name}: {error.reason}")
         return
     # The rectangles of an attached PDF lead nowhere: what is fetched to show them is the mail.
-    attached += [
+    sections = tuple(
         replace(
             section,
             heading_path=(name, *section.heading_path),
@@ -328,4 +336,5 @@ def _read_attachment(part: EmailMessage, job: Job, attached: list[Section], warn
             lines=(),
         )
         for section in parsed.sections
-    ]
+    )
+    attached.append(replace(parsed, sections=sections))

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Callable
+from email.message import EmailMessage
 from typing import Any
 
 import pytest
@@ -193,3 +194,21 @@ def test_each_picture_is_told_once_and_no_caption_is_anothers(kinds: list[str]) 
             assert place in (first - 1, last + 1)
         else:
             assert parts == [place]
+
+
+def test_a_mail_with_such_a_document_attached_shows_pictures() -> None:
+    import docx
+
+    document = docx.Document()
+    document.add_picture(shown(), width=cm(10))
+    document.add_paragraph(CAPTION)
+    out = io.BytesIO()
+    document.save(out)
+    mail = EmailMessage()
+    mail["Subject"], mail["From"], mail["Date"] = "Hi", "a@b.c", "Mon, 01 Jan 2024 10:00:00 +0100"
+    mail.set_content("Look.")
+    mail.add_attachment(out.getvalue(), maintype="application", subtype="octet-stream", filename="a.docx")
+    parsed = parse(mail.as_bytes(), name="a.eml", options=SEEN)
+    assert [section.text for section in parsed.sections if section.image is not None] == [CAPTION]
+    assert parsed.has_pictures
+    assert parse(mail.as_bytes(), name="a.eml", options=UNSEEN).has_pictures
