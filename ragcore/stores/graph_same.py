@@ -98,16 +98,17 @@ class Sameness:
                 told = _live(names, *_place(names)).where(
                     _own(knowledge_base), names.c.reader_set == reader_set, names.c.key == key, names.c.stands_for == ""
                 )
-                lines[key] = _read(connection, told.order_by(func.length(names.c.said).desc(), names.c.chunk_id))
+                lines[key] = _read(connection, told.order_by(func.length(names.c.said).desc(), names.c.said))
                 if not any(line.said for line in lines[key]):
                     said = _live(relations, *_place(relations)).where(
                         relations.c.knowledge_base == knowledge_base,
                         relations.c.reader_set == reader_set,
                         or_(relations.c.source == key, relations.c.target == key),
                     )
-                    order = (relations.c.weight.desc(), relations.c.chunk_id, relations.c.number)
+                    order = (relations.c.weight.desc(), relations.c.said, relations.c.chunk_id)
                     lines[key] += _read(connection, said.order_by(*order))
-            return {key: max(some, key=lambda line: (len(line.said), line)) for key, some in lines.items() if some}
+            # By what is said before the ids, which change with anything that a document is given.
+            return {key: min(some, key=lambda line: (-len(line.said), line)) for key, some in lines.items() if some}
 
         return await self._database.read(work)
 

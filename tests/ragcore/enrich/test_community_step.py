@@ -17,7 +17,9 @@ from ragcore.errors import ConfigError
 from ragcore.library import Library
 from ragcore.library.recovery import check
 from ragcore.library.upkeep import sweep
+from ragcore.retrieval import RetrievalOptions, Retriever
 from ragcore.retrieval.by_graph import GraphRetriever
+from ragcore.retrieval.retriever import Retrieved
 from ragcore.stores.document_values import DocumentValues
 from ragcore.stores.health import IndexState
 from ragcore.stores.overviews import COMMUNITIES, Overviews
@@ -62,7 +64,9 @@ async def reports(library: Library) -> dict[str, Chunk]:
     return {chunk.heading_path[0]: chunk for chunk in chunks}
 
 
-async def test_each_community_has_a_report_that_rests_on_its_chunks(tmp_path: pathlib.Path) -> None:
+async def test_each_community_has_a_report_which_is_asked_for_anew_when_its_chunks_change(
+    tmp_path: pathlib.Path,
+) -> None:
     async with opened(tmp_path) as library:
         await fill(library, TEXTS)
         report = await told(library, say, BOTH)
@@ -75,18 +79,12 @@ async def test_each_community_has_a_report_that_rests_on_its_chunks(tmp_path: pa
         again = await told(library, say, BOTH)
         assert (again.usage.calls, again.cached, again.summaries) == (0, 0, 0)
         assert {health.state for health in await check(library)} == {IndexState.WELL}
-
-
-async def test_a_change_asks_anew_about_what_it_touches_alone(tmp_path: pathlib.Path) -> None:
-    async with opened(tmp_path) as library:
-        await fill(library, TEXTS)
-        await told(library, say, BOTH)
-        before = await reports(library)
+        # A change asks anew about what it touches alone.
         await fill(library, {"brook": "# Brook\n\nBob Kay supplies Oak Brook."})
         fresh = await told(library, say, BOTH)
         assert fresh.usage.calls == 1 + 1, "the chunk, and the community in which it tells something"
         after = await reports(library)
-        assert after["Ann Lee, Brightwater, Pier Nine"].text == before["Ann Lee, Brightwater, Pier Nine"].text
+        assert after["Ann Lee, Brightwater, Pier Nine"].text == water.text
         assert [heading for heading, one in after.items() if "supplies" in one.text] == ["Bob Kay, Port Elm, Oak Brook"]
         await fill(library, {"weather": "# Weather\n\nIt snows."})
         assert (await told(library, say, BOTH)).usage.calls == 1, "the chunk alone"
@@ -110,7 +108,8 @@ async def test_it_goes_with_a_chunk_and_with_the_switch_and_comes_back_for_nothi
         assert (back.usage.calls, len(await reports(library))) == (0, 1)
 
 
-@pytest.mark.parametrize("reply", ["", pytest.param("I'm sorry, but I can't help with that.", marks=pytest.mark.soak)])
+@pytest.mark.soak
+@pytest.mark.parametrize("reply", ["", "I'm sorry, but I can't help with that."])
 async def test_rubbish_leaves_a_community_without_a_report_and_is_asked_a_few_times(
     tmp_path: pathlib.Path, reply: str
 ) -> None:
@@ -126,6 +125,7 @@ async def test_rubbish_leaves_a_community_without_a_report_and_is_asked_a_few_ti
         assert (await told(library, failing, BOTH)).usage.calls == 0
 
 
+@pytest.mark.soak
 async def test_while_it_is_not_settled_what_names_mean_the_reports_are_due(tmp_path: pathlib.Path) -> None:
     replies = iter(["They are.", '{"same": [1]}'])
 
@@ -143,6 +143,7 @@ async def test_while_it_is_not_settled_what_names_mean_the_reports_are_due(tmp_p
         assert (await told(library, wavering, BOTH)).usage.calls == 0
 
 
+@pytest.mark.soak
 async def test_the_cost_is_told_before(tmp_path: pathlib.Path) -> None:
     async with opened(tmp_path) as library:
         await fill(library, TEXTS)
@@ -166,15 +167,13 @@ class Found:
     def __init__(self, *chunks: Chunk) -> None:
         self.chunks = tuple(ScoredChunk(chunk=chunk, score=0.4) for chunk in chunks)
 
-    async def retrieve(self, question: Question) -> object:
-        from ragcore.retrieval.retriever import Retrieved
-
+    async def retrieve(self, question: Question) -> Retrieved:
         return Retrieved(chunks=self.chunks)
 
 
 def retriever(library: Library, *found: Chunk) -> GraphRetriever:
     return GraphRetriever(
-        Found(*found),  # type: ignore[arg-type]
+        Found(*found),
         registry=library.registry,
         values=DocumentValues(library.database),
         tokenizer=offline_tokenizer(),
@@ -191,7 +190,7 @@ async def prompted(library: Library, text: str, readers: frozenset[str] | None =
 
 
 async def test_the_report_of_what_a_question_names_is_read_and_its_chunks_are_cited(tmp_path: pathlib.Path) -> None:
-    async with opened(tmp_path) as library:
+    async with opened(tmp_path, WordEmbedder()) as library:
         await fill(library, TEXTS)
         await told(library, say, BOTH)
         added = await prompted(library, "What has Bob Kay to do with Port Elm?")
@@ -206,13 +205,18 @@ async def test_the_report_of_what_a_question_names_is_read_and_its_chunks_are_ci
         (town,) = await library.registry.chunks_of(["s:town"])
         narrowed = (await retriever(library, town).retrieve(only)).chunks
         assert {one.chunk.document_id for one in narrowed} == {"s:town"}
-
-
-async def test_an_answer_from_a_report_cites_chunks_and_without_a_model_quotes_them(tmp_path: pathlib.Path) -> None:
-    async with opened(tmp_path, WordEmbedder()) as library:
-        await fill(library, TEXTS)
-        await told(library, say, BOTH)
+        # An answer from it cites chunks, and without a model quotes them.
         (weather,) = await library.registry.chunks_of(["s:weather"])
+        search = Retriever(
+            registry=library.registry,
+            vectors=library.vectors,
+            keywords=library.keywords,
+            embedder=library.embedder,
+            options=RetrievalOptions(similarity_threshold=0.1),
+        )
+        near = await search.retrieve(Question(text="a report about Oak Brook and Bob Kay", knowledge_bases=("kb",)))
+        (report,) = [one for one in near.chunks if one.chunk.rests_on]
+        assert {leaf.chunk.document_id for leaf in report.leaves} == {"s:town", "s:river", "s:brook"}
         searching = retriever(library, weather)
         asked = Question(text="What has Bob Kay to do with Port Elm?", knowledge_bases=("kb",))
         added = (await searching.retrieve(asked)).chunks
@@ -231,6 +235,7 @@ async def test_an_answer_from_a_report_cites_chunks_and_without_a_model_quotes_t
         assert all(not one.chunk.is_summary for one in quoted.chunks)
 
 
+@pytest.mark.soak
 async def test_a_closed_chunk_shapes_no_report_that_others_see(tmp_path: pathlib.Path) -> None:
     async with opened(tmp_path) as library:
         closed = {"river", "brook"}
@@ -259,7 +264,7 @@ async def test_nobody_is_shown_anything_of_what_is_closed_to_them(tmp_path: path
         told_to: dict[str, tuple[str, frozenset[str] | None]] = {
             "weather": (TEXTS["weather"], None),
         }
-        for number in range(30):
+        for number in range(20):
             one, other = draw.sample(WORDS, 2)
             verb = draw.choice(["founded", "owns", "governs", "supplies", "borders"])
             text = f"# Tag{number}\n\n{one} {verb} {other}."
@@ -267,7 +272,7 @@ async def test_nobody_is_shown_anything_of_what_is_closed_to_them(tmp_path: path
         async with opened(tmp_path / f"{world}", WordEmbedder()) as library:
             await fill_told(library, told_to)
             await told(library, say, BOTH)
-            for readers in (*AUDIENCES[:2], frozenset({"*"})):
+            for readers in (AUDIENCES[0], frozenset({"*"})):
                 open_tags = {
                     name.replace("d", "Tag")
                     for name, (_, told_readers) in told_to.items()

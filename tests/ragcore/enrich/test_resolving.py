@@ -78,6 +78,7 @@ async def test_names_of_one_thing_lead_to_each_other_and_are_asked_about_once(tm
         assert (again.usage.calls, again.cached) == (0, 0), "nothing has changed: nothing is even looked up"
 
 
+@pytest.mark.soak
 async def test_an_estimate_knows_the_calls(tmp_path: pathlib.Path) -> None:
     async with opened(tmp_path) as library:
         await fill(library, TEXTS)
@@ -92,6 +93,7 @@ async def test_an_estimate_knows_the_calls(tmp_path: pathlib.Path) -> None:
         assert (await estimate(library, "kb", GRAPH, asker)).usage.calls == 4 + PAIRS
 
 
+@pytest.mark.soak
 async def test_a_change_asks_anew_only_about_what_it_touches(tmp_path: pathlib.Path) -> None:
     words = [f"{first}{second}" for first in FIRSTS for second in ("dorf", "wick", "burg")]
     texts = {word: f"# {word}\n\n{word}hall owns Pier. {word}hal governs Pier." for word in words}
@@ -159,7 +161,8 @@ async def test_only_chunks_of_the_same_readers_tell_what_names_mean(tmp_path: pa
         assert await said(library, "Bright Water", READERS) == {PIER, FOUNDED, "Brightwater borders Elm"}
 
 
-@pytest.mark.parametrize("reply", ["They are all the same.", pytest.param('{"same": [1', marks=pytest.mark.soak)])
+@pytest.mark.soak
+@pytest.mark.parametrize("reply", ["They are all the same.", '{"same": [1'])
 async def test_rubbish_leaves_them_apart_and_is_asked_a_few_times(tmp_path: pathlib.Path, reply: str) -> None:
     async with opened(tmp_path) as library:
         await fill(library, TEXTS)

@@ -99,5 +99,5 @@ def test_a_pair_more_or_less_leaves_the_other_batches() -> None:
     some = [Pair(key=f"a{n:03}", other=f"b{n}") for n in range(300)]
     whole = {tuple(batch) for batch in batches(some)}
     assert 300 / TOGETHER < len(whole) < 100
-    changed = [len({tuple(batch) for batch in batches(p for p in some if p != gone)} - whole) for gone in some]
+    changed = [len({tuple(batch) for batch in batches(p for p in some if p != gone)} - whole) for gone in some[::6]]
     assert sum(changed) / len(changed) < 2.5
