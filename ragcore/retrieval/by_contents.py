@@ -159,6 +159,8 @@ def _best(chunks: Sequence[ScoredChunk]) -> list[str]:
     """Return the generations of the best documents: those whose chunks have the highest sum of scores."""
     sums: dict[str, float] = {}
     for scored in chunks:
+        if scored.chunk.rests_on:
+            continue  # what was written of many documents has no contents of its own
         generation = generation_of(scored.chunk.id)
         sums[generation] = sums.get(generation, 0.0) + scored.score
     return sorted(sums, key=lambda generation: -sums[generation])[:DOCUMENTS]

@@ -1,6 +1,7 @@
 """A knowledge base gets a summary tree over its documents: found like chunks, cited by its leaves, cheap to keep true."""
 
 import pathlib
+import random
 import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -19,6 +20,7 @@ from ragcore.ingest import ingest, remove
 from ragcore.library import Library
 from ragcore.reports import EnrichReport
 from ragcore.retrieval import RetrievalOptions, Retriever
+from ragcore.stores.rows import is_open
 from ragcore.tokens import offline_tokenizer
 from ragcore.types import Answer, Chunk, Question, SourceDocument
 from tests.fakes.chatting import SayingModel
@@ -27,6 +29,7 @@ from tests.ragcore.enrich.test_across import READERS, overviews, texts
 from tests.ragcore.enrich.test_growing import asker_of, handbook
 from tests.ragcore.retrieval.test_closed_documents import fill_closed
 from tests.ragcore.retrieval.test_retriever import WordEmbedder
+from tests.soak import scaled
 
 FOREST = EnrichOptions(raptor=True, overview=True)
 HANDBOOK = pathlib.Path(__file__).parents[3] / "examples" / "documents"
@@ -168,6 +171,43 @@ async def test_a_search_finds_what_its_asker_may_read_of_all_and_answers_cite_th
         assert set(await found(library, readers=named)) == {OPEN}
         await remove(library, ["s:porto"])
         assert await found(library) == {}
+
+
+SETS = (None, frozenset({"slack:T1/@U1"}), frozenset({"slack:T1/@U1", "slack:T1/@U2"}), frozenset[str]())
+AUDIENCES = (None, *(frozenset({"*", f"slack:T1/@U{number}"}) for number in (1, 2, 3)))
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", range(3))
+async def test_whatever_changes_no_reader_is_shown_a_word_of_what_is_closed_to_them(
+    tmp_path: pathlib.Path, seed: int
+) -> None:
+    """Each document has a code, each overview those of its documents, and a model of who may read what is compared."""
+    draw, readers, shown = random.Random(seed), dict[int, frozenset[str] | None](), 0
+
+    def with_codes(rules: str, material: str) -> str:
+        return f"The codes are {' and '.join(sorted(set(re.findall('code[0-9]+', material))))}."
+
+    async with opened(tmp_path, WordEmbedder()) as library:
+        for step in range(scaled(8)):
+            for number in draw.sample(range(9), 9 if not step else 2):
+                if step and draw.random() < 0.3:
+                    await remove(library, [f"s:{number}"])
+                    readers.pop(number, None)
+                else:
+                    readers[number] = draw.choice(SETS)
+                    text = f"What is kept under the sign code{number} is version {step} of it."
+                    await fill_closed(library, {str(number): text}, readers[number])
+            if draw.random() < 0.6:
+                await run(library, SayingModel(with_codes))
+            for audience in AUDIENCES:
+                asked = Question(text="What are the codes?", knowledge_bases=("kb",), readers=audience)
+                for one in (await retriever(library).retrieve(asked)).chunks:
+                    codes = {int(code) for code in re.findall(r"code(\d+)", one.chunk.text)}
+                    assert all(number in readers and is_open(readers[number], audience) for number in codes)
+                    assert len({readers[number] for number in codes}) == 1, "who reads one of them reads all"
+                    shown += bool(one.chunk.rests_on)
+    assert shown
 
 
 async def test_a_real_folder(tmp_path: pathlib.Path) -> None:

@@ -19,13 +19,13 @@ from ragcore.ingest import IngestOptions
 from ragcore.library import Library
 from ragcore.prompts import OWN
 from ragcore.retrieval import RetrievalOptions, Retriever
-from ragcore.retrieval.by_contents import LEG, OF_SECTION, SECTIONS, ContentsRetriever
+from ragcore.retrieval.by_contents import LEG, OF_SECTION, SECTIONS, ContentsRetriever, _best
 from ragcore.retrieval.retriever import Retrieved
 from ragcore.stores.document_values import DocumentValues
 from ragcore.stores.model_results import ModelResults
 from ragcore.stores.outlines import Outlines
 from ragcore.tokens import offline_tokenizer
-from ragcore.types import Question, ScoredChunk
+from ragcore.types import Chunk, Leaf, Question, ScoredChunk
 from tests.fakes.chatting import SayingModel
 from tests.fakes.libraries import fill, opened
 from tests.ragcore.retrieval.test_closed_documents import fill_closed
@@ -250,3 +250,16 @@ async def test_sections_that_a_model_named_are_used_like_headings(tmp_path: path
         (outline,) = await Outlines(library.database).of([found.chunks[0].chunk.id.rpartition("-")[0]])
         assert {"Vacation", "Lapse"} <= {entry.title for entry in outline.entries} <= set(PARTS)
         assert all(isinstance(entry, Entry) and entry.level == 1 for entry in outline.entries)
+
+
+def test_an_overview_takes_no_document_the_place_of_its_contents() -> None:
+    below = Leaf(chunk_id="b-0", document_id="s:b")
+    chunks = [
+        Chunk(
+            id=f"{name}-0", document_id=f"s:{name}", knowledge_base="kb", ordinal=0, text="T", title="T", token_count=1
+        )
+        for name in "abc"
+    ]
+    scored = [ScoredChunk(chunk=replace(chunks[0], rests_on=(below,)), score=0.9)]
+    scored += [ScoredChunk(chunk=chunk, score=0.5) for chunk in chunks[1:]]
+    assert _best(scored) == ["b", "c"]

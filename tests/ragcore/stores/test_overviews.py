@@ -4,7 +4,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from ragcore.stores.database import Database
@@ -100,7 +100,8 @@ def leaf_stands(stands: dict[str, Stands], leaf: Leaf, audience: frozenset[str] 
     return may_read(now.document, audience, bases)
 
 
-@settings(max_examples=scaled(4), deadline=None)
+# Each example opens a database: making a failing one smaller would take minutes.
+@settings(max_examples=scaled(4), deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))
 @given(TURNS)
 async def test_a_summary_is_given_out_to_who_may_read_all_that_it_rests_on(turns: list[Turn]) -> None:
     database = await Database.open(":memory:")
@@ -156,3 +157,23 @@ async def test_documents_are_told_apart_by_exactly_who_may_read_them(database: D
     told = {one.readers: set(one.generations) for one in found}
     assert told == {None: {"s:0", "s:4"}, READERS[1]: {"s:1"}, READERS[2]: {"s:2", "s:5"}, READERS[3]: {"s:3"}}
     assert len({one.overview_id("raptor") for one in found} | {found[0].overview_id("other")}) == 5
+
+
+async def test_the_last_chunks_of_each_document_are_read_as_far_as_it_stands(database: Database) -> None:
+    staging, vectors = Staging(database), Vectors(database)
+    for number in range(5):
+        name, count = f"s:{number}", number + 1
+        await put(staging, vectors, *made(name, [f"{name} {at}" for at in range(count)]))
+        await put(staging, vectors, *made(name.replace("s:", "s:closed"), ["Closed."], readers=frozenset({A})))
+    overviews = Overviews(database)
+    readership = (await overviews.readerships("kb"))[0]
+    await put(staging, vectors, *made("s:1", ["Changed."]))
+    await staging.tombstone(["s:2"])
+    (page,) = [some async for some in overviews.ends(readership, 2)]
+    assert [[stored.chunk.text for stored in end] for end in page] == [
+        ["s:0 0"],
+        ["s:3 2", "s:3 3"],
+        ["s:4 3", "s:4 4"],
+    ]
+    assert set(readership.without({"s:0"}).generations) == {"s:1", "s:2", "s:3", "s:4"}
+    assert readership.without({"s:0"}).overview_id("raptor") == readership.overview_id("raptor")
