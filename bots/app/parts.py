@@ -95,6 +95,7 @@ async def open_parts(settings: Settings) -> AsyncGenerator[Parts]:
         await history.expire()
         sources = tag_sources(settings)
         tag_sets = TagSets(library, known_languages=known_languages(settings))
+        closing.push_async_callback(tag_sets.close)
         # Where questions are tagged, too, their vectors are needed twice.
         asking: Embedder = RecentEmbedder(embedder) if sources else embedder
         tags = (TagFeature(tag_sets, sources, asking),) if sources else ()

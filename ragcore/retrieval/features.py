@@ -4,6 +4,7 @@ A feature multiplies: with weight 0.5 a chunk of value 1 counts half as much aga
 chunks that have passed the gate alone, so none can bring in a chunk that is not relevant.
 """
 
+import asyncio
 import logging
 import math
 from collections.abc import Mapping, Sequence
@@ -18,6 +19,8 @@ log = logging.getLogger(__name__)
 PAGERANK_WEIGHT = 0.5
 """How much more a chunk of the highest page rank counts: what is twice as relevant stays before it."""
 HIGHEST_PAGERANK = 100
+MOST_SECONDS = 1.0
+"""How long one feature is waited for: the order without it stands."""
 
 
 class RankFeature(Protocol):
@@ -56,15 +59,22 @@ class PageRank:
         return self.sources.get(source, self.knowledge_bases.get(chunk.knowledge_base, 0))
 
 
-async def factors(features: Sequence[RankFeature], question: Question, chunks: Sequence[Chunk]) -> list[float]:
+async def factors(
+    features: Sequence[RankFeature], question: Question, chunks: Sequence[Chunk], *, seconds: float = MOST_SECONDS
+) -> list[float]:
     """Return by how much the relevance of each chunk is multiplied: 1 and the sum of weights by values.
 
-    What is no number counts as 0, and what lies outside 0..1 as the nearer end.
+    What is no number counts as 0, and what lies outside 0..1 as the nearer end. A feature that fails, or takes longer
+    than ``seconds``, counts for nothing.
     """
     total = [1.0] * len(chunks)
     for feature in features:
         try:
-            values = await feature.values(question, chunks)
+            async with asyncio.timeout(seconds):
+                values = await feature.values(question, chunks)
+        except TimeoutError:
+            log.warning("ranking without %s: no answer within %g s", feature.name, seconds)
+            continue
         except (ModelError, StoreError) as error:
             log.warning("ranking without %s: %s", feature.name, error)
             continue

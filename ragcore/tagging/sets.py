@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import OrderedDict
+from functools import partial
 
 from ragcore.library import Library
 from ragcore.stores.tag_rows import TagRows
@@ -23,15 +24,37 @@ class TagSets:
         self._known = known_languages
         self._kept: OrderedDict[tuple[str, ...], tuple[tuple[int, int], TagSet]] = OrderedDict()
         self._reading = asyncio.Lock()
+        self._under_way: dict[tuple[str, ...], asyncio.Task[TagSet]] = {}
 
     async def of(self, knowledge_bases: tuple[str, ...]) -> TagSet:
         """Return the tag set that these knowledge bases make together; without rows where they have none yet.
+
+        Whoever loses patience leaves the reading to go on: the next question finds it done.
 
         Raises:
             StoreError: The database failed.
         """
         if not knowledge_bases:
             return TagSet()
+        task = self._under_way.get(knowledge_bases)
+        if task is None:
+            task = self._under_way[knowledge_bases] = asyncio.ensure_future(self._current(knowledge_bases))
+            task.add_done_callback(partial(self._done, knowledge_bases))
+        return await asyncio.shield(task)
+
+    async def close(self) -> None:
+        """End what is being read; nobody waits for it any more."""
+        tasks = list(self._under_way.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _done(self, knowledge_bases: tuple[str, ...], task: asyncio.Task[TagSet]) -> None:
+        del self._under_way[knowledge_bases]
+        if not task.cancelled():
+            task.exception()  # whoever waited was told; where nobody did, the next one reads again
+
+    async def _current(self, knowledge_bases: tuple[str, ...]) -> TagSet:
         async with self._reading:
             state = await self._rows.state(knowledge_bases)
             kept = self._kept.get(knowledge_bases)

@@ -1,5 +1,6 @@
 """The tags of a question reorder what passed the gate, by little, and bring in nothing."""
 
+import asyncio
 import pathlib
 import random
 from collections.abc import Sequence
@@ -16,6 +17,8 @@ from ragcore.models.recent import LONGEST, MOST_KEPT, RecentEmbedder
 from ragcore.retrieval import RetrievalOptions, Retriever
 from ragcore.retrieval.features import RankFeature, factors
 from ragcore.retrieval.ordering import Placed, arranged
+from ragcore.stores.rows import StoredChunk
+from ragcore.stores.tag_rows import TagRows
 from ragcore.tagging.feature import TAG_WEIGHT, TagFeature, TagSource
 from ragcore.tagging.scores import TagScores
 from ragcore.tagging.sets import TagSets
@@ -59,6 +62,49 @@ async def test_values_are_the_cosine_of_tags(tmp_path: pathlib.Path) -> None:
         assert alike > 0.7
         assert others == [0.0, 0.0, 0.0]
         assert max(await factors([feature], ASKED, chunks)) <= 1.0 + TAG_WEIGHT
+
+
+async def test_a_question_does_not_wait_for_a_large_tag_set_to_be_read(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The order without tags stands; the reading goes on, once, and a later question has them."""
+    go_on, reads, read = asyncio.Event(), 0, TagRows.read
+
+    async def slow(self: TagRows, knowledge_bases: Sequence[str], most: int) -> list[StoredChunk]:
+        nonlocal reads
+        reads += 1
+        await go_on.wait()
+        return await read(self, knowledge_bases, most)
+
+    async with opened(tmp_path, WordsEmbedder()) as library:
+        await fill_tags(library, ROWS)
+        monkeypatch.setattr(TagRows, "read", slow)
+        tag_sets = TagSets(library)
+        feature = TagFeature(tag_sets, SOURCES, library.embedder)
+        chunks = [chunk(1, (("damage", 9), ("Returns", 9)))]
+        for _ in range(3):
+            assert await factors([feature], ASKED, chunks, seconds=0.02) == [1.0]
+        assert "ranking without tags: no answer within 0.02 s" in caplog.text
+        go_on.set()
+        assert (await factors([feature], ASKED, chunks, seconds=60.0))[0] > 1.0
+        assert reads == 1
+
+
+async def test_what_is_read_for_nobody_ends_with_the_library(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def endless(self: TagRows, knowledge_bases: Sequence[str], most: int) -> list[StoredChunk]:
+        await asyncio.Event().wait()
+        return []
+
+    async with opened(tmp_path) as library:
+        monkeypatch.setattr(TagRows, "read", endless)
+        tag_sets = TagSets(library)
+        reading = asyncio.create_task(tag_sets.of(("labels",)))
+        await asyncio.sleep(0)
+        await asyncio.wait_for(tag_sets.close(), 5.0)
+        with pytest.raises(asyncio.CancelledError):
+            await reading
 
 
 async def test_without_tagged_chunks_nothing_is_embedded(tmp_path: pathlib.Path) -> None:
