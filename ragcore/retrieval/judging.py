@@ -31,12 +31,16 @@ MOST_NEAR = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Searched:
-    """What a search found, in order, and how much of it is to be read; whether no document meets the filters."""
+    """What a search found, in order, and how much of it is to be read; whether no document meets the filters.
+
+    ``rows`` are the ids of chunks that meet the filters by single rows of a table.
+    """
 
     groups: Sequence[Candidates]
     ranking: Ranking
     read: int
     nothing_matches: bool = False
+    rows: frozenset[str] = frozenset()
 
     @property
     def best(self) -> tuple[RankedCandidate, ...]:

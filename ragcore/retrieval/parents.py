@@ -29,6 +29,20 @@ def siblings_of(chunks: Iterable[Chunk]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+def alone(chunk: Chunk, rows: frozenset[str]) -> Chunk:
+    """Return a chunk without its parent where a filter met single rows of a table, and not those of all its siblings.
+
+    Quoted with them it would show rows that the filter leaves out.
+
+    Args:
+        chunk: That was found.
+        rows: The ids of the chunks that have such rows; a chunk that is none of them was met with its document.
+    """
+    if chunk.id not in rows or rows.issuperset(siblings_of([chunk])):
+        return chunk
+    return replace(chunk, parent=None)
+
+
 def widened(scored: Sequence[ScoredChunk], siblings: Mapping[str, Chunk]) -> tuple[ScoredChunk, ...]:
     """Return one chunk for each parent, in the place of the best of its children, with the parent's text.
 

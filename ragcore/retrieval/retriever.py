@@ -23,7 +23,7 @@ from ragcore.retrieval.judging import Searched, judged
 from ragcore.retrieval.matching import matched_words
 from ragcore.retrieval.options import RetrievalOptions
 from ragcore.retrieval.ordering import Placed, arranged, preferred
-from ragcore.retrieval.parents import parent_of, siblings_of, widened
+from ragcore.retrieval.parents import alone, parent_of, siblings_of, widened
 from ragcore.retrieval.query import SearchQuery, analyse
 from ragcore.retrieval.ranking import rank
 from ragcore.retrieval.reranking import Reranking
@@ -288,14 +288,16 @@ class Retriever:
             groups = await asyncio.gather(*asked)
             ranking = rank(groups, weight=options.vector_similarity_weight, threshold=options.similarity_threshold)
             nothing = all(each.matching is not None and not each.matching.count for each in within)
-            return Searched(groups=groups, ranking=ranking, read=read + extra, nothing_matches=nothing)
+            rows = frozenset[str]().union(*(each.matching.chunk_ids for each in within if each.matching is not None))
+            return Searched(groups=groups, ranking=ranking, read=read + extra, nothing_matches=nothing, rows=rows)
 
         def ids_of(searched: Searched) -> list[str]:
             return [candidate.chunk_id for candidate in searched.best]
 
-        return await self._registry.settled_search(
+        searched, live = await self._registry.settled_search(
             question.knowledge_bases, search, ids_of, readers=question.readers, homes=self._homes
         )
+        return searched, {chunk_id: alone(chunk, searched.rows) for chunk_id, chunk in live.items()}
 
     async def _within(self, name: str, question: Question, only: Permitted | None) -> Within:
         """Return where the question looks in a knowledge base: in what its readers, documents and filters all admit."""

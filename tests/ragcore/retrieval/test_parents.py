@@ -4,18 +4,33 @@ import pathlib
 from dataclasses import replace
 from typing import Any
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from ragcore.chunk_parts import as_found
 from ragcore.chunking import ChunkOptions
 from ragcore.citations.cite import cite
 from ragcore.extractive import extract
+from ragcore.filter_grammar import parse_filter
 from ragcore.ingest import IngestOptions, ingest
 from ragcore.library import Library
 from ragcore.links import deep_link, place
 from ragcore.retrieval import RetrievalOptions, Retriever
-from ragcore.retrieval.parents import widened
+from ragcore.retrieval.parents import alone, widened
 from ragcore.stores.registry import Registry
 from ragcore.stores.rows import digest
-from ragcore.types import Chunk, ChunkPart, Location, Parent, Permalink, Question, ScoredChunk, SectionKind, Support
+from ragcore.types import (
+    Chunk,
+    ChunkPart,
+    Location,
+    Parent,
+    Permalink,
+    Question,
+    ScoredChunk,
+    SectionKind,
+    SourceDocument,
+    Support,
+)
 from tests.fakes.libraries import each, fill, opened
 from tests.ragcore.retrieval.test_closed_documents import fill_closed
 from tests.ragcore.retrieval.test_retriever import WordEmbedder
@@ -51,18 +66,18 @@ def retriever(library: Library, top_n: int = 8, registry: Registry | None = None
 async def test_a_chunk_is_found_small_and_quoted_large(tmp_path: pathlib.Path) -> None:
     async with opened(tmp_path / "data", WordEmbedder()) as library:
         await fill(library, {"handbook": HANDBOOK}, IngestOptions(chunk=SMALL))
-        alone = (await retriever(library).retrieve(ASKED)).chunks
-        assert max(len(scored.chunk.text) for scored in alone) < 120
-        assert len({scored.chunk.heading_path for scored in alone}) < len(alone), "two of one section are found"
+        small = (await retriever(library).retrieve(ASKED)).chunks
+        assert max(len(scored.chunk.text) for scored in small) < 120
+        assert len({scored.chunk.heading_path for scored in small}) < len(small), "two of one section are found"
         await fill(library, {"handbook": HANDBOOK}, IngestOptions(chunk=LARGE))
         wide = (await retriever(library).retrieve(ASKED)).chunks
         best = wide[0]
         assert best.chunk.text == HANDBOOK[: HANDBOOK.index("\n\n# Canteen")]
-        assert best.chunk.ordinal == alone[0].chunk.ordinal
-        assert best.chunk.location == alone[0].chunk.location
-        assert best.score == alone[0].score
+        assert best.chunk.ordinal == small[0].chunk.ordinal
+        assert best.chunk.location == small[0].chunk.location
+        assert best.score == small[0].score
         assert set(best.matched) >= {"Bicycles", "ride", "free", "night", "bus"}
-        assert as_found(best.chunk).text == alone[0].chunk.text
+        assert as_found(best.chunk).text == small[0].chunk.text
         assert len({scored.chunk.heading_path for scored in wide}) == len(wide), "two of one section are one now"
         first = (await retriever(library, top_n=1).retrieve(ASKED)).chunks
         assert [scored.chunk for scored in first] == [best.chunk]
@@ -101,6 +116,10 @@ async def test_siblings_are_read_by_the_same_rules_as_what_was_found(tmp_path: p
 async def _closed(readers: frozenset[str]):  # type: ignore[no-untyped-def]
     async for document in each({"handbook": HANDBOOK}):
         yield replace(document, readers=readers)
+
+
+async def _named(name: str, text: str):  # type: ignore[no-untyped-def]
+    yield SourceDocument(id="s:valves", source="s", content=text.encode(), name=name)
 
 
 class Switching(Registry):
@@ -249,3 +268,39 @@ async def test_text_and_code_of_one_parent_are_quoted_each_in_its_way() -> None:
     assert "The pump starts after ten seconds and then shows a green light" in found.text
     found = await extract("Which --pressure has pump --start?", [scored(wide, 0.9)], None)
     assert f"`{code}`" in found.text
+
+
+async def test_a_filter_on_rows_keeps_the_rows_beside_out_of_what_is_quoted(tmp_path: pathlib.Path) -> None:
+    """A parent is quoted whole where all its chunks meet the filter; else what was found stands alone."""
+    rows = [(f"valve {number}", "open" if number % 4 < 2 else "closed") for number in range(24)]
+    sheet = "part,status\n" + "".join(f"{part},{status}\n" for part, status in rows)
+    small = ChunkOptions(method="table", chunk_tokens=24)
+    asked = Question(text="Which valve is open?", knowledge_bases=("kb",))
+    options = IngestOptions(chunk=replace(small, parent_tokens=120))
+    async with opened(tmp_path / "data", WordEmbedder()) as library:
+        async for _ in ingest(library, "kb", _named("valves.csv", sheet), options):
+            pass
+        chunks = await library.registry.chunks_of(["s:valves"])
+        assert max(chunk.parent.last - chunk.parent.first for chunk in chunks if chunk.parent) > 1
+        wide = (await retriever(library).retrieve(asked)).chunks
+        assert any("closed" in one.chunk.text for one in wide), "without a filter rows come with those beside them"
+        for status, other in (("open", "closed"), ("closed", "open")):
+            only = replace(asked, filters={"kb": (parse_filter(f"status = {status}"),)})
+            found = (await retriever(library).retrieve(only)).chunks
+            met = {one.text for one in chunks if status in one.text}
+            assert found
+            assert {one.chunk.text for one in found} <= met
+            assert [one.chunk.text for one in found if other not in one.chunk.text]
+        every = replace(asked, filters={"kb": (parse_filter("part start with valve"),)})
+        assert {one.chunk.text for one in (await retriever(library).retrieve(every)).chunks} == {
+            one.chunk.text for one in wide
+        }
+
+
+@given(st.integers(0, 5), st.sets(st.integers(0, 9)))
+def test_only_a_parent_that_meets_a_filter_whole_is_kept(own: int, met: set[int]) -> None:
+    one = replace(child(own, "text"), parent=Parent(first=0, last=5))
+    rows = frozenset(f"{one.id.rpartition('-')[0]}-{number}" for number in met)
+    found = alone(one, rows)
+    assert (found.parent is None) == (own in met and not met >= set(range(6)))
+    assert replace(found, parent=one.parent) == one
