@@ -142,6 +142,7 @@ class Enriching:
                         yield step
         except BusyError:
             log.info("knowledge base %s: another process enriches it", name)
+        await ModelResults(database).prune()
 
     def _asker(self) -> Asker | None:
         """Return what asks the model, with nothing spent yet; None without a model."""

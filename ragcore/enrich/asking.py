@@ -5,13 +5,14 @@ import contextlib
 import copy
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, TypeVar
 
 from ragcore.context import default_budget, fit_prompt, prompt_tokens
 from ragcore.errors import ModelAuthError, ModelBadOutput, ModelRateLimited, ModelRefused, ModelUnreachable
 from ragcore.models.llm import ChatModel
 from ragcore.prompts import Prompts
-from ragcore.stores.model_results import REFUSED, ModelResult, ModelResults
+from ragcore.stores.model_results import REFUSED, ModelResult, ModelResults, Use
 from ragcore.stores.rows import digest
 from ragcore.stores.waiting import uninterrupted
 from ragcore.tokens import Tokenizer
@@ -23,6 +24,9 @@ AT_ONCE = 4
 """Calls under way together: answers share the endpoint."""
 MOST_ATTEMPTS = 3
 """How often the same is asked of a model that answers something else, over all runs; then it is done without."""
+
+NOTED_TOGETHER = 200
+"""Results that were used again, and are noted as that together."""
 
 # What was asked about is not to blame, so asking about the next thing makes no sense.
 FATAL = (ModelUnreachable, ModelAuthError, ModelRateLimited)
@@ -83,6 +87,8 @@ class Asker:
         self._results = results
         self._places = places or asyncio.Semaphore(AT_ONCE)
         self._task = task
+        self._use = Use(purpose=task)
+        self._used: list[str] = []
         self._most_attempts = attempts
         self._under_way: dict[str, tuple[asyncio.Lock, int]] = {}
 
@@ -90,7 +96,27 @@ class Asker:
         """Return another that has spent nothing yet, and shares all else with this one."""
         other = copy.copy(self)
         other.spent = Spent()
+        other._used = []
         return other
+
+    def on_behalf(self, owner: str) -> "Asker":
+        """Return another that asks for a document, or for what ``of_all`` names, and shares all else with this one.
+
+        What it is told is kept while its owner rests on it. ``note`` is to be called at its end.
+        """
+        other = copy.copy(self)
+        other._use, other._used = Use(owner=owner, purpose=self._task), []
+        return other
+
+    async def note(self) -> None:
+        """Note which results were used again."""
+        used, self._used[:] = list(self._used), []
+        if used:
+            await uninterrupted(self._results.used(used, self._use))
+
+    async def release(self, owners: Sequence[str], before: datetime) -> None:
+        """Note that these owners have become what they are without what they used before this time alone."""
+        await self._results.release(owners, self._task, before)
 
     def key_of(self, call: Call) -> str:
         """Return the digest of all that decides what the model writes."""
@@ -103,7 +129,7 @@ class Asker:
 
     async def known(self, keys: Sequence[str]) -> set[str]:
         """Return those of the keys that the model isn't asked about any more."""
-        return await self._results.known(keys, attempts=MOST_ATTEMPTS)
+        return await self._results.known(keys, attempts=self._most_attempts)
 
     async def ask(self, call: Call, read: Callable[[str], T]) -> T | None:
         """Return what the model wrote, read by ``read``; None where it has never written anything of use.
@@ -123,6 +149,9 @@ class Asker:
                 with contextlib.suppress(ModelBadOutput):
                     found = read(before.text) if before.text else None
                     self.spent.cached += 1
+                    self._used.append(key)
+                    if len(self._used) >= NOTED_TOGETHER:
+                        await self.note()
                     return found
             try:
                 text, usage = await self._asked(call)
@@ -167,7 +196,8 @@ class Asker:
             found = await asyncio.to_thread(read, text)
         told = "" if found is None else text
         await self._results.put(
-            ModelResult(key=key, task=call.template, model=self.model.name, text=told, attempts=attempts, usage=usage)
+            ModelResult(key=key, task=call.template, model=self.model.name, text=told, attempts=attempts, usage=usage),
+            self._use,
         )
         if found is None and attempts < self._most_attempts:
             raise ModelBadOutput("what the model wrote can't be used; it is asked again at the next sync", raw=text)
@@ -177,7 +207,7 @@ class Asker:
         """Keep that the endpoint takes no such content: it would say so at each sync."""
         self.spent.usage += Usage(calls=1)
         await self._results.put(
-            ModelResult(key=key, task=call.template, model=self.model.name, text="", attempts=REFUSED)
+            ModelResult(key=key, task=call.template, model=self.model.name, text="", attempts=REFUSED), self._use
         )
 
     async def _asked(self, call: Call) -> tuple[str, Usage]:

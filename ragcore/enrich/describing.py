@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import re
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 from ragcore.enrich.asking import Asker, Call, Spent
@@ -61,13 +62,14 @@ class Describer(Protocol):
         """Return another that has spent nothing yet, and shares all else with this one."""
         ...
 
-    async def describe(self, image: Image, *, title: str, beside: str) -> str | None:
+    async def describe(self, image: Image, *, title: str, beside: str, owner: str = "") -> str | None:
         """Return what a picture shows, in words; None where the model has been asked often enough, and gave none.
 
         Args:
             image: the picture.
             title: of the document that it stands in.
             beside: what is known of it already: its caption, or what OCR read in it.
+            owner: the id of that document: what is said is kept while it is live.
 
         Raises:
             CitebotError: It can't be asked now.
@@ -76,6 +78,10 @@ class Describer(Protocol):
 
     async def foresee(self, image: Image, *, title: str, beside: str) -> Foreseen | None:
         """Return what describing a picture would take; None where it is known already."""
+        ...
+
+    async def release(self, owner: str, before: datetime) -> None:
+        """Note that a document has no other pictures than those that were described for it since this time."""
         ...
 
 
@@ -117,22 +123,28 @@ class ModelDescriber:
         """Return another that has spent nothing yet, and shares all else with this one."""
         return ModelDescriber(self._asker.apart())
 
-    async def describe(self, image: Image, *, title: str, beside: str) -> str | None:
+    async def describe(self, image: Image, *, title: str, beside: str, owner: str = "") -> str | None:
         """Return what a picture shows, in words, from what is kept or else from the model; None where it gave none.
 
         Raises:
             ModelError: The model can't be asked now.
             ContextTooSmall: The picture does not fit into the model's window.
         """
-        call = _call(image, title, beside)
+        call, asker = _call(image, title, beside), self._asker.on_behalf(owner)
         for _ in range(ATTEMPTS):
             try:
-                return await self._asker.ask(call, description_of)
+                told = await asker.ask(call, description_of)
             except ModelRefused:
                 return None  # it would be refused again
             except ModelBadOutput:
                 continue  # once more; the last attempt gives None
+            await asker.note()
+            return told
         return None
+
+    async def release(self, owner: str, before: datetime) -> None:
+        """Note that a document has no other pictures than those that were described for it since this time."""
+        await self._asker.release([owner], before)
 
     async def foresee(self, image: Image, *, title: str, beside: str) -> Foreseen | None:
         """Return what describing a picture would take; None where it is known already."""

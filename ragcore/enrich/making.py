@@ -56,6 +56,7 @@ async def made(
         ModelUnreachable, ModelAuthError, ModelRateLimited: The model can't be asked at present.
         StoreError: A store failed.
     """
+    asker = asker and asker.on_behalf(document.id)
     spool, said, reasons = Spool(library.data_dir), [document.hash, "enriched"], Counter[str]()
     given, lacking = await given_to(document, partial(chunks_of, library, document), whole, asker)
     told = given.to_document(document)
@@ -71,6 +72,8 @@ async def made(
     summaries = before if given.summaries is None else list(given.summaries)
     is_changed = is_changed or summaries != before
     said += await asyncio.to_thread(_laid_down, summaries, spool)
+    if asker:
+        await asker.note()
     failed = None
     if reasons or lacking:
         reason = lacking or reasons.most_common(1)[0][0]

@@ -14,6 +14,7 @@ import time
 from collections.abc import AsyncGenerator, Collection, Coroutine, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import partial
 from itertools import product
 from typing import Any
@@ -34,6 +35,7 @@ from ragcore.library import Library
 from ragcore.library.upkeep import sweep
 from ragcore.reports import EnrichProgress, EnrichReport, Unenriched
 from ragcore.stores.enrichment import Enrichment
+from ragcore.stores.model_results import of_all
 from ragcore.stores.rows import Document, digest
 from ragcore.tagging.sets import TagSets
 from ragcore.types import Usage
@@ -91,8 +93,8 @@ async def enrich(
         async with aclosing(run.groups(total)) as progress:
             async for done in progress:
                 yield done
-        if options.graph and asker:
-            async with aclosing(run.resolving(total, asker)) as progress:
+        if options.graph and run.asker:
+            async with aclosing(run.resolving(total, run.asker)) as progress:
                 async for done in progress:
                     yield done
         async with aclosing(run.overviews(total)) as progress:
@@ -100,6 +102,8 @@ async def enrich(
                 yield done
     except ModelError as raised:
         error = str(raised)
+    if run.asker:
+        await run.asker.note()
     if total or run.summaries:
         await sweep(library)
     spent = asker.spent if asker else Spent()
@@ -289,10 +293,13 @@ class _Run:
         yield self._progress(total)
 
     async def _make(self, group: Sequence[Document]) -> None:
+        began = datetime.now(UTC)
         results = await written(self.library, await together([self._made(document) for document in group]))
         same = {one.document.id: one.document.generation for one in results if one.is_complete_as_it_is}
         if same:
             await self.library.staging.mark_enriched(same, self.wanted)
+        if self.asker:
+            await self.asker.release([one.document.id for one in results if one.failed is None], began)
         self.seen += len(group)
         self.documents += sum(one.failed is None for one in results)
         self.chunks += sum(one.document.chunk_count for one in results)
@@ -327,4 +334,5 @@ async def _run(
         vectors, embedder = library.vector_rows, library.embedder.name
         steps.append(TagStep(count=options.topn_tags, tag_set=tag_set, vectors=vectors, embedder=embedder))
     spanning = across_steps_of(options, library)
+    asker = asker and asker.on_behalf(of_all(knowledge_base))
     return _Run(library, knowledge_base, steps, whole, spanning, asker, fingerprint(steps, whole, asker))

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from ragcore.enrich.asking import AT_ONCE, FATAL, Spent, together
 from ragcore.enrich.describing import Describer
@@ -67,12 +68,17 @@ class Pictures:
         """Return what was asked of the model."""
         return self._describer.spent if self._describer is not None else Spent()
 
-    async def described(self, sections: Sequence[Section], title: str) -> Described:
+    async def settled(self, document_id: str, before: datetime) -> None:
+        """Note that a document was read whole, and has no other pictures than those described since this time."""
+        if self._describer is not None:
+            await self._describer.release(document_id, before)
+
+    async def described(self, sections: Sequence[Section], title: str, document_id: str = "") -> Described:
         """Return the sections with a section for each description behind the one that its picture stands in."""
         if not any(section.image for section in sections):
             return Described(sections=tuple(sections))
         pictured = [at for at, section in enumerate(sections) if section.image is not None] if self._describer else []
-        told = await together([self._told(sections[at], title, beside(sections, at)) for at in pictured])
+        told = await together([self._told(sections[at], title, beside(sections, at), document_id) for at in pictured])
         texts = dict(zip(pictured, told, strict=True))
         found: list[Section] = []
         for at, section in enumerate(sections):
@@ -92,7 +98,7 @@ class Pictures:
             without=failed.count(""),
         )
 
-    async def _told(self, section: Section, title: str, known: str) -> str | _Undescribed:
+    async def _told(self, section: Section, title: str, known: str, document_id: str) -> str | _Undescribed:
         """Return the words for the picture of a section, or why there are none."""
         assert self._describer is not None
         assert section.image is not None
@@ -100,7 +106,7 @@ class Pictures:
             try:
                 if self._down:
                     raise ModelUnreachable(self._down)
-                text = await self._describer.describe(section.image, title=title, beside=known)
+                text = await self._describer.describe(section.image, title=title, beside=known, owner=document_id)
             except FATAL as error:
                 self._down = str(error)
                 log.info("a picture of %r was not described: %s", title, error)

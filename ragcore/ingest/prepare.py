@@ -109,6 +109,7 @@ async def prepare(
     )
     warnings: tuple[str, ...] = ()
     pictured: list[Described] = []
+    began = datetime.now(UTC)
     async with aclosing(replies):
         async for reply in replies:
             match reply:
@@ -133,11 +134,13 @@ async def prepare(
                     cutter = _Cutter(row, title, options, tokenizer, Spool(folder), source.permalinks)
                     warnings = reply.warnings
                 case Part():
-                    described = await pictures.described(reply.sections, cutter.document.title)
+                    described = await pictures.described(reply.sections, cutter.document.title, source.id)
                     pictured.append(replace(described, sections=()))
                     await asyncio.to_thread(cutter.cut, replace(reply, sections=described.sections))
                     if not reply.is_last:
                         yield Underway(document_id=source.id, stage=Stage.CUTTING, done=reply.done, total=reply.total)
+    if live is not None and not any(one.failure for one in pictured):
+        await pictures.settled(source.id, began)
     document, remarks = _judged(cutter.document, pictured, live)
     yield Prepared(document=document, chunks=cutter.spool, is_new=live is None, warnings=(*warnings, *remarks))
 

@@ -1,16 +1,26 @@
-"""What models wrote, kept by all that they were asked with: asking the same again costs a look-up."""
+"""What models wrote, kept by all that they were asked with: asking the same again costs a look-up.
+
+A result is kept while the document that used it last is live and has not become what it is without it; from then on
+``KEPT_DAYS``, for who switches a step off and on again. Of documents that share one, that which used it last counts.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import Connection, or_, select
+from sqlalchemy import ColumnElement, Connection, and_, delete, exists, false, func, not_, or_, select, update
 
 from ragcore.stores.database import PAGE, Database
 from ragcore.stores.rows import pages, upsert
-from ragcore.stores.schema import model_results
+from ragcore.stores.schema import counters, documents, model_results
 from ragcore.types import Usage
 
+KEPT_DAYS = 90
+"""Days since its last use after which a result goes that nothing live rests on."""
+KEPT_DAYS_OF_ALL = 365
+"""And one of a knowledge base as a whole: which of these it rests on is told by nothing but their use."""
+PRUNED = "model_results_pruned"
+"""The counter of the day (since 1970) on which was looked for such results."""
 REFUSED = 0
 """What stands for the number of attempts where the endpoint refused the content, which is its answer."""
 
@@ -33,6 +43,19 @@ class ModelResult:
     def is_refused(self) -> bool:
         """Tell whether the endpoint refused the content."""
         return self.attempts == REFUSED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """What needs a result: ``owner`` is a document's id, or what ``of_all`` names, "" for nobody; and what for."""
+
+    owner: str = ""
+    purpose: str = ""
+
+
+def of_all(knowledge_base: str) -> str:
+    """Return the owner of what is asked about a knowledge base as a whole; no document's id begins so."""
+    return f":{knowledge_base}"
 
 
 class ModelResults:
@@ -68,8 +91,9 @@ class ModelResults:
                 found.update(await connection.scalars(query))
         return found
 
-    async def put(self, result: ModelResult) -> None:
-        """Keep a result, in place of an older one of its key."""
+    async def put(self, result: ModelResult, use: Use | None = None) -> None:
+        """Keep a result, in place of an older one of its key; it is in use."""
+        now, use = datetime.now(UTC), use or Use()
         record = {
             "key": result.key,
             "task": result.task,
@@ -78,7 +102,74 @@ class ModelResults:
             "attempts": result.attempts,
             "prompt_tokens": result.usage.prompt_tokens,
             "completion_tokens": result.usage.completion_tokens,
-            "asked_at": datetime.now(UTC),
+            "asked_at": now,
+            "used_at": now,
+            "owner": use.owner,
+            "purpose": use.purpose,
         }
         async with self._database.begin() as connection:
             await upsert(connection, model_results, [record])
+
+    async def used(self, keys: Sequence[str], use: Use) -> None:
+        """Note that results are in use now."""
+        values = {"used_at": datetime.now(UTC), "owner": use.owner, "purpose": use.purpose}
+        async with self._database.begin() as connection:
+            for page in pages(keys, PAGE):
+                await connection.execute(update(model_results).where(model_results.c.key.in_(page)).values(values))
+
+    async def release(self, owners: Sequence[str], purpose: str, before: datetime) -> None:
+        """Note that these no longer rest on what they used before this time alone."""
+        async with self._database.begin() as connection:
+            for page in pages(owners, PAGE):
+                theirs = and_(model_results.c.owner.in_(page), model_results.c.purpose == purpose)
+                unused = update(model_results).where(theirs, model_results.c.used_at < before)
+                await connection.execute(unused.values(owner="", purpose=""))
+
+    async def prune(self, *, now: datetime | None = None) -> int:
+        """Drop what nothing live can ask about any more and nobody used lately; looks once a day.
+
+        Returns:
+            How many results went.
+        """
+        now = now or datetime.now(UTC)
+        today = int(now.timestamp() // 86_400)
+
+        def is_due(connection: Connection) -> bool:
+            pruned = connection.scalar(select(counters.c.value).where(counters.c.name == PRUNED))
+            return pruned is None or pruned < today
+
+        if not await self._database.read(is_due):
+            return 0
+        gone, after = 0, ""
+        idle = _idle(now)
+
+        def next_page(connection: Connection) -> list[str]:
+            page = select(model_results.c.key).where(model_results.c.key > after, idle)
+            return list(connection.scalars(page.order_by(model_results.c.key).limit(PAGE)))
+
+        while True:
+            keys = await self._database.read(next_page)
+            if keys:
+                async with self._database.begin() as connection:
+                    # Some may have come into use since they were read.
+                    dropped = await connection.execute(delete(model_results).where(model_results.c.key.in_(keys), idle))
+                    gone += dropped.rowcount
+            if len(keys) < PAGE:
+                break
+            after = keys[-1]
+        async with self._database.begin() as connection:
+            await upsert(connection, counters, [{"name": PRUNED, "value": today}])
+        return gone
+
+
+def _idle(now: datetime) -> ColumnElement[bool]:
+    """Say that nothing live rests on a result, and that it has not been used for long."""
+    used, owner = model_results.c.used_at, model_results.c.owner
+    is_there = documents.c.deleted == false()
+    document = exists().where(documents.c.id == owner, is_there)
+    whole = and_(
+        owner.startswith(":"),
+        used >= now - timedelta(days=KEPT_DAYS_OF_ALL),
+        exists().where(documents.c.knowledge_base == func.substr(owner, 2), is_there),
+    )
+    return and_(used < now - timedelta(days=KEPT_DAYS), not_(or_(document, whole)))

@@ -140,7 +140,8 @@ vectors = Table(
 )
 
 # What a model wrote, by all that it was asked with: nothing is asked twice. ``text`` is empty while it could not be
-# used, ``attempts`` is how often it was asked; 0 where its endpoint refused the content.
+# used, ``attempts`` is how often it was asked; 0 where its endpoint refused the content. ``owner`` is the document that
+# used it last, or ``:`` and a knowledge base as a whole, and ``purpose`` what for: "" once they need it no more.
 model_results = Table(
     "model_results",
     metadata,
@@ -152,6 +153,10 @@ model_results = Table(
     Column("prompt_tokens", Integer, nullable=False),
     Column("completion_tokens", Integer, nullable=False),
     Column("asked_at", DateTime(timezone=True), nullable=False),
+    Column("used_at", DateTime(timezone=True), nullable=False),
+    Column("owner", Text, nullable=False),
+    Column("purpose", String(20), nullable=False),
+    Index("model_results_by_owner", "owner", "purpose"),
 )
 
 # Generations that are not live and may have left traces in chunks and indexes: being written, or replaced and not yet

@@ -7,6 +7,7 @@ import pathlib
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from datetime import datetime
 
 import pytest
 from hypothesis import given, settings
@@ -52,12 +53,13 @@ class Describer:
         self.spent = Spent()
         self.most_together = self.together = 0
         self.seconds = 0.0
+        self.released: list[str] = []
 
     def apart(self) -> "Describer":
         self.spent = Spent()
         return self
 
-    async def describe(self, image: Image, *, title: str, beside: str) -> str | None:
+    async def describe(self, image: Image, *, title: str, beside: str, owner: str = "") -> str | None:
         self.asked.append((title, beside))
         self.together += 1
         self.most_together = max(self.most_together, self.together)
@@ -70,6 +72,9 @@ class Describer:
 
     async def foresee(self, image: Image, *, title: str, beside: str) -> Foreseen | None:
         return Foreseen(key=f"{title} {beside} {image.data}", prompt_tokens=100)
+
+    async def release(self, owner: str, before: datetime) -> None:
+        self.released.append(owner)
 
 
 @pytest.fixture
