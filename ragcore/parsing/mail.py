@@ -57,7 +57,7 @@ def parse_mail(job: Job) -> ParsedDocument:
         sections=read.sections,
         warnings=read.warnings,
         author=read.sender,
-        updated_at=mail_date(read.date),
+        updated_at=read.threaded.at,
         has_pictures=read.has_pictures,
         lacks_ocr=read.lacks_ocr,
     )
@@ -65,9 +65,12 @@ def parse_mail(job: Job) -> ParsedDocument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Read:
-    """A mail that was read: what its headers tell, its sections and those of what is attached."""
+    """A mail that was read: what its headers tell, its sections and those of what is attached.
 
-    message: EmailMessage
+    Not the mail itself, taken apart: that has ten times the size of a short one, and a mailbox holds thousands.
+    """
+
+    threaded: Threaded
     subject: str
     sender: str
     date: str
@@ -83,13 +86,8 @@ def _parse_mailbox(job: Job, mails: Sequence[bytes]) -> ParsedDocument:
     for done, mail in enumerate(mails):
         job.step(done, len(mails))
         read.append(_read_mail(mail, job))
-    dates = [mail_date(one.date) for one in read]
-    about = [
-        Threaded(message_id=mail_header(one.message, "Message-ID"), names=_answered(one.message), at=at)
-        for one, at in zip(read, dates, strict=True)
-    ]
     sections: list[Section] = []
-    for thread in threads_of(about):
+    for thread in threads_of([one.threaded for one in read]):
         subject = plain_subject(read[thread[0]].subject)
         for number in thread:
             path = tuple(part for part in (subject, mail_heading(read[number].sender, read[number].date)) if part)
@@ -99,7 +97,7 @@ def _parse_mailbox(job: Job, mails: Sequence[bytes]) -> ParsedDocument:
         media_type=Media.MAIL,
         sections=tuple(sections),
         warnings=tuple(dict.fromkeys(warning for one in read for warning in one.warnings)),
-        updated_at=max((at for at in dates if at is not None), default=None),
+        updated_at=max((one.threaded.at for one in read if one.threaded.at is not None), default=None),
         has_pictures=any(one.has_pictures for one in read),
         lacks_ocr=any(one.lacks_ocr for one in read),
     )
@@ -134,8 +132,9 @@ def _read_parts(content: bytes, job: Job) -> _Read:
     else:
         for part in _attachments(message):
             _read_attachment(part, job, attached, warnings)
+    message_id, at = mail_header(message, "Message-ID"), mail_date(facts["Date"])
     return _Read(
-        message=message,
+        threaded=Threaded(message_id=message_id, names=_answered(message), at=at),
         subject=facts["Subject"],
         sender=facts["From"],
         date=facts["Date"],

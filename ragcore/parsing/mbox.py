@@ -4,24 +4,52 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import overload
 
 _BEGINS = re.compile(rb"(?:\A\s*|\r?\n\r?\n)(?P<line>From [^\r\n]*\r?\n)(?=[A-Za-z][\w-]*:|>From )")
+_BEGINS_LIKE_ONE = re.compile(rb"\s*+From ")
 _MASKED = re.compile(rb"^>(?=>*From )", re.MULTILINE)
 _ID = re.compile(r"<[^<>\s]{1,500}>")
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
 
-def mails_of(content: bytes) -> list[bytes]:
-    """Return the mails of a mailbox, as they stand in it; [] for what is none.
+class Mails(Sequence[bytes]):
+    """The mails of a mailbox in their order, each cut out when it is asked for: none is held but the mailbox itself."""
+
+    def __init__(self, content: bytes, spans: Sequence[tuple[int, int]]) -> None:
+        """Read from ``content``; ``spans`` are where each mail begins and ends."""
+        self._content = content
+        self._spans = spans
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._spans)
+
+    @overload
+    def __getitem__(self, place: int) -> bytes: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> "Mails": ...
+
+    def __getitem__(self, place: int | slice) -> "bytes | Mails":
+        """Return a mail, with what writers of mailboxes mask put back."""
+        if isinstance(place, slice):
+            return Mails(self._content, self._spans[place])
+        start, end = self._spans[place]
+        return _MASKED.sub(b"", self._content[start:end])
+
+
+def mails_of(content: bytes) -> Mails:
+    """Return the mails of a mailbox, as they stand in it; none for what is no mailbox.
 
     A mail begins at a line ``From ...`` behind an empty one, where a header follows. What writers of mailboxes mask so
     that no other line looks like that (``>From``) is put back.
     """
-    if not content.lstrip().startswith(b"From "):
-        return []
-    found = list(_BEGINS.finditer(content))
-    ends = [*(match.start() for match in found[1:]), len(content)]
-    return [_MASKED.sub(b"", content[match.end() : end]) for match, end in zip(found, ends, strict=True)]
+    if _BEGINS_LIKE_ONE.match(content) is None:
+        return Mails(content, ())
+    begins = [(match.start(), match.end()) for match in _BEGINS.finditer(content)]
+    ends = [*(start for start, _ in begins[1:]), len(content)]
+    return Mails(content, [(start, end) for (_, start), end in zip(begins, ends, strict=True)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
