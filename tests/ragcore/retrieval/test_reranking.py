@@ -8,7 +8,7 @@ import pathlib
 import random
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 from hypothesis import given
@@ -181,10 +181,14 @@ async def test_a_reranker_that_fails_again_and_again_is_left_alone_for_a_while(
     assert len(judge.asked) == FAILURES + 2, "one chunk needs no order"
 
 
+PATIENT = replace(ALL, rerank_seconds=60.0)
+"""So that a busy machine is no reason for another order."""
+
+
 async def found_by(
     folder: pathlib.Path,
     *,
-    options: RetrievalOptions = ALL,
+    options: RetrievalOptions = PATIENT,
     reranker: Reranker | None = None,
     features: Sequence[RankFeature] = (),
 ) -> list[list[ScoredChunk]]:
@@ -220,7 +224,7 @@ async def test_a_real_endpoint_reorders_what_passed(tmp_path: pathlib.Path) -> N
 
 
 async def test_a_threshold_of_its_own_drops_what_an_endpoint_scores_below_it(tmp_path: pathlib.Path) -> None:
-    options = RetrievalOptions(similarity_threshold=0.05, top_n=50, rerank_threshold=0.65)
+    options = RetrievalOptions(similarity_threshold=0.05, top_n=50, rerank_threshold=0.65, rerank_seconds=60.0)
     with RerankServer() as server:
         reranker = HttpReranker(Endpoint(base_url=server.url, model="fake"))
         plain, told = await found_by(tmp_path, options=options, reranker=reranker)
