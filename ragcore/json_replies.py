@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import json_repair
@@ -33,6 +34,25 @@ def value_of(reply: str) -> Any:
         return json_repair.loads(text)
     except (RecursionError, ValueError) as error:  # a number of thousands of digits
         raise ModelBadOutput("it is no JSON", raw=reply) from error
+
+
+def list_of(reply: str, what: str) -> list[Any]:
+    """Return the list that a reply is, or that it holds in an object; an object without one is its only entry.
+
+    Raises:
+        ModelBadOutput: It holds no JSON, or neither; it says that it is no list of ``what``.
+    """
+    said = value_of(reply)
+    if isinstance(said, Mapping):
+        said = next((held for held in said.values() if isinstance(held, list)), [said])
+    if not isinstance(said, list):
+        raise ModelBadOutput(f"it is no list of {what}", raw=reply)
+    return said
+
+
+def says_none(reply: str, said: Sequence[object]) -> bool:
+    """Tell whether what was read as an empty list was meant so: half a list, repaired, is an empty one, too."""
+    return not said and "[]" in "".join(reply.split())
 
 
 def whole_number(said: object) -> int | None:

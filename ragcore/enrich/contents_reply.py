@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from ragcore.contents import Entry
 from ragcore.enrich.replies import shares_words
 from ragcore.errors import ModelBadOutput
-from ragcore.json_replies import value_of, whole_number
+from ragcore.json_replies import list_of, says_none, whole_number
 
 LONGEST_TITLE = 120
 """Characters. What is longer is no title, but the text itself."""
@@ -23,18 +23,13 @@ def sections_of(reply: str, pieces: Sequence[str]) -> tuple[Entry, ...]:
     Raises:
         ModelBadOutput: It holds no list, or a list in which nothing can be used.
     """
-    said = value_of(reply)
-    if isinstance(said, Mapping):
-        said = next((held for held in said.values() if isinstance(held, list)), [said])
-    if not isinstance(said, list):
-        raise ModelBadOutput("it is no list of sections", raw=reply)
+    said = list_of(reply, "sections")
     found: dict[int, dict[str, Entry]] = {}
     for one in said:
         entry = _entry(one, pieces)
         if entry is not None and len(found.setdefault(entry.ordinal, {})) < MOST_IN_PIECE:
             found[entry.ordinal].setdefault(entry.title.casefold(), entry)
-    # Half a list, repaired, is an empty one; what is meant so is written so.
-    if not found and (said or "[]" not in "".join(reply.split())):
+    if not found and not says_none(reply, said):
         raise ModelBadOutput("none of its sections is in the text", raw=reply)
     return tuple(entry for piece in sorted(found) for entry in found[piece].values())
 

@@ -12,7 +12,7 @@ from ragcore.enrich.replies import shares_words
 from ragcore.errors import ModelBadOutput
 from ragcore.graph.names import Text, key_of, parted
 from ragcore.graph.values import HEAVIEST, LIGHTEST, ChunkGraph, Entity, Relation
-from ragcore.json_replies import value_of
+from ragcore.json_replies import says_none, value_of
 from ragcore.stores.rows import storable
 
 MOST_ENTITIES = 16
@@ -38,8 +38,7 @@ def graph_of(reply: str, material: str) -> ChunkGraph:
     text = Text(material)
     places: dict[str, int] = {}
     entities = _entities(said["entities"], material, text, places)
-    # Half an object, repaired, has an empty list; what is meant so is written so.
-    if not entities and (said["entities"] or "[]" not in "".join(reply.split())):
+    if not entities and not says_none(reply, said["entities"]):
         raise ModelBadOutput("none of its entities stands in the text", raw=reply)
     told = said.get("relations")
     relations = _relations(told if isinstance(told, list) else (), material, places)

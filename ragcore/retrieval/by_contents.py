@@ -18,6 +18,7 @@ from ragcore.errors import ContextTooSmall, ModelError, StoreError
 from ragcore.models.llm import ChatModel
 from ragcore.prompts import Prompts
 from ragcore.retrieval.choosing import ALIKE, chosen_of, likeness, lines
+from ragcore.retrieval.parents import held_by
 from ragcore.retrieval.retriever import Retrieved, Retrieving
 from ragcore.stores.document_values import DocumentValues
 from ragcore.stores.outlines import Outline, Outlines
@@ -104,7 +105,7 @@ class ContentsRetriever:
 
     async def _chosen(self, question: Question, chunks: Sequence[ScoredChunk]) -> _Chosen:
         """Choose the sections of the best documents, of those that have more than what was found already."""
-        held = _held(chunks)
+        held = held_by(chunks)
         outlines = [one for one in await self._outlines.of(_best(chunks)) if len(one.entries) >= FEWEST]
         alike = await asyncio.to_thread(likeness, question.text, outlines)
         open_places = [
@@ -164,13 +165,6 @@ def _best(chunks: Sequence[ScoredChunk]) -> list[str]:
         generation = generation_of(scored.chunk.id)
         sums[generation] = sums.get(generation, 0.0) + scored.score
     return sorted(sums, key=lambda generation: -sums[generation])[:DOCUMENTS]
-
-
-def _held(chunks: Sequence[ScoredChunk]) -> frozenset[str]:
-    """Return the ids of the chunks whose text is there already, those too that a parent brought along."""
-    ids = {scored.chunk.id for scored in chunks}
-    parts = {f"{generation_of(scored.chunk.id)}-{part.ordinal}" for scored in chunks for part in scored.chunk.parts}
-    return frozenset(ids | parts)
 
 
 def _ids(outlines: Sequence[Outline], places: Sequence[tuple[int, int]], held: frozenset[str]) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from types import MappingProxyType
 from ragcore.errors import StoreError
 from ragcore.graph.names import names_asked
 from ragcore.graph.walking import Line, lines_of
+from ragcore.retrieval.parents import held_by
 from ragcore.retrieval.retriever import Retrieved, Retrieving
 from ragcore.retrieval.summaries import leaves_of, with_leaves
 from ragcore.stores.document_values import DocumentValues
@@ -156,7 +157,7 @@ class GraphRetriever:
 
     async def _told(self, question: Question, found: Sequence[ScoredChunk], lines: Sequence[Line]) -> list[_Told]:
         """Return the lines that say more than what was found, with their chunks, as far as these may be read."""
-        held = _held(found)
+        held = held_by(found)
         fresh = [line for line in lines if line.chunk_id not in held][:LINES]
         if not fresh:
             return []
@@ -192,13 +193,6 @@ class GraphRetriever:
         blocks = _blocks(kept, score, self._tokenizer)
         ranked = [*blocks, *beside, *(ScoredChunk(chunk=chunk, score=score) for chunk in full)]
         return [replace(one, ranks={LEG: rank}) for rank, one in enumerate(ranked, 1)]
-
-
-def _held(chunks: Sequence[ScoredChunk]) -> frozenset[str]:
-    """Return the ids of the chunks whose text is there already, those too that a parent brought along."""
-    ids = {scored.chunk.id for scored in chunks}
-    parts = {f"{generation_of(scored.chunk.id)}-{part.ordinal}" for scored in chunks for part in scored.chunk.parts}
-    return frozenset(ids | parts)
 
 
 def _blocks(told: Sequence[_Told], score: float, tokenizer: Tokenizer) -> list[ScoredChunk]:

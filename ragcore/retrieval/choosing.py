@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from ragcore.errors import ModelBadOutput
-from ragcore.json_replies import value_of, whole_number
+from ragcore.json_replies import list_of, says_none, whole_number
 from ragcore.stores.outlines import Outline
 from ragcore.terms import Kind, is_stop_word, terms
 
@@ -40,11 +40,7 @@ def chosen_of(reply: str, count: int) -> list[int]:
     Raises:
         ModelBadOutput: It holds no list, or a list in which nothing can be used.
     """
-    said = value_of(reply)
-    if isinstance(said, Mapping):
-        said = next((held for held in said.values() if isinstance(held, list)), [said])
-    if not isinstance(said, list):
-        raise ModelBadOutput("it is no list of sections", raw=reply)
+    said = list_of(reply, "sections")
     scores: dict[int, int] = {}
     for one in said:
         section, score = (
@@ -52,7 +48,7 @@ def chosen_of(reply: str, count: int) -> list[int]:
         )
         if section is not None and score in SCORES and 0 <= section < count:
             scores.setdefault(section, score)
-    if not scores and (said or "[]" not in "".join(reply.split())):
+    if not scores and not says_none(reply, said):
         raise ModelBadOutput("it names no section", raw=reply)
     return sorted((one for one, score in scores.items() if score >= FITS), key=lambda one: (-scores[one], one))
 

@@ -76,6 +76,13 @@ def _widened(family: Sequence[ScoredChunk], siblings: Mapping[str, Chunk]) -> Se
     ]
 
 
+def held_by(chunks: Sequence[ScoredChunk]) -> frozenset[str]:
+    """Return the ids of the chunks whose text is there already, those too that a parent brought along."""
+    ids = {scored.chunk.id for scored in chunks}
+    parts = {f"{generation_of(scored.chunk.id)}-{part.ordinal}" for scored in chunks for part in scored.chunk.parts}
+    return frozenset(ids | parts)
+
+
 def rejoined(chunk: Chunk, siblings: Sequence[Chunk]) -> Chunk:
     """Return the chunk with the text of all its siblings, itself too: what one repeats of another stands once.
 
