@@ -250,7 +250,7 @@ async def test_when_it_fails_the_fused_order_stands_and_nobody_waits(tmp_path: p
     with RerankServer() as server:
         match fault:
             case "hang":
-                server.hang = 3.0
+                server.hang = 20.0
             case "429":
                 server.status, server.headers = 429, {"Retry-After": "20"}
             case "rubbish":
@@ -264,7 +264,7 @@ async def test_when_it_fails_the_fused_order_stands_and_nobody_waits(tmp_path: p
         started = time.perf_counter()
         plain, told = await found_by(tmp_path, options=options, reranker=reranker)
         await reranker.close()
-        assert time.perf_counter() - started < 2.8, "it was waited for longer than may be"
+        assert time.perf_counter() - started < 15.0, "it was waited for longer than may be"
     assert plain
     assert told == plain
 
