@@ -17,6 +17,8 @@ from ragcore.stores.schema import counters, model_results
 from tests.fakes.chatting import SayingModel
 from tests.fakes.libraries import fill, opened
 from tests.ragcore.enrich.test_enrich import TEXTS, asker, run, say
+from tests.ragcore.parsing.pictures import white_png
+from tests.ragcore.test_ingest_pictures import PIPELINE, Model, asking, index
 
 NOW = datetime.now(UTC)
 LATER = NOW + timedelta(days=KEPT_DAYS + 1)
@@ -89,6 +91,22 @@ async def test_what_is_in_use_again_is_not_dropped_whoever_owned_it(tmp_path: pa
             assert await again.ask(call, str.upper) == "A, B"
         assert await prune(library, NOW) == 0
         assert await prune(library) == NOTED_TOGETHER
+
+
+async def test_what_was_said_of_pictures_stays_while_a_document_has_them(tmp_path: pathlib.Path) -> None:
+    async with opened(tmp_path) as library:
+        library.describer = asking(library, Model())
+        await index(library, PIPELINE, valve=white_png())
+        assert await kept(library.database) == 1
+        assert await prune(library) == 0
+        await run(library, SayingModel(say))  # what else is asked about the document lets go of none
+        assert await prune(library) == 0
+        assert await kept(library.database) == 3
+        await index(library, PIPELINE, valve=white_png(9, 9))
+        assert await prune(library, NOW + timedelta(days=KEPT_DAYS - 1)) == 0
+        assert await prune(library) == 1
+        await remove(library, ["s:valve"])
+        assert await prune(library) == 3
 
 
 async def test_results_of_a_whole_knowledge_base_and_pages_of_others(tmp_path: pathlib.Path) -> None:
