@@ -137,7 +137,7 @@ async def test_what_nothing_hints_at_is_told_by_its_content_and_what_is_left_out
     mail = letter(attached=[("Notes", "We meet at the lighthouse."), ("old.bin", "Rar!\x1a\x07")])
     mail.add_attachment("BEGIN:VCALENDAR\nSUMMARY:Walk\nEND:VCALENDAR", subtype="calendar", filename="walk.ics")
     mail.add_attachment(b"{}", maintype="application", subtype="pgp-signature", filename="signature.asc")
-    mail.add_attachment(b"\x89PNG\r\n", maintype="application", subtype="octet-stream", filename="a scan")
+    mail.add_attachment(b"\x89PNG\r\n\x1a\n", maintype="application", subtype="octet-stream", filename="a scan")
     put(tmp_path / "in", "a.eml", mail.as_bytes())
     report = await run(library, files(tmp_path / "in"))
     assert not report.failed
