@@ -39,6 +39,10 @@ MAX_BLOCKS = 500
 MAX_LEVELS = 16
 """Of blocks, items and styles within each other."""
 MAX_COLUMNS = 20
+MAX_SPANS = 2
+"""Styles, links and code within each other. The server takes more, but what it answers holds the message again, and to
+read that aiogram tries every kind of text at every depth: 2 ms at the second, 30 at the third, 15 seconds at the fifth,
+in which nobody else is answered."""
 _STYLES = {"emphasis": "italic", "strong": "bold", "strike": "strikethrough"}
 
 RichText = str | list[Any] | dict[str, Any]
@@ -118,28 +122,49 @@ def _source_text(document: Document) -> RichText:
     return lines
 
 
-def _text(children: Sequence[Inline]) -> RichText:
+def _text(children: Sequence[Inline], room: int = MAX_SPANS) -> RichText:
+    """Return text with at most so many spans within each other: what leads somewhere stays, a style may go."""
     around = zip((None, *children), children, (*children[1:], None), strict=False)
-    pieces = [_piece(child, before, after) for before, child, after in around]
+    pieces = [_piece(child, before, after, room) for before, child, after in around]
     return pieces[0] if len(pieces) == 1 else pieces or " "
 
 
-def _piece(child: Inline, before: Inline | None, after: Inline | None) -> RichText:
+def _piece(  # noqa: PLR0911 (one return a kind of inline)
+    child: Inline, before: Inline | None, after: Inline | None, room: int
+) -> RichText:
     match child:
+        case Code() if not room:
+            return child.text
+        case Styled() if _needed(child.children) >= room:
+            return _text(child.children, room)
         case Text():
             return child.text
         case Code():
             return {"type": "code", "text": child.text}
         case Styled():
-            return {"type": _STYLES[child.style], "text": _text(child.children)}
+            return {"type": _STYLES[child.style], "text": _text(child.children, room - 1)}
         case Link():
-            return {"type": "url", "text": _text(child.children), "url": safe_url(child.url)}
+            return {"type": "url", "text": _text(child.children, room - 1), "url": safe_url(child.url)}
         case Cite():
             label = f"[{child.number}]"
             return {"type": "url", "text": label, "url": safe_url(child.url)} if child.url else label
         case Break():
             last = before.text if isinstance(before, Text) else " "
             return "\n" if child.hard else soft_break(last, (after,) if after else ())
+
+
+def _needed(children: Sequence[Inline]) -> int:
+    """Return how many spans within each other the links and code take."""
+    deepest = 0
+    for child in children:
+        match child:
+            case Code() | Cite():
+                deepest = max(deepest, 1)
+            case Link():
+                deepest = max(deepest, 1 + _needed(child.children))
+            case Styled():
+                deepest = max(deepest, _needed(child.children))
+    return deepest
 
 
 def _inside(block: Block) -> tuple[Block, ...]:

@@ -15,9 +15,9 @@ from bots.rendering.parse import parse_answer
 from bots.rendering.slack import render_slack
 from bots.rendering.telegram import TelegramMessage, render_telegram
 from bots.rendering.tree import Document
-from bots.telegram.calling import rich_content
 from ragcore.types import Answer, Citation, Support
 from tests.bots.rendering.readers import discord, slack_blocks, telegram, telegram_rich
+from tests.bots.rendering.readers.telegram_sent import as_sent
 
 GALLERY = pathlib.Path(__file__).parent / "gallery"
 CASES = sorted(path.stem for path in GALLERY.glob("*.md"))
@@ -111,7 +111,7 @@ def shown_on_telegram(view: View, *, rich: bool = False) -> str:
 def _telegram_page(message: TelegramMessage) -> str:
     if message.rich is None:
         return telegram.read(message.html).page
-    return telegram_rich.read(rich_content(message.rich).model_dump(mode="json", exclude_none=True)).page
+    return telegram_rich.read(as_sent(message.rich)).page
 
 
 def shown_on_new_telegram(view: View) -> str:

@@ -23,11 +23,11 @@ from bots.rendering.slack import (
 from bots.rendering.telegram import TelegramMessage, render_telegram, render_telegram_partial
 from bots.rendering.telegram.rich import has_table
 from bots.rendering.tree import Block, Document, ItemList, Quote, Table
-from bots.telegram.calling import rich_content
 from ragcore.citations.stream import HoldBack
 from tests.bots.rendering.documents import ALLOWED, URLS, documents, markdown
 from tests.bots.rendering.readers import discord, slack, slack_blocks, telegram, telegram_rich
 from tests.bots.rendering.readers.shown import Shown
+from tests.bots.rendering.readers.telegram_sent import as_sent
 from tests.soak import scaled
 
 BUTTONS = (Button.FEEDBACK, Button.QUOTES, Button.DELETE)
@@ -50,9 +50,7 @@ def read_telegram(message: TelegramMessage) -> Shown:
     if message.rich is None:
         return telegram.read(message.html)
     assert not message.html
-    # As the library sends it, which leaves out what it doesn't know.
-    sent = rich_content(message.rich).model_dump(mode="json", exclude_none=True)
-    return telegram_rich.read(sent)
+    return telegram_rich.read(as_sent(message.rich))
 
 
 def render_rich(view: View) -> Sequence[TelegramMessage]:
@@ -131,6 +129,25 @@ def test_every_part_is_valid_and_the_parts_are_the_answer(
         for words, url in part.links:
             assert same_target(url, links_allowed(document)), (words, url)
     assert_citations_resolve(parts, document)
+
+
+NESTED = "~~d **c *b [w](https://wiki.example/allowed) `a` b* c** d~~ [ID:0]\n\n| a |\n|---|\n| ***~~x~~*** |\n"
+
+
+def spans(value: object) -> int:
+    """Return how many spans stand within each other in a rich text."""
+    if isinstance(value, list):
+        return max(map(spans, value), default=0)
+    return 1 + spans(value["text"]) if isinstance(value, dict) else 0
+
+
+def test_spans_in_a_rich_message_are_few_within_each_other_and_links_stay() -> None:
+    (message,) = render_rich(View(document=parse_partial(NESTED), reference="1"))
+    assert message.rich is not None  # type: ignore[attr-defined]
+    first, table = message.rich.blocks  # type: ignore[attr-defined]
+    assert [spans(first["text"]), spans(table["cells"][1][0]["text"])] == [2, 2]
+    shown = telegram_rich.read(as_sent(message.rich))  # type: ignore[attr-defined]
+    assert "d c b" in shown.plain
 
 
 def assert_citations_resolve(parts: Sequence[Shown], document: Document) -> None:
