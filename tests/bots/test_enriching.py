@@ -109,6 +109,54 @@ async def test_a_kill_in_the_middle_asks_nothing_twice(home: pathlib.Path, model
     assert len(model.requests) == 9 + 9
 
 
+@pytest.mark.soak
+async def test_a_kill_amid_the_overviews_of_a_knowledge_base_asks_nothing_twice(
+    home: pathlib.Path, model: OpenAIServer
+) -> None:
+    settings = (home / "citebot.toml").read_text().replace("auto_keywords = 2", 'raptor = "knowledge_base"')
+    (home / "citebot.toml").write_text(settings)
+    for number in range(40):
+        (home / "handbook" / f"{number}.md").write_text(f"# Room {number}\n\nRoom {number} holds {number} people.\n")
+    model.default = Reply(text="A room holds people.")
+    model.queue(*(Reply(text="A room holds people.") for _ in range(2)), *(Hang() for _ in range(4)))
+
+    async def report(*options: str) -> dict[str, object]:
+        status, out, err = await command(home, environment(), "sync", "--json", *options)
+        assert status == 0, err
+        found: list[dict[str, object]] = [one for one in json.loads(out) if "enriched" in one]
+        return found[-1] if found else {}
+
+    before = await report("--dry-run")
+    assert 8 <= before["usage"]["calls"] <= 20  # type: ignore[index]
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "bots",
+        "sync",
+        cwd=home,
+        env=environment(),
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    try:
+        await until(lambda: len(model.requests) == 6, 60.0)
+        process.send_signal(signal.SIGKILL)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+    answered = set(asked(model)[:2])
+    done = await report()
+    again = asked(model)[6:]
+    assert not answered & set(again)
+    assert (done["cached"], done["failed"]) == (2, [])
+    assert done["summaries"] == done["usage"]["calls"] + 2 == len(again) + 2  # type: ignore[index]
+    count = len(model.requests)
+    assert await report() == {}
+    assert (await report("--dry-run"))["usage"]["calls"] == 0  # type: ignore[index]
+    assert len(model.requests) == count
+
+
 async def test_an_operation_enriches_what_it_synced_and_searches_by_it(home: pathlib.Path, model: OpenAIServer) -> None:
     model.default = lambda request: Reply(text="unused leave, vacation days")
     async with opened(home) as (operations, _):
