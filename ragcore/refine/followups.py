@@ -28,25 +28,38 @@ FEW_WORDS = 2
 """Terms of its own from which a question says what it is about, where no small word leans."""
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_SMALL = "of|the|de|da|del|di|van|von|der|for|and|&"
 _NAME = re.compile(
-    r"(?:[A-ZÀ-ÖØ-ÞĀ-ž]|[А-ЯЁ])[\w’'.&-]*(?:[ ](?:of|the|de|da|del|di|van|von|der|for|and|&|[A-ZÀ-ÖØ-ÞА-ЯЁ0-9][\w’'.&-]*)){0,6}"
+    r"(?:[A-ZÀ-ÖØ-ÞĀ-ž]|[А-ЯЁ])[\w’'.&-]*"
+    rf"(?:[ ](?:{_SMALL}|[A-ZÀ-ÖØ-ÞА-ЯЁ0-9][\w’'.&-]*)){{0,6}}"
 )
-_SMALL_END = re.compile(r"(?:[ ](?:of|the|de|da|del|di|van|von|der|for|and|&))+$")
+_SMALL_END = re.compile(rf"(?:[ ](?:{_SMALL}))+$")
 _QUOTED = re.compile(r"[\"“„«「『《]([^\"”“»」』》\n]{2,80})[\"”“»」』》]")
 _EMPTY_IT = re.compile(
-    r"\b(?:is|was|be|isn't|would|will|makes?|does|did)\s+it\s+(?:\w+\s+)?(?:to|that|if|possible|allowed|true|ok|okay|safe|necessary|"
-    r"required|legal|mean|take|cost|matter|better|worth|rain|snow|time)\b|\bit\s+(?:takes?|is|was|would be)\s+\w+\s+(?:to|that)\b"
+    r"\b(?:is|was|be|isn't|would|will|makes?|does|did)\s+it\s+(?:\w+\s+)?"
+    r"(?:to|that|if|possible|allowed|true|ok|okay|safe|necessary|required|legal|mean|take|matter|better|worth|rain|time)\b"
+    r"|\bit\s+(?:takes?|is|was|would be)\s+\w+\s+(?:to|that)\b"
     r"|\b(?:il|y)\s+(?:a|faut|est)\b|-t-il\b|\bgibt\s+es\b|\bes\s+gibt\b|\bist\s+es\s+\w+,",
     re.IGNORECASE,
 )
+"""Where "it" stands for nothing: "is it possible", "gibt es"."""
 _CLAUSE = re.compile(
-    r"[,;:]|\b(?:if|when|while|after|before|because|since|and|or|but|unless|once|wenn|falls|nachdem|bevor|weil|und|oder|si|quand|après"
-    r"|avant|parce|et|ou|cuando|después|antes|porque|y|o|se|quando|depois|e|если|когда|после|потому|и|или)\b",
+    r"[,;:]|\b(?:if|when|while|after|before|because|since|and|or|but|unless|once|wenn|falls|nachdem|bevor|weil|und|oder|si|après"
+    r"|avant|parce|et|ou|después|antes|porque|y|o|se|depois|e|если|после|потому|и|или)\b",
     re.IGNORECASE,
 )
-"""What divides a question, so that what stands before may be meant behind it: "if a laptop is lost, who pays for it"."""
+"""What divides a question: behind it, "it" may be what stood before, as in "if a laptop is lost, who pays for it"."""
+_BEFORE_A_NOUN = frozenset(
+    (
+        *("after", "about", "of", "for", "with", "from", "by", "to", "at", "like", "before", "during", "on", "in"),
+        *("was", "is", "does", "did", "do", "than", "why"),
+    )
+)
 _RELATIVE = re.compile(r"^\s+(?:who|which|that|with|of|whose|in|from|you|we|i)\b", re.IGNORECASE)
-_THE = re.compile(r"\b(?:the|der|die|das|dem|den|des|le|la|les|l'|el|los|las|o|a|os|as)\s+((?:[^\W\d_]+\s+){0,2}[^\W\d_]+)", re.IGNORECASE)
+_THE = re.compile(
+    r"\b(?:the|der|die|das|dem|den|des|le|la|les|l'|el|los|las|o|a|os|as)\s+((?:[^\W\d_]+\s+){0,2}[^\W\d_]+)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +126,12 @@ def _spaced_alone(asked: str, said: Sequence[Message], own: Sequence[Term]) -> b
     small = _leaning(asked, said)
     telling = _telling(asked, words, small, own)
     has_name = any(_is_name(asked, term, words) for term in telling)
-    if lower and lower[0] in small.opening and len(telling) <= FEW_WORDS + 1 and not (has_name and len(telling) > FEW_WORDS):
+    if (
+        lower
+        and lower[0] in small.opening
+        and len(telling) <= FEW_WORDS + 1
+        and not (has_name and len(telling) > FEW_WORDS)
+    ):
         return False
     if not telling:
         return False
@@ -127,7 +145,13 @@ def _spaced_alone(asked: str, said: Sequence[Message], own: Sequence[Term]) -> b
 
 
 def _has_open_pronoun(
-    asked: str, words: Sequence[re.Match[str]], lower: Sequence[str], small: Leaning, telling: Sequence[Term], *, has_name: bool
+    asked: str,
+    words: Sequence[re.Match[str]],
+    lower: Sequence[str],
+    small: Leaning,
+    telling: Sequence[Term],
+    *,
+    has_name: bool,
 ) -> bool:
     """Tell whether a pronoun stands in it that nothing before it explains."""
     empty = [range(*found.span()) for found in _EMPTY_IT.finditer(asked)]
@@ -150,7 +174,9 @@ def _has_open_pronoun(
 
 def _someone(before: Sequence[Term], asked: str, at: int) -> bool:
     """Tell whether a person may be meant that the question itself speaks of: "can an employee take her dog along"."""
-    return bool(before) and bool(re.search(r"\b(?:an?|each|every|ein|eine|un|une|una|um|uma)\s+\w+", asked[:at], re.IGNORECASE))
+    return bool(before) and bool(
+        re.search(r"\b(?:an?|each|every|ein|eine|un|une|una|um|uma)\s+\w+", asked[:at], re.IGNORECASE)
+    )
 
 
 def _points(asked: str, word: re.Match[str], at: int, lower: Sequence[str], before: Sequence[Term]) -> bool:
@@ -161,11 +187,8 @@ def _points(asked: str, word: re.Match[str], at: int, lower: Sequence[str], befo
     if lower[at] == "that":
         # A conjunction, or a relative pronoun, unless it stands where a noun would.
         ends = not rest.strip(" ?.!,")
-        after_small = at > 0 and lower[at - 1] in {
-            "after", "about", "of", "for", "with", "from", "by", "to", "at", "like", "before", "during", "was", "is", "does",
-            "did", "do", "on", "in", "than", "why",
-        }  # fmt: skip
-        return (ends or after_small or at == 0) and len(before) < 2 * FEW_WORDS
+        as_noun = ends or at == 0 or lower[at - 1] in _BEFORE_A_NOUN
+        return as_noun and len(before) < 2 * FEW_WORDS
     if lower[at] == "such":
         return not rest.lstrip().startswith(("as", "a ")) and len(before) < FEW_WORDS
     if re.match(r"\s+(?:year|month|week|quarter|morning|evening|summer|winter|afternoon)\b", rest, re.IGNORECASE):
@@ -175,7 +198,9 @@ def _points(asked: str, word: re.Match[str], at: int, lower: Sequence[str], befo
 
 def _names_again(asked: str, said: Sequence[Message]) -> bool:
     """Tell whether a noun with an article is one of the last question and its answer."""
-    before = {term.text for message in said[-2:] for term in terms(strip(message.text)[:MOST_READ]) if not is_stop_word(term)}
+    before = {
+        term.text for message in said[-2:] for term in terms(strip(message.text)[:MOST_READ]) if not is_stop_word(term)
+    }
     found = (match[1] for match in _THE.finditer(asked))
     return any(term.text in before for phrase in found for term in terms(phrase) if not is_stop_word(term))
 
@@ -188,7 +213,7 @@ def _telling(asked: str, words: Sequence[re.Match[str]], small: Leaning, own: Se
 
 
 def _is_name(asked: str, term: Term, words: Sequence[re.Match[str]]) -> bool:
-    """Tell whether a term is a name, a number or a code, by how it is written; the first word's capital says nothing."""
+    """Tell whether a term is a name, a number or a code by how it is written; the first capital says nothing."""
     if term.kind is Kind.IDENTIFIER:
         return True
     written = asked[term.start : term.end]
@@ -238,7 +263,7 @@ def _names_in(text: str) -> Iterator[str]:
         name = _SMALL_END.sub("", found[0]).rstrip(".,'’")
         name = re.sub(r"['’]s$", "", name)
         start = found.start()
-        begins = not text[:start].strip() or text[:start].rstrip()[-1:] in ".!?:\n\"“"
+        begins = not text[:start].strip() or text[:start].rstrip()[-1:] in '.!?:\n"“'
         first, _, rest = name.partition(" ")
         if begins and _is_common(first, text):
             name = rest
@@ -251,6 +276,8 @@ def _names_in(text: str) -> Iterator[str]:
 def _is_common(word: str, text: str) -> bool:
     """Tell whether a word that begins a sentence has its capital from there alone."""
     lower = word.lower()
-    if is_stop_word(lower) or any(lower in one.asking | one.opening | one.persons | one.things | one.pointing for one in LEANING.values()):
+    if is_stop_word(lower) or any(
+        lower in one.asking | one.opening | one.persons | one.things | one.pointing for one in LEANING.values()
+    ):
         return True
     return bool(re.search(rf"\b{re.escape(lower)}\b", text))

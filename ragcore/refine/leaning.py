@@ -43,7 +43,9 @@ LEANING: Mapping[str, Leaning] = {
         pointing=_words("dies diese dieser dieses diesen diesem das jene jener jenes"),
         further=_words("noch sonst andere anderen anderer anderes weitere weiteren auch wieder stattdessen"),
         opening=_words("und oder aber also dann"),
-        asking=_words("wer was wann wo welche welcher welches warum wieso weshalb wie lange viel viele oft weit wirklich"),
+        asking=_words(
+            "wer was wann wo welche welcher welches warum wieso weshalb wie lange viel viele oft weit wirklich"
+        ),
         besides=_words("außer neben abgesehen als"),
     ),
     "fr": Leaning(
@@ -85,8 +87,13 @@ LEANING: Mapping[str, Leaning] = {
 }
 """Pronouns that look like articles ("die", "le", "lo") are left out: most questions have one."""
 
-CHINESE = (
-    r"[他她它]们?|[这那這](?!么多)(?:个|些|种|样|里|是|項|项|款|次|份|部|個|種)?|该(?!怎|如何)|其(?!他|它|中|实)|上述|前者|后者|同样"
+CHINESE = "|".join(
+    (
+        "[他她它]们?",
+        "[这那這](?!么多)(?:个|些|种|样|里|是|項|项|款|次|份|部|個|種)?",
+        "该(?!怎|如何)|其(?!他|它|中|实)",
+        "上述|前者|后者|同样",
+    )
 )
 """What stands for something named before."""
 CHINESE_FURTHER = r"还有|还能|还需|别的|其他|其它|另外|另一|再|也"

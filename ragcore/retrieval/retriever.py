@@ -16,6 +16,7 @@ from ragcore.errors import ModelError, StoreError
 from ragcore.models.embeddings import Embedder
 from ragcore.models.rerankers import Reranker
 from ragcore.phrases import Phrase
+from ragcore.refine.followups import followup
 from ragcore.retrieval.background import Backgrounds
 from ragcore.retrieval.candidates import CandidateSearch, Within
 from ragcore.retrieval.features import RankFeature, factors
@@ -314,7 +315,7 @@ def _of_parents(ordered: Sequence[ScoredChunk], most: int) -> tuple[ScoredChunk,
     return tuple(scored for scored in ordered if parent_of(scored.chunk) in quoted)
 
 
-def _earlier(question: Question) -> list[str]:
-    """Return the first and the last question asked before: what the conversation is about, and what it has come to."""
-    asked = [message.text for message in question.history if message.role == "user"]
-    return list(dict.fromkeys((*asked[:1], *asked[-1:])))
+def _earlier(question: Question) -> tuple[str, ...]:
+    """Return what was said before that the question leans on; nothing for one that stands alone."""
+    found = followup(question.text, question.history)
+    return (*found.names, found.before) if found else ()
