@@ -371,4 +371,4 @@ def test_pictures_are_described_where_a_model_reads_them_and_anew_by_another(tmp
     assert found[2] != found[3]
     assert found[2] == found[4]
     base = settings_of(tmp_path, "[knowledge_bases.a]\n").all_knowledge_bases["a"]
-    assert ingest_options(base, describe=found[2]).for_document("s:a.md", "a.md") == IngestOptions()
+    assert ingest_options(base, describe=found[2]).for_document("s:a.md", "a.md") == IngestOptions(describe=found[2])
