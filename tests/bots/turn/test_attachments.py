@@ -104,7 +104,8 @@ def test_the_content_tells_what_a_file_is() -> None:
         (Attachment(id="a.txt", name="shot.png", size=2_001), b"x", "file_too_large"),
         (Attachment(id="x", name="shot.png", media_type="audio/ogg"), b"OggS", "cannot_read"),
         (Attachment(id="gone", name="shot.png"), b"", "file_not_read"),
-        (Attachment(id="shot.png", name="shot.png"), b"GIF80\xff", "cannot_read"),
+        # Not for the process that reads what is complex: this loop's time does not wait for one.
+        (Attachment(id="shot.png", name="shot.png"), bytes(range(1, 32)), "cannot_read"),
     ],
 )
 def test_what_is_not_read_is_told_with_the_reason(attachment: Attachment, content: bytes, why: Word) -> None:
