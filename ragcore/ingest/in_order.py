@@ -10,8 +10,8 @@ T = TypeVar("T")
 class InOrder(Generic[T]):
     """Runs at most so many works at once, and hands over each result behind those of the works begun before it.
 
-    What a work or the handing over raises is raised to whoever begins the next one, or waits for all; no result behind
-    it is handed over.
+    What a work or the handing over raises is raised to whoever begins the next one, or waits for all: all results
+    before it are handed over, and none behind it.
     """
 
     def __init__(self, most: int, hand_over: Callable[[T], Awaitable[None]]) -> None:
@@ -32,9 +32,12 @@ class InOrder(Generic[T]):
 
     async def _one(self, work: Callable[[], Awaitable[T]], before: asyncio.Task[None] | None) -> None:
         try:
-            result = await work()
-            if before is not None:
-                await before
+            try:
+                result = await work()
+            finally:
+                # Also of one that failed at once: what was begun before it is handed over first.
+                if before is not None:
+                    await before
             await self._hand_over(result)
         finally:
             self._places.release()
