@@ -1,6 +1,7 @@
 """Normal form of a word: case, accents and width folded, then stemmed by its script."""
 
 import re
+import threading
 import unicodedata
 from collections.abc import Callable
 
@@ -29,8 +30,11 @@ def fold(word: str) -> str:
     return _ACCENTS.sub("", word).replace("ё", "е")
 
 
-class _Stemmers:
-    """Snowball's stemmers by the first letter's script, each made when first needed."""
+class _Stemmers(threading.local):
+    """Snowball's stemmers by the first letter's script, each made when first needed.
+
+    Of each thread its own: a stemmer keeps the word that it is at, and searches run in several threads.
+    """
 
     _RANGES = (
         ("a", "z", "english"),
