@@ -61,6 +61,9 @@ class _Choice:
         if lists(self._question) and (rows := self._rows_of_the_list()):
             return Chosen(units=rows[: self._options.sentences], goes_on=len(rows) > self._options.sentences)
         self._take(self._best)
+        if not self._chosen:
+            # All that it leans on is longer than an answer: by itself it says more than nothing.
+            self._chosen = [self._best]
         for i in self._ranked[1:]:
             if self._as_good(i) or self._adds(i):
                 self._take(i)
