@@ -1,11 +1,8 @@
 """Enrichment as the engineer who runs it sees it: its cost before and after, a crash in it, and the background."""
 
 import asyncio
-import contextlib
 import json
 import pathlib
-import signal
-import sys
 from collections.abc import AsyncIterator
 
 import pytest
@@ -14,7 +11,7 @@ from bots.requests import Search, Sync
 from ragcore.reports import EnrichReport, SyncReport
 from tests.bots.handbook import LEAVE, opened, told
 from tests.fakes.openai_server import Failure, Hang, OpenAIServer, Reply, Request
-from tests.fakes.running import command, environment, running
+from tests.fakes.running import begun, command, environment, running
 from tests.fakes.waiting import until
 
 SETTINGS = """
@@ -82,23 +79,8 @@ async def test_a_kill_in_the_middle_asks_nothing_twice(home: pathlib.Path, model
     for number in range(12):
         (home / "handbook" / f"{number}.md").write_text(f"# Room {number}\n\nRoom {number} holds {number} people.\n")
     model.queue(*(Reply(text="Room, people, leave, sickness") for _ in range(5)), *(Hang() for _ in range(4)))
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "bots",
-        "sync",
-        cwd=home,
-        env=environment(),
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.DEVNULL,
-    )
-    try:
+    async with begun(home, "sync"):
         await until(lambda: len(model.requests) == 9, 60.0)
-        process.send_signal(signal.SIGKILL)
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
     answered = set(asked(model)[:5])
     status, out, err = await command(home, environment(), "sync", "--json")
     assert status == 0, err
@@ -128,23 +110,8 @@ async def test_a_kill_amid_the_overviews_of_a_knowledge_base_asks_nothing_twice(
 
     before = await report("--dry-run")
     assert 8 <= before["usage"]["calls"] <= 20  # type: ignore[index]
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "bots",
-        "sync",
-        cwd=home,
-        env=environment(),
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.DEVNULL,
-    )
-    try:
+    async with begun(home, "sync"):
         await until(lambda: len(model.requests) == 6, 60.0)
-        process.send_signal(signal.SIGKILL)
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
     answered = set(asked(model)[:2])
     done = await report()
     again = asked(model)[6:]

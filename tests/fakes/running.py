@@ -1,6 +1,7 @@
 """``citebot run`` as a real process over a copy of the examples."""
 
 import asyncio
+import contextlib
 import os
 import pathlib
 import shutil
@@ -125,6 +126,24 @@ async def running(folder: pathlib.Path, *, anew: bool = False, **env: str) -> As
         if process.returncode is None:
             process.kill()
             await process.wait()
+
+
+@asynccontextmanager
+async def begun(folder: pathlib.Path, *args: str) -> AsyncIterator[asyncio.subprocess.Process]:
+    """Begin a command in a folder, whose output nobody reads; whatever is left of it in the end is killed at once."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "bots", *args),
+        cwd=folder,
+        env=environment(),
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    try:
+        yield process
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
 
 
 async def _begin(

@@ -1,4 +1,7 @@
-"""A picture is described by a model between reading and cutting; a description that fails is tried again."""
+"""A picture is described by a model between reading and cutting; a description that fails is tried again.
+
+Over 400 lines: each way in which a model, a picture or a reader may fail is led through the same small library.
+"""
 
 import asyncio
 import contextlib

@@ -1,3 +1,8 @@
+"""The way from a question to an answer, with a scripted search and model.
+
+Over 400 lines: one case for each turn that the way may take, over the same few chunks.
+"""
+
 import asyncio
 import pathlib
 from collections.abc import AsyncIterator, Sequence
