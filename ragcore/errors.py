@@ -39,7 +39,10 @@
 an exception is for the log and the operator; it never holds a secret.
 """
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from ragcore.types import Usage
 
 
 class CitebotError(Exception):
@@ -241,10 +244,11 @@ class ModelRefused(ModelError):
 class ModelBadOutput(ModelError):
     """The output does not have the form that was asked for."""
 
-    def __init__(self, message: str, *, raw: str) -> None:
-        """Keep the output as it came."""
+    def __init__(self, message: str, *, raw: str, usage: "Usage | None" = None) -> None:
+        """Keep the output as it came, and what it took where that is known and counted nowhere else."""
         super().__init__(message)
         self.raw = raw
+        self.usage = usage
 
 
 class ModelInterrupted(ModelError):

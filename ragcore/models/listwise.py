@@ -8,7 +8,7 @@ from ragcore.models.llm import ChatModel
 from ragcore.models.rerankers import Reranked
 from ragcore.prompts import OWN, Prompts
 from ragcore.tokens import Tokenizer
-from ragcore.types import Message
+from ragcore.types import Message, Usage
 
 PASSAGE_TOKENS = 400
 """Of a longer passage the head is judged: a chunk of the default size is a whole one."""
@@ -53,24 +53,24 @@ class ListwiseReranker:
             Message(role="user", text=self._prompts.render("rerank_passages", passages=passages, question=question)),
         )
         answer, usage = await self._model.complete(messages, task="rerank")
-        return Reranked(order=order_in(answer, len(texts)), usage=usage)
+        return Reranked(order=order_in(answer, len(texts), usage), usage=usage)
 
     def _fitted(self, text: str, limit: int) -> str:
         """Return the head of a text, in which nothing looks like the frame around it."""
         return _FRAME.sub("‹", self._tokenizer.head(text, limit)).strip()
 
 
-def order_in(answer: str, count: int) -> tuple[int, ...]:
+def order_in(answer: str, count: int, usage: Usage | None = None) -> tuple[int, ...]:
     """Return the order of ``count`` texts that a model's answer names, best first.
 
     Read are one list (``[3, 0]``, also without its end), numbers in brackets of their own (``[3] > [0]``), or numbers
     and nothing else. Numbers of no text, and what comes twice, are dropped.
 
     Raises:
-        ModelBadOutput: There is no order in it.
+        ModelBadOutput: There is no order in it; it carries ``usage``, which was paid all the same.
     """
     if len(answer) > LONGEST[0] + LONGEST[1] * count:
-        raise ModelBadOutput("the model wrote a text instead of an order of passages", raw=answer[:200])
+        raise ModelBadOutput("the model wrote a text instead of an order of passages", raw=answer[:200], usage=usage)
     lists = [_NUMBER.findall(found) for found in _LIST.findall(answer) if not re.search(r"[{:]", found)]
     longest = max(lists, key=len, default=[])
     named = longest if len(longest) > 1 else [number for one in lists for number in one]
@@ -78,5 +78,5 @@ def order_in(answer: str, count: int) -> tuple[int, ...]:
         named = _NUMBER.findall(answer)
     order = tuple(dict.fromkeys(number for number in map(int, named) if number < count))
     if not order:
-        raise ModelBadOutput("the model named no order of passages", raw=answer[:200])
+        raise ModelBadOutput("the model named no order of passages", raw=answer[:200], usage=usage)
     return order

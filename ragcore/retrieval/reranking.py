@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from ragcore.errors import ConfigError, ContextTooSmall, ModelBadOutput, ModelError
 from ragcore.models.rerankers import Reranked, Reranker
-from ragcore.types import Chunk
+from ragcore.types import Chunk, Usage
 
 log = logging.getLogger(__name__)
 
@@ -30,8 +30,10 @@ class Reranking:
         self._failures = 0
         self._rests_until = 0.0
 
-    async def verdict(self, query: str, chunks: Sequence[Chunk], seconds: float) -> Reranked | None:
-        """Return the order of chunks and their scores, None where it failed, was late, or is left alone.
+    async def verdict(self, query: str, chunks: Sequence[Chunk], seconds: float) -> tuple[Reranked | None, Usage]:
+        """Return the order of chunks and their scores, None where it failed, was late, or is left alone; and the cost.
+
+        An answer of a model that names no order has its cost, too; what one took that was not waited for is unknown.
 
         Args:
             query: The question, as it was asked.
@@ -39,7 +41,7 @@ class Reranking:
             seconds: How long it is waited for.
         """
         if len(chunks) < 2 or self._now() < self._rests_until:
-            return None
+            return None, Usage()
         texts = [text_of(chunk) for chunk in chunks]
         try:
             async with asyncio.timeout(seconds):
@@ -48,9 +50,9 @@ class Reranking:
                 raise ModelBadOutput("the reranker named a text that there is not", raw=str(found.order)[:200])
         except (ModelError, ContextTooSmall, ConfigError, TimeoutError) as error:
             self._failed(f"{type(error).__name__}: {error}" if str(error) else f"no answer within {seconds:g} s")
-            return None
+            return None, (isinstance(error, ModelBadOutput) and error.usage) or Usage()
         self._failures = 0
-        return found
+        return found, found.usage
 
     def _failed(self, reason: str) -> None:
         """Count a failure, and tell of it."""

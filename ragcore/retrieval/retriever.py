@@ -197,11 +197,11 @@ class Retriever:
         passed, counted = await self._weighed(question, passed)
         chunks = [placed.scored.chunk for placed in passed]
         shown = options.rerank_candidates
-        verdict = None
+        verdict, usage = None, Usage()
         if self._reranking is not None:
-            verdict = await self._reranking.verdict(question.text, chunks[:shown], options.rerank_seconds)
+            verdict, usage = await self._reranking.verdict(question.text, chunks[:shown], options.rerank_seconds)
         ordered = arranged(passed, counted, verdict, shown=shown, threshold=options.rerank_threshold)
-        return _of_parents(ordered, options.top_n), verdict.usage if verdict else Usage()
+        return _of_parents(ordered, options.top_n), usage
 
     async def _weighed(self, question: Question, passed: Sequence[Placed]) -> tuple[list[Placed], list[float]]:
         """Return what each chunk that passed is multiplied by; of copies the one that counts most stands for all."""

@@ -73,6 +73,7 @@ def test_similarity_needs_nothing_else(tmp_path: pathlib.Path) -> None:
         ('provider = "llm"\nextra_body = {a = 1}', r"extra_body is for a /rerank endpoint.*\[llm.tasks.rerank\]"),
         ('provider = "similarity"\napi_key = "k"', "api_key is for a /rerank endpoint.*asks no model"),
         ('provider = "similarity"\nmodel = "m"', "model is for a /rerank endpoint.*asks no model"),
+        ('provider = "similarity"\ntimeout = 2.0', "asks nobody"),
         ('provider = "bge"', "provider"),
         (f'{ENDPOINT}model = "m"\ntimeout = 0', "timeout"),
         (f'{ENDPOINT}model = "m"\nthreshold = 7', "threshold"),

@@ -11,14 +11,18 @@ Say = Callable[[str, str], str]
 
 
 class SayingModel:
-    """Asked at the same time, it answers in turn; ``asked`` has the rules and the material of each call."""
+    """Asked at the same time, it answers in turn; ``asked`` has the rules and the material of each call.
+
+    With ``at_once`` the first so many calls wait for each other.
+    """
 
     name = "saying"
     context_window = 8_192
     max_tokens = 256
 
-    def __init__(self, say: Say) -> None:
+    def __init__(self, say: Say, *, at_once: int = 0) -> None:
         self.say = say
+        self.gathering = asyncio.Barrier(at_once) if at_once else None
         self.asked: list[tuple[str, str]] = []
         self.under_way = self.most_at_once = 0
 
@@ -28,6 +32,8 @@ class SayingModel:
         self.under_way += 1
         self.most_at_once = max(self.most_at_once, self.under_way)
         try:
+            if self.gathering is not None and len(self.asked) <= self.gathering.parties:
+                await self.gathering.wait()
             await asyncio.sleep(0)
             return self.say(rules, material), Usage(calls=1, prompt_tokens=100, completion_tokens=10)
         finally:

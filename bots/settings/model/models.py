@@ -109,7 +109,8 @@ class RerankSettings(Section):
         default=None,
         gt=0,
         le=60,
-        description="seconds until the order must be there, else that of the search stands; default: 1.5, for `llm` 5",
+        description="seconds until the order must be there, else that of the search stands; default: 1.5, for `llm` 5; "
+        "`similarity` waits for nobody and takes none",
     )
     threshold: float | None = Field(
         default=None,
@@ -138,6 +139,8 @@ class RerankSettings(Section):
         for name in () if self.asks_endpoint else ("base_url", "model", "api_key", "extra_body"):
             if getattr(self, name):
                 raise ValueError(f'{name} is for a /rerank endpoint, and provider = "{self.provider}" {self._instead}')
+        if self.timeout and self.provider == "similarity":
+            raise ValueError('timeout is for what is waited for, and provider = "similarity" asks nobody: leave it out')
         if self.threshold and not self.asks_endpoint:
             raise ValueError(f'threshold needs scores, and provider = "{self.provider}" gives none: leave it out')
         return self

@@ -106,7 +106,9 @@ async def test_prose_and_refusals_are_errors(server: OpenAIServer, model: OpenAI
     server.queue(Reply(text="The best passage is the one about leave."), Reply(refusal="No.", finish="content_filter"))
     judge = ListwiseReranker(model, TOKENIZER)
     assert judge.name == model.name
-    with pytest.raises(ModelBadOutput):
+    with pytest.raises(ModelBadOutput) as prose:
         await judge.rerank("q", ["a", "b"])
+    assert prose.value.usage is not None
+    assert prose.value.usage.calls == 1, "it was paid all the same"
     with pytest.raises(ModelRefused):
         await judge.rerank("q", ["a", "b"])

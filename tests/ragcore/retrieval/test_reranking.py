@@ -168,16 +168,16 @@ async def test_a_reranker_that_fails_again_and_again_is_left_alone_for_a_while(
     two = [chunk(1), chunk(2)]
     with caplog.at_level(logging.WARNING):
         for _ in range(FAILURES + 4):
-            assert await reranking.verdict("my secret question", two, 1.0) is None
+            assert await reranking.verdict("my secret question", two, 1.0) == (None, Usage())
     assert len(judge.asked) == FAILURES
     assert "secret" not in caplog.text
     now[0] += REST_SECONDS
     judge.answer = Reranked(order=(1, 0))
-    assert await reranking.verdict("q", two, 1.0) == judge.answer
+    assert await reranking.verdict("q", two, 1.0) == (judge.answer, Usage())
     judge.answer = Reranked(order=(2,))
-    assert await reranking.verdict("q", two, 1.0) is None, "there is no third text"
+    assert await reranking.verdict("q", two, 1.0) == (None, Usage()), "there is no third text"
     judge.answer = Reranked(order=())
-    assert await reranking.verdict("q", two[:1], 1.0) is None
+    assert await reranking.verdict("q", two[:1], 1.0) == (None, Usage())
     assert len(judge.asked) == FAILURES + 2, "one chunk needs no order"
 
 
@@ -299,7 +299,10 @@ async def test_whatever_reorders_nothing_below_the_gate_comes_out(tmp_path: path
             assert not set(ids(told.near)) & set(ids(passed))
 
 
-async def test_what_a_judge_took_is_told(tmp_path: pathlib.Path) -> None:
+@pytest.mark.parametrize("can_be_read", [True, False])
+async def test_what_a_judge_took_is_told(tmp_path: pathlib.Path, *, can_be_read: bool) -> None:
+    took = Usage(calls=1, prompt_tokens=7)
+    answer = Reranked(order=(1,), usage=took) if can_be_read else ModelBadOutput("no order", raw="prose", usage=took)
     async with opened(tmp_path, WordEmbedder()) as library:
         await fill(library, TEXTS)
         searcher = Retriever(
@@ -308,9 +311,9 @@ async def test_what_a_judge_took_is_told(tmp_path: pathlib.Path) -> None:
             keywords=library.keywords,
             embedder=library.embedder,
             options=ALL,
-            reranker=Judge(answer=Reranked(order=(1,), usage=Usage(calls=1, prompt_tokens=7))),
+            reranker=Judge(answer=answer),
         )
-        assert (await searcher.retrieve(ASKED)).usage == Usage(calls=1, prompt_tokens=7)
+        assert (await searcher.retrieve(ASKED)).usage == took
 
 
 @pytest.mark.parametrize("wrong", [{"rerank_candidates": 0}, {"rerank_seconds": 0.0}, {"rerank_threshold": 1.5}])
@@ -321,4 +324,4 @@ def test_what_cannot_work_is_refused(wrong: dict[str, float]) -> None:
 
 async def test_rubbish_of_a_judge_is_no_order() -> None:
     judge = Judge(answer=ModelBadOutput("prose", raw="prose"))
-    assert await Reranking(judge).verdict("q", [chunk(1), chunk(2)], 1.0) is None
+    assert await Reranking(judge).verdict("q", [chunk(1), chunk(2)], 1.0) == (None, Usage())
