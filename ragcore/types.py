@@ -289,6 +289,8 @@ class Question:
     ``document_ids``, when given, narrows the search to these documents, and so do the ``filters`` of a knowledge base,
     all of them: nothing widens what the readers may read. ``beside`` are the words of what stands beside
     the question and in its history too, such as a screenshot: searched for where the question itself finds nothing.
+    ``wordings``, where there are any, are what is searched for in place of ``text``: first the question itself, in
+    words that stand alone, and then the same in other languages. ``keywords`` are words that are searched for besides.
     """
 
     text: str
@@ -298,6 +300,13 @@ class Question:
     document_ids: tuple[str, ...] = ()
     filters: Mapping[str, tuple[Filter, ...]] = field(default_factory=dict)
     beside: str = ""
+    wordings: tuple[str, ...] = ()
+    keywords: tuple[str, ...] = ()
+
+    @property
+    def asked(self) -> str:
+        """Return the question in the words that it is searched by, in the asker's language."""
+        return self.wordings[0] if self.wordings else self.text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

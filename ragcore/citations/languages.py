@@ -50,6 +50,12 @@ def asked_in(text: str) -> str:
     return "en" if language == LATIN else language
 
 
+def told_by_itself(text: str) -> str:
+    """Return the language that a text itself tells clearly, whatever stands around it; "" where it doesn't."""
+    language, lead = _told(text)
+    return "" if language == LATIN or (language in SMALL_WORDS and lead < _PLAIN) else language
+
+
 def shared(one: str, other: str) -> str:
     """Return the language that two texts are both in, as far as can be told; "" when they differ."""
     if one == other:

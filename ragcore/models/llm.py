@@ -6,9 +6,9 @@ from typing import Literal, Protocol
 
 from ragcore.types import Message, Usage
 
-TASKS = ("answer", "cite", "check", "enrich", "vision", "contents", "rerank", "filter")
+TASKS = ("answer", "cite", "check", "enrich", "vision", "contents", "rerank", "filter", "rewrite")
 """What a chat model is asked to do; options may differ by task."""
-LATER_TASKS = ("rewrite", "research")
+LATER_TASKS = ("research",)
 """Tasks that the design names and nothing asks for yet: their options are taken, and wait."""
 
 

@@ -77,7 +77,7 @@ def followup(question: str, history: Sequence[Message]) -> Followup | None:
         question: As it was asked.
         history: What was said before, oldest first.
     """
-    said = _recent(history)
+    said = recent(history)
     asked = question[-MOST_READ:].strip()
     if not said or not asked or stands_alone(asked, history):
         return None
@@ -89,7 +89,7 @@ def followup(question: str, history: Sequence[Message]) -> Followup | None:
 
 def stands_alone(question: str, history: Sequence[Message]) -> bool:
     """Tell whether a question says all that a search needs; True where nothing was said before."""
-    said = _recent(history)
+    said = recent(history)
     asked = question[-MOST_READ:].strip()
     if not said or not asked:
         return True
@@ -226,8 +226,8 @@ def _leaning(asked: str, said: Sequence[Message]) -> Leaning:
     return LEANING.get("en" if language == LATIN else language, LEANING["en"])
 
 
-def _recent(history: Sequence[Message]) -> list[Message]:
-    """Return the messages that are looked at, oldest first."""
+def recent(history: Sequence[Message]) -> list[Message]:
+    """Return the messages that are looked at, oldest first: the last ones, and the question that it all began with."""
     spoken = [message for message in history if message.role in {"user", "assistant"} and message.text.strip()]
     first = [message for message in spoken[:-MOST_TURNS] if message.role == "user"][:1]
     return [*first, *spoken[-MOST_TURNS:]]
