@@ -107,7 +107,7 @@ class ContentsRetriever:
         """Choose the sections of the best documents, of those that have more than what was found already."""
         held = held_by(chunks)
         outlines = [one for one in await self._outlines.of(_best(chunks)) if len(one.entries) >= FEWEST]
-        alike = await asyncio.to_thread(likeness, question.text, outlines)
+        alike = await asyncio.to_thread(likeness, question.asked, outlines)
         open_places = [
             (number, at)
             for number, outline in enumerate(outlines)
@@ -121,7 +121,7 @@ class ContentsRetriever:
             return _Chosen(ids=_ids(outlines, sorted(fitting, key=lambda place: -alike[place]), held))
         nearest = sorted(open_places, key=lambda place: -alike.get(place, 0.0))[:MOST_SHOWN]
         shown = sorted(nearest)
-        reply, usage = await self._ask(self._model, question.text, lines(outlines, shown))
+        reply, usage = await self._ask(self._model, question.asked, lines(outlines, shown))
         places = [shown[number] for number in chosen_of(reply, len(shown))]
         return _Chosen(ids=_ids(outlines, places, held), usage=usage)
 

@@ -115,7 +115,7 @@ class GraphRetriever:
     async def _around(self, question: Question) -> _Around:
         """Return what the graph says."""
         # In threads: a long question, and a thing of which much is told, take tens of milliseconds.
-        asked = await asyncio.to_thread(names_asked, question.text)
+        asked = await asyncio.to_thread(names_asked, question.asked)
         bases = question.knowledge_bases
         known = await self._graphs.known(bases, asked) if asked and bases else {}
         if not known:
@@ -131,7 +131,7 @@ class GraphRetriever:
             admitted = Admitted(only=only, matching=matching, homes=self._homes)
             around = await self._graphs.around(name, asked, keys, admitted)
             if around:
-                lines += await asyncio.to_thread(lines_of, around, question.text)
+                lines += await asyncio.to_thread(lines_of, around, question.asked)
                 reports += await self._graphs.reports(name, around.same, admitted)
         lines.sort(key=lambda line: (-line.score, line.chunk_id, line.said))
         return _Around(lines=tuple(lines), reports=tuple(reports))

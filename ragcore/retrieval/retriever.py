@@ -20,6 +20,7 @@ from ragcore.refine.followups import followup
 from ragcore.retrieval.background import Backgrounds
 from ragcore.retrieval.candidates import CandidateSearch, Within
 from ragcore.retrieval.features import RankFeature, factors
+from ragcore.retrieval.fusing import Reading, fused
 from ragcore.retrieval.judging import Searched, judged
 from ragcore.retrieval.matching import matched_words
 from ragcore.retrieval.options import RetrievalOptions
@@ -150,8 +151,7 @@ class Retriever:
             return Retrieved()
         spent = Usage()
         for _ in range(QUOTE_ATTEMPTS):
-            async with self._room:
-                found, passed = await self._retrieve(question)
+            found, passed = await self._found(question)
             # Outside the room: a reranker that is slow keeps no other search waiting.
             chunks, usage = await self._arranged(question, passed)
             spent += usage
@@ -160,10 +160,26 @@ class Retriever:
                 break
         return replace(found, chunks=quoted, usage=spent)
 
+    async def _found(self, question: Question) -> tuple[Retrieved, tuple[Placed, ...]]:
+        """Search for the question, or side by side for each of its wordings; what these found is one ranking."""
+        if not question.wordings:
+            async with self._room:
+                return await self._retrieve(question)
+        found = await asyncio.gather(*(self._found(one) for one in _readings(question)))
+        reading = fused([Reading(passed=passed, near=one.near, relaxed=one.relaxed) for one, passed in found])
+        together = Retrieved(
+            near=reading.near,
+            without_vectors=any(one.without_vectors for one, _ in found),
+            without_keywords=any(one.without_keywords for one, _ in found),
+            relaxed=reading.relaxed,
+            notes=tuple(dict.fromkeys(note for one, _ in found for note in one.notes)),
+        )
+        return together, reading.passed
+
     async def _retrieve(self, question: Question) -> tuple[Retrieved, tuple[Placed, ...]]:
         """Search and judge; the chunks that passed are yet to be put in order."""
         synonyms = await self._loaded_synonyms()
-        query = analyse(question.text, synonyms, earlier=_earlier(question))
+        query = analyse(question.text, synonyms, earlier=(*_earlier(question), *question.keywords))
         vector = await self._vector(query.text_to_embed)
         searched, live = await self._searched(question, query, vector)
         groups = searched.groups
@@ -194,12 +210,12 @@ class Retriever:
         options = self._options
         if not passed or not (self._reranking or self._features):
             return _of_parents([placed.scored for placed in passed], options.top_n), Usage()
-        passed, counted = await self._weighed(question, passed)
+        passed, counted = await self._weighed(replace(question, text=question.asked), passed)
         chunks = [placed.scored.chunk for placed in passed]
         shown = options.rerank_candidates
         verdict, usage = None, Usage()
         if self._reranking is not None:
-            verdict, usage = await self._reranking.verdict(question.text, chunks[:shown], options.rerank_seconds)
+            verdict, usage = await self._reranking.verdict(question.asked, chunks[:shown], options.rerank_seconds)
         ordered = arranged(passed, counted, verdict, shown=shown, threshold=options.rerank_threshold)
         return _of_parents(ordered, options.top_n), usage
 
@@ -238,8 +254,11 @@ class Retriever:
         synonyms = await self._loaded_synonyms()
 
         def work() -> Mapping[str, tuple[str, ...]]:
-            query = analyse(question.text, synonyms, earlier=_earlier(question))
-            return {leaf.id: matched_words(query, leaf.text) for leaf in leaves}
+            queries = [analyse(one.text, synonyms, earlier=_earlier(one)) for one in _readings(question)]
+            return {
+                leaf.id: tuple(dict.fromkeys(word for query in queries for word in matched_words(query, leaf.text)))
+                for leaf in leaves
+            }
 
         # In a thread: hundreds of long leaves would hold up the other conversations.
         return await asyncio.to_thread(work)
@@ -313,6 +332,26 @@ def _of_parents(ordered: Sequence[ScoredChunk], most: int) -> tuple[ScoredChunk,
     """Return the chunks of the first ``most`` parents."""
     quoted = set(list(dict.fromkeys(parent_of(scored.chunk) for scored in ordered))[:most])
     return tuple(scored for scored in ordered if parent_of(scored.chunk) in quoted)
+
+
+def _readings(question: Question) -> tuple[Question, ...]:
+    """Return the questions that are searched for: each wording by itself, or the question as it stands.
+
+    Keywords are in the language of the first one. What was said before goes with the asker's own words alone: another
+    wording says itself what they lean on.
+    """
+    if not question.wordings:
+        return (question,)
+    return tuple(
+        replace(
+            question,
+            text=wording,
+            wordings=(),
+            keywords=() if number else question.keywords,
+            history=question.history if wording == question.text else (),
+        )
+        for number, wording in enumerate(question.wordings)
+    )
 
 
 def _earlier(question: Question) -> tuple[str, ...]:
