@@ -6,7 +6,7 @@ the model is shown values of. Where the model fails or is late the search goes o
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from types import MappingProxyType
@@ -85,18 +85,30 @@ class FilteringRetriever:
 
     async def retrieve(self, question: Question) -> Retrieved:
         """Return the relevant chunks; see ``Retriever.retrieve``."""
-        drawn = await self._drawn(question) if question.text.strip() else _Drawn()
+        drawn = await self._drawn(question)
+        return _with(await self._searched(question, drawn), drawn.usage)
+
+    async def ahead(self, question: Question) -> tuple[Retrieving, Usage]:
+        """Draw the filter now, and return what searches by it, and what drawing took.
+
+        For who has something else to do with the question meanwhile.
+        """
+        drawn = await self._drawn(question)
+        return _ByFilter(lambda asked: self._searched(asked, drawn)), drawn.usage
+
+    async def _searched(self, question: Question, drawn: _Drawn) -> Retrieved:
+        """Search by what was drawn; without it where it leaves nothing."""
         where = drawn.where
         if drawn.filter is None or not where:
-            return _with(await self._retriever.retrieve(question), drawn.usage)
+            return await self._retriever.retrieve(question)
         own = {name: question.filters.get(name, ()) for name in where}
         narrowed = replace(
             question, filters={**question.filters, **{name: (*own[name], drawn.filter) for name in where}}
         )
         if await self._finds(narrowed, where):
             log.info("searching by the filter %s", print_filter(drawn.filter))
-            return _with(await self._retriever.retrieve(narrowed), drawn.usage)
-        found = _with(await self._retriever.retrieve(question), drawn.usage)
+            return await self._retriever.retrieve(narrowed)
+        found = await self._retriever.retrieve(question)
         if "filter_without_match" in found.notes:
             return found
         return replace(found, notes=(*found.notes, "filter_dropped"))
@@ -104,6 +116,8 @@ class FilteringRetriever:
     async def _drawn(self, question: Question) -> _Drawn:
         """Let the model draw a filter from what may be looked at; nothing is drawn when that is late."""
         names = [name for name in question.knowledge_bases if name in self._fields]
+        if not question.text.strip():
+            return _Drawn()
         try:
             async with asyncio.timeout(self._seconds):
                 permitted = await self._registry.permitted(names, question.readers)
@@ -152,7 +166,7 @@ class FilteringRetriever:
         try:
             fitted = await asyncio.to_thread(
                 fit_prompt,
-                [Message(role="system", text=system), Message(role="user", text=question.text)],
+                [Message(role="system", text=system), Message(role="user", text=question.asked)],
                 default_budget(self._model.context_window),
                 reserve=self._model.max_tokens,
                 tokenizer=self._tokenizer,
@@ -162,6 +176,17 @@ class FilteringRetriever:
             log.warning("searching without a filter from the question: %s: %s", type(error).__name__, error)
             return _Drawn()
         return _Drawn(filter=filter_of(reply, [field.name for field in fields]), usage=usage)
+
+
+@dataclass(frozen=True, slots=True)
+class _ByFilter:
+    """A search for which a filter is drawn already."""
+
+    search: Callable[[Question], Awaitable[Retrieved]]
+
+    async def retrieve(self, question: Question) -> Retrieved:
+        """Return the relevant chunks."""
+        return await self.search(question)
 
 
 def _merged(known: Iterable[Sequence[KnownField]]) -> list[KnownField]:

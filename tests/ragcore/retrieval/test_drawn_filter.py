@@ -75,9 +75,20 @@ async def _retrieved(
     homes: Mapping[str, str] = MappingProxyType({}),
     values: DocumentValues | None = None,
 ) -> Retrieved:
+    return await filtering(library, model, *fields, homes=homes, values=values).retrieve(question)
+
+
+def filtering(
+    library: Library,
+    model: Drawing,
+    *fields: str,
+    homes: Mapping[str, str] = MappingProxyType({}),
+    values: DocumentValues | None = None,
+) -> FilteringRetriever:
+    """Return what draws filters for the knowledge base."""
     plain = retriever(library, homes=homes)
     chat: ChatModel = model  # type: ignore[assignment]
-    search = FilteringRetriever(
+    return FilteringRetriever(
         plain,
         registry=library.registry,
         values=values or plain.values,
@@ -87,7 +98,6 @@ async def _retrieved(
         seconds=0.2 if model.seconds or values else 90,
         homes=homes,
     )
-    return await search.retrieve(question)
 
 
 def names(found: Retrieved) -> set[str]:
@@ -246,3 +256,17 @@ async def test_a_look_at_what_is_known_that_is_late_holds_up_nothing(tmp_path: p
         found = await _retrieved(library, model, values=_Slow(library.database))
         assert asyncio.get_running_loop().time() - before < 25
         assert (names(found), found.notes, model.prompts) == ({"old", "new", "board", "none"}, (), [])
+
+
+async def test_a_filter_that_is_drawn_ahead_is_searched_by_without_another_call(tmp_path: pathlib.Path) -> None:
+    async with opened(tmp_path, WordEmbedder()) as library:
+        await _filled(library)
+        model = Drawing(condition("year", ">=", 2024))
+        searcher, spent = await filtering(library, model).ahead(ASKED)
+        worded = replace(ASKED, wordings=("What is known of the merger in 2024?",))
+        for _ in range(2):
+            found = await searcher.retrieve(worded)
+            assert (names(found), found.usage) == ({"new"}, Usage())
+        assert (len(model.prompts), spent) == (1, SPENT)
+        await filtering(library, model).retrieve(worded)
+        assert model.prompts[1][1].text == worded.asked, "what is drawn later is drawn from the wording"
