@@ -38,14 +38,25 @@ _PHRASES = {
 _LANGUAGES = {text: language for language, texts in _PHRASES.items() for text in texts}
 _LONGEST = max(map(len, _LANGUAGES))
 _NOISE = re.compile(r"[^\w\s]+")
+_STOP = re.compile(r"[.,;:!?…。，、！？～~\n]+")
+_MOST = 4
+"""Phrases in one message."""
 
 
 def small_talk_language(message: str) -> str:
-    """Return the language of a message that is a greeting, thanks or a goodbye as a whole; "" for any other.
+    """Return the language of a message that is greetings, thanks or goodbyes as a whole; "" for any other.
 
-    Its case, stops and emoji don't count.
+    Its case, stops and emoji don't count. Of several it is that of the first.
     """
-    if len(message) > 4 * _LONGEST:
+    if len(message) > _MOST * _LONGEST:
         return ""
-    words = " ".join(_NOISE.sub(" ", unicodedata.normalize("NFKC", message)).casefold().split())
-    return _LANGUAGES.get(words, "")
+    whole = _words(message)
+    if whole in _LANGUAGES:
+        return _LANGUAGES[whole]
+    parts = [part for part in map(_words, _STOP.split(message)) if part]
+    known = 0 < len(parts) <= _MOST and all(part in _LANGUAGES for part in parts)
+    return _LANGUAGES[parts[0]] if known else ""
+
+
+def _words(text: str) -> str:
+    return " ".join(_NOISE.sub(" ", unicodedata.normalize("NFKC", text)).casefold().split())
