@@ -23,6 +23,7 @@ Phrase = Literal[
     "index_rebuilding",
     "filter_without_match",
     "filter_dropped",
+    "plain_chat",
 ]
 """``rate_limited`` takes ``seconds`` and tells them in a fitting unit; the others take nothing."""
 
@@ -50,6 +51,7 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "index_rebuilding": "Part of the search is unavailable right now, so this answer may leave documents out.",
         "filter_without_match": "No document meets the filter.",
         "filter_dropped": "No document met the filter drawn from the question, so the search went on without it.",
+        "plain_chat": "This is the language model's own answer: there are no documents here to search.",
     },
     "zh": {
         "empty_response": "文档中没有找到相关内容。",
@@ -72,6 +74,7 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "index_rebuilding": "部分检索功能暂时不可用，本回答可能遗漏部分文档。",
         "filter_without_match": "没有文档符合筛选条件。",
         "filter_dropped": "没有文档符合根据问题得出的筛选条件，因此搜索时未使用该条件。",
+        "plain_chat": "以下为语言模型自身的回答：此处没有可供检索的文档。",
     },
     "de": {
         "empty_response": "Dazu habe ich in den Dokumenten nichts gefunden.",
@@ -94,6 +97,7 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "index_rebuilding": "Ein Teil der Suche ist gerade nicht verfügbar. In dieser Antwort können Dokumente fehlen.",
         "filter_without_match": "Kein Dokument erfüllt den Filter.",
         "filter_dropped": "Kein Dokument erfüllte den Filter aus der Frage; die Suche lief deshalb ohne ihn.",
+        "plain_chat": "Dies ist eine Antwort des Sprachmodells selbst: Hier gibt es keine Dokumente zum Durchsuchen.",
     },
     "fr": {
         "empty_response": "Je n’ai rien trouvé à ce sujet dans les documents.",
@@ -116,6 +120,7 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "index_rebuilding": "Une partie de la recherche est indisponible ; cette réponse peut omettre des documents.",
         "filter_without_match": "Aucun document ne correspond au filtre.",
         "filter_dropped": "Aucun document ne répondait au filtre tiré de la question ; la recherche s’en est passée.",
+        "plain_chat": "Ceci est la réponse du modèle de langage lui-même : il n’y a ici aucun document à consulter.",
     },
     "es": {
         "empty_response": "No he encontrado nada sobre esto en los documentos.",
@@ -138,6 +143,7 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "index_rebuilding": "Parte de la búsqueda no está disponible ahora; en la respuesta pueden faltar documentos.",
         "filter_without_match": "Ningún documento cumple el filtro.",
         "filter_dropped": "Ningún documento cumplía el filtro tomado de la pregunta, así que se buscó sin él.",
+        "plain_chat": "Esta es una respuesta del propio modelo de lenguaje: aquí no hay documentos que consultar.",
     },
     "ja": {
         "empty_response": "文書の中に該当する内容は見つかりませんでした。",
@@ -160,6 +166,7 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "index_rebuilding": "検索の一部が現在利用できないため、一部の文書が反映されていない可能性があります。",
         "filter_without_match": "フィルターに一致する文書はありません。",
         "filter_dropped": "質問から作られたフィルターに一致する文書がなかったため、フィルターなしで検索しました。",
+        "plain_chat": "これは言語モデル自身による回答です。ここには検索できる文書がありません。",
     },
     "ko": {
         "empty_response": "문서에서 관련 내용을 찾지 못했습니다.",
@@ -182,6 +189,7 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "index_rebuilding": "지금 검색의 일부를 쓸 수 없어 일부 문서가 빠졌을 수 있습니다.",
         "filter_without_match": "필터에 맞는 문서가 없습니다.",
         "filter_dropped": "질문에서 만든 필터에 맞는 문서가 없어 필터 없이 검색했습니다.",
+        "plain_chat": "언어 모델이 스스로 한 답변입니다. 여기에는 검색할 문서가 없습니다.",
     },
     "pt": {
         "empty_response": "Não encontrei nada sobre isto nos documentos.",
@@ -204,6 +212,7 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "index_rebuilding": "Parte da pesquisa não está disponível agora; podem faltar documentos nesta resposta.",
         "filter_without_match": "Nenhum documento corresponde ao filtro.",
         "filter_dropped": "Nenhum documento cumpria o filtro tirado da pergunta; a pesquisa foi feita sem ele.",
+        "plain_chat": "Esta é uma resposta do próprio modelo de linguagem: não há aqui documentos para consultar.",
     },
     "ru": {
         "empty_response": "В документах об этом ничего не найдено.",
@@ -226,6 +235,7 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "index_rebuilding": "Часть поиска сейчас недоступна, поэтому в ответе могут быть учтены не все документы.",
         "filter_without_match": "Ни один документ не подходит под фильтр.",
         "filter_dropped": "Под фильтр из вопроса не подошёл ни один документ, поэтому поиск шёл без него.",
+        "plain_chat": "Это ответ самой языковой модели: документов для поиска здесь нет.",
     },
 }
 

@@ -11,7 +11,7 @@ from bots.access import Audience, line_to_add, narrowest, readable
 from bots.app.diagnosing import diagnose
 from bots.app.enriching import Enriching
 from bots.app.options import answer_options, drawn_fields, filters_of, homes, retrieval_options
-from bots.app.parts import Parts
+from bots.app.parts import Parts, refiner_of
 from bots.app.remembering import recall_history, recall_one, remember
 from bots.app.showing import show
 from bots.app.side_by_side import Room
@@ -75,6 +75,7 @@ class Operations:
         self._parts = parts
         self._room = Room(settings.sync.at_once)
         self._doubts = Doubts()
+        self._refiner = refiner_of(settings, parts)
         self.enriching = Enriching(settings, parts)
         self._mending: asyncio.Task[None] | None = None
         self._warming: asyncio.Task[None] | None = None
@@ -206,6 +207,7 @@ class Operations:
             tokenizer=self._parts.tokenizer,
             chat_model=self._parts.chat_model,
             options=answer_options(self._settings, names),
+            refiner=self._refiner,
         )
         async with contextlib.aclosing(answerer.answer(question)) as events:
             async for event in events:

@@ -14,6 +14,7 @@ from ragcore.filter_grammar import parse_filter
 from ragcore.filters import Filter
 from ragcore.ingest import IngestOptions
 from ragcore.prompts import prompts_in
+from ragcore.refine.refining import RefineOptions
 from ragcore.retrieval.features import PageRank, RankFeature
 from ragcore.retrieval.options import RetrievalOptions
 from ragcore.tagging.feature import TagSource
@@ -110,7 +111,19 @@ def answer_options(settings: Settings, knowledge_bases: tuple[str, ...]) -> Answ
         hosts=link_hosts(settings),
         prompt_file=prompt,
         known_languages=known_languages(settings),
+        plain_chat=answer.plain_chat and not settings.all_knowledge_bases,
         prompts=prompts_in(settings.prompts),
+    )
+
+
+def refine_options(settings: Settings) -> RefineOptions:
+    """Return what is done to a question before the search."""
+    answer = settings.answer
+    return RefineOptions(
+        multiturn=answer.refine_multiturn,
+        languages=answer.cross_languages,
+        keyword=answer.keyword,
+        seconds=answer.refine_seconds,
     )
 
 

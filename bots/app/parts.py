@@ -9,7 +9,15 @@ from dataclasses import dataclass, fields
 from pydantic import SecretStr
 
 from bots.app.embedders import SizedEmbedder, open_embedder
-from bots.app.options import homes, known_languages, rank_features, retrieval_options, tag_sources, with_given
+from bots.app.options import (
+    homes,
+    known_languages,
+    rank_features,
+    refine_options,
+    retrieval_options,
+    tag_sources,
+    with_given,
+)
 from bots.settings import LLMSettings, Settings, TaskSettings
 from ragcore.enrich.asking import AT_ONCE, Asker
 from ragcore.enrich.describing import ATTEMPTS, ModelDescriber, describer_name
@@ -26,7 +34,9 @@ from ragcore.models.openai_chat import ChatLimits, ChatOptions, OpenAIChatModel
 from ragcore.models.recent import RecentEmbedder
 from ragcore.models.rerankers import Reranker
 from ragcore.prompts import Prompts, prompts_in
+from ragcore.refine.refining import Refiner
 from ragcore.retrieval import Retriever
+from ragcore.stores.languages import HeldLanguages
 from ragcore.stores.model_results import ModelResults
 from ragcore.tagging.feature import TagFeature
 from ragcore.tagging.sets import TagSets
@@ -181,6 +191,19 @@ def reranker_of(settings: Settings, chat_model: ChatModel | None, tokenizer: Tok
         extra_body=rerank.extra_body,
     )
     return HttpReranker(endpoint)
+
+
+def refiner_of(settings: Settings, parts: Parts) -> Refiner | None:
+    """Return what puts questions in other words before the search, None without a model that can."""
+    if parts.chat_model is None:
+        return None
+    return Refiner(
+        model=parts.chat_model,
+        tokenizer=parts.tokenizer,
+        languages=HeldLanguages(parts.library.database),
+        options=refine_options(settings),
+        prompts=parts.prompts,
+    )
 
 
 def describing(settings: Settings) -> str:

@@ -133,4 +133,4 @@ def _default(field: FieldInfo, measured: object) -> str:
         return "none"
     if isinstance(value, float):
         return f"`{value:g}`"
-    return f"`{json.dumps(value if isinstance(value, bool | int) else str(value))}`"
+    return f"`{json.dumps(value if isinstance(value, bool | int | tuple) else str(value))}`"

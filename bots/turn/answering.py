@@ -218,6 +218,8 @@ class Writer(Generic[R]):
     def _refusal(self, job: Job, audience: frozenset[str], language: str) -> Written | None:
         """Return why nothing may be read here, None when something may."""
         incoming, options = job.incoming, self._options
+        if not options.readers_of and options.plain_chat and not incoming.knowledge_bases:
+            return None
         if not options.readers_of:
             return self.plain_reason(job, "no_documents", Outcome.NO_DOCUMENTS)
         unknown = [name for name in incoming.knowledge_bases if name not in options.readers_of]

@@ -60,7 +60,7 @@ class TurnOptions:
     after ``longest``. Messages of one asker ``merge_within`` each other are one question. Edits count
     ``edit_within`` the question; what is older than ``late_after`` when the bot comes back is not answered any more.
     ``files`` bounds what is read beside a question. ``readers_of`` are the readers of each knowledge base, ``channels``
-    what differs in some, by ``place``.
+    what differs in some, by ``place``. ``plain_chat``: without any knowledge base the model is asked all the same.
     """
 
     patience: float = 40.0
@@ -79,6 +79,7 @@ class TurnOptions:
     admins: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     readers_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    plain_chat: bool = False
     channels: Mapping[str, ChannelRule] = field(default_factory=dict)
 
     @property
@@ -120,6 +121,7 @@ def turn_options(settings: Settings) -> TurnOptions:
         admins=settings.admins,
         sources=tuple(source.name for source in settings.sources),
         readers_of={name: base.readers for name, base in settings.all_knowledge_bases.items()},
+        plain_chat=settings.answer.plain_chat and settings.llm is not None,
         channels={
             channel.id: ChannelRule(
                 respond=channel.respond, knowledge_bases=channel.knowledge_bases, filter=channel.filter

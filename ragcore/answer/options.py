@@ -14,7 +14,7 @@ class AnswerOptions:
     ``language`` is that of the fixed sentences, "" for the asker's. ``hosts`` are those whose addresses may become
     links when they stand in a retrieved chunk. ``prompts`` are the templates, and ``prompt_file`` is one that takes the
     place of ``answer_system``, with the same input. ``known_languages`` are those that the embedder can tell apart;
-    None: all.
+    None: all. ``plain_chat``: where there is no knowledge base to ask, the model answers by itself, marked as such.
     """
 
     empty_response: str = ""
@@ -25,4 +25,5 @@ class AnswerOptions:
     hosts: frozenset[str] = frozenset()
     prompt_file: Path | None = None
     known_languages: frozenset[str] | None = frozenset({"en"})
+    plain_chat: bool = False
     prompts: Prompts = OWN

@@ -1,12 +1,14 @@
-"""The one way from a question to an answer: search, write, cite."""
+"""The one way from a question to an answer: rewrite, search, write, cite."""
 
+import asyncio
 import logging
-import math
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
+from ragcore.answer.chatting import chatted
+from ragcore.answer.fixed import fixed, reason_of, says_something
 from ragcore.answer.options import AnswerOptions
 from ragcore.answer.small_talk import small_talk_language
 from ragcore.answer.stages import Stages
@@ -20,18 +22,14 @@ from ragcore.context.blocks import block
 from ragcore.errors import (
     ContextTooSmall,
     ModelBadOutput,
-    ModelContextTooLong,
     ModelError,
-    ModelInterrupted,
-    ModelRateLimited,
-    ModelRefused,
-    ModelUnreachable,
 )
 from ragcore.extractive import ExtractOptions
 from ragcore.links import allowed_urls
 from ragcore.models.embeddings import Embedder
 from ragcore.models.llm import ChatModel
 from ragcore.phrases import Phrase, phrase
+from ragcore.refine.refining import Refiner, Steps
 from ragcore.retrieval.summaries import opened
 from ragcore.tokens import Tokenizer
 from ragcore.types import Answer, AnswerEvent, Delta, Message, Question, ScoredChunk, Status, Support, Usage
@@ -71,6 +69,15 @@ class Searcher(Protocol):
         ...
 
 
+@runtime_checkable
+class Ahead(Protocol):
+    """A searcher that asks a model before it searches, and can do so while something else is done to the question."""
+
+    async def ahead(self, question: Question) -> tuple[Searcher, Usage]:
+        """Return what searches by what the model said, and what that took."""
+        ...
+
+
 class Answerer:
     """Answers questions; safe to share between conversations."""
 
@@ -82,8 +89,10 @@ class Answerer:
         tokenizer: Tokenizer,
         chat_model: ChatModel | None = None,
         options: AnswerOptions = AnswerOptions(),
+        refiner: Refiner | None = None,
     ) -> None:
-        """Compose; without a chat model the answers quote the documents."""
+        """Compose; without a chat model the answers quote the documents, without a refiner all is searched as asked."""
+        self._refiner = refiner
         self._retriever = retriever
         self._embedder = embedder
         self._options = options
@@ -91,6 +100,8 @@ class Answerer:
         self._tokenizer = tokenizer
         self._extractive = ExtractiveWriter(embedder, ExtractOptions(known_languages=options.known_languages))
         self._writer = ModelWriter(chat_model, tokenizer, options) if chat_model else None
+        chats = chat_model if options.plain_chat else None
+        self._chatter = ModelWriter(chats, tokenizer, options, without_documents=True) if chats else None
 
     async def answer(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """Yield Status and Delta as the work goes on, and end in exactly one Answer.
@@ -102,11 +113,24 @@ class Answerer:
         language = self._options.language or asked_in(question.text)
         if talk := small_talk_language(question.text):
             words = phrase("small_talk", self._options.language or talk)
-            yield _fixed(question, words, Support.EXEMPT, stages)
+            yield fixed(question, words, Support.EXEMPT, stages)
             return
+        if self._chatter is not None and not question.knowledge_bases:
+            async with aclosing(
+                chatted(self._chatter, question, language, stages, empty=self._empty(language))
+            ) as events:
+                async for event in events:
+                    yield event
+            return
+        searcher, refining = self._retriever, Usage()
+        if self._refiner is not None and (steps := await self._refiner.steps(question)):
+            yield Status(stage="rewrite")
+            with stages.stage("rewrite"):
+                question, searcher, refining = await self._refined(self._refiner, question, steps)
         yield Status(stage="search")
         with stages.stage("search"):
-            found, chunks, searching = await self._searched(question)
+            found, chunks, searching = await self._searched(question, searcher)
+            searching += refining
             others = found.near if found.chunks else ()
         if not chunks:
             yield replace(self._nothing_found(question, language, found, stages), usage=searching)
@@ -137,11 +161,24 @@ class Answerer:
         draft = replace(draft, notes=(*draft.notes, *_notes(found, language)))
         yield self._finish(question, draft, cited, language, stages)
 
-    async def _searched(self, question: Question) -> tuple[Found, tuple[ScoredChunk, ...], Usage]:
+    async def _refined(self, refiner: Refiner, question: Question, steps: Steps) -> tuple[Question, Searcher, Usage]:
+        """Put the question in other words, and beside that let the search ask what needs none of them.
+
+        Of a question that leans on the conversation, the words that stand alone tell more than its own.
+        """
+        if steps.leans or not isinstance(self._retriever, Ahead):
+            refined = await refiner.refine(question, steps)
+            return refined.question, self._retriever, refined.usage
+        refined, (searcher, spent) = await asyncio.gather(
+            refiner.refine(question, steps), self._retriever.ahead(question)
+        )
+        return refined.question, searcher, refined.usage + spent
+
+    async def _searched(self, question: Question, searcher: Searcher) -> tuple[Found, tuple[ScoredChunk, ...], Usage]:
         """Search for the question; if nothing is found, for it and what stands beside it; tell what that took, too."""
         spent = Usage()
         for asked in _readings(question):
-            found = await self._retriever.retrieve(asked)
+            found = await searcher.retrieve(asked)
             spent += found.usage
             chunks = found.chunks or await self._second_look(asked, found.near)
             if chunks:
@@ -165,14 +202,14 @@ class Answerer:
             try:
                 async with aclosing(self._writer.write(question, chunks, language)) as pieces:
                     async for piece in pieces:
-                        if isinstance(piece, Draft) and not _says_something(piece):
+                        if isinstance(piece, Draft) and not says_something(piece):
                             spent = piece
                             raise ModelBadOutput("no word but thoughts: is llm.max_tokens too low?", raw=piece.text)
                         yield piece
                 return
             except (ModelError, ContextTooSmall) as error:
                 log.warning("quoting the documents instead: %s: %s", type(error).__name__, error)
-                notes = (_reason(error, language), phrase("quoted", language))
+                notes = (reason_of(error, language), phrase("quoted", language))
         async for piece in self._extractive.write(question, (*chunks, *others), language):
             if isinstance(piece, Draft):
                 yield replace(piece, notes=notes, usage=spent.usage, reasoning=spent.reasoning)
@@ -243,9 +280,11 @@ class Answerer:
         )
 
     def _nothing_found(self, question: Question, language: str, found: Found, stages: Stages) -> Answer:
-        text = self._options.empty_response or phrase("empty_response", language)
-        fixed = _fixed(question, text, Support.ABSTAINED, stages)
-        return replace(fixed, notes=_notes(found, language))
+        nothing = fixed(question, self._empty(language), Support.ABSTAINED, stages)
+        return replace(nothing, notes=_notes(found, language))
+
+    def _empty(self, language: str) -> str:
+        return self._options.empty_response or phrase("empty_response", language)
 
 
 def _read_or_cited(draft: Draft, cited: CitedText) -> tuple[ScoredChunk, ...]:
@@ -261,35 +300,11 @@ def _readings(question: Question) -> tuple[Question, ...]:
     """Return the question, and then, if something stands beside it, with that as its own words."""
     if not question.beside:
         return (question,)
-    return question, replace(question, text=f"{question.text}\n{question.beside}")
-
-
-def _fixed(question: Question, text: str, support: Support, stages: Stages) -> Answer:
-    return Answer(
-        question=question.text, raw_text=text, support=support, usage=Usage(), timings_ms=stages.milliseconds()
-    )
-
-
-def _says_something(draft: Draft) -> bool:
-    """Return whether there is a word in it: a model may think until its length limit, and write nothing."""
-    text = markers.strip(markers.repair(draft.text, len(draft.chunks)))
-    return any(character.isalnum() for character in text)
+    with_it = replace(question, text=f"{question.text}\n{question.beside}")
+    if question.wordings:
+        with_it = replace(with_it, wordings=(f"{question.asked}\n{question.beside}", *question.wordings[1:]))
+    return question, with_it
 
 
 def _notes(found: Found, language: str) -> tuple[str, ...]:
     return tuple(phrase(key, language) for key in found.notes)
-
-
-def _reason(error: ModelError | ContextTooSmall, language: str) -> str:
-    """Return why the model doesn't answer, in words for the reader: whether asking later can help is what counts."""
-    if isinstance(error, ModelRateLimited) and error.retry_after is not None:
-        return phrase("rate_limited", language, seconds=math.ceil(error.retry_after))
-    if isinstance(error, ModelRateLimited):
-        return phrase("model_busy", language)
-    if isinstance(error, ModelRefused):
-        return phrase("model_refused", language)
-    if isinstance(error, ModelUnreachable):
-        return phrase("model_down", language)
-    if isinstance(error, ModelBadOutput | ModelInterrupted | ModelContextTooLong):
-        return phrase("model_failed", language)
-    return phrase("model_set_up_wrong", language)

@@ -71,7 +71,10 @@ class ExtractiveWriter:
         Of a summary what it rests on is quoted: its own words stand in no document.
         """
         chunks = opened(chunks)
-        found = await extract(question.text, chunks, self._embedder, self._options)
+        for asked in _asked(question):
+            found = await extract(asked, chunks, self._embedder, self._options)
+            if found.text:
+                break
         nearest = bool(found.text) and not found.direct
         if found.text:
             yield Delta(text=under_nearest(found.text, language) if nearest else found.text)
@@ -79,7 +82,15 @@ class ExtractiveWriter:
 
     async def speaks(self, question: Question, chunks: tuple[ScoredChunk, ...]) -> bool:
         """Return whether chunks that came near to the relevance gate say what is asked, or nearly."""
-        return bool((await extract(question.text, chunks, self._embedder, self._options, sure=False)).text)
+        for asked in _asked(question):
+            if (await extract(asked, chunks, self._embedder, self._options, sure=False)).text:
+                return True
+        return False
+
+
+def _asked(question: Question) -> tuple[str, ...]:
+    """Return the words in which an answer may be found: those that were searched for."""
+    return question.wordings or (question.text,)
 
 
 def under_nearest(quoted: str, language: str) -> str:
@@ -90,7 +101,11 @@ def under_nearest(quoted: str, language: str) -> str:
 class ModelWriter:
     """Asks a chat model, with rules, knowledge and history fitted into its window."""
 
-    def __init__(self, model: ChatModel, tokenizer: Tokenizer, options: AnswerOptions) -> None:
+    def __init__(
+        self, model: ChatModel, tokenizer: Tokenizer, options: AnswerOptions, *, without_documents: bool = False
+    ) -> None:
+        """Compose; ``without_documents``: what is written rests on none, and cites nothing."""
+        self._without_documents = without_documents
         self._model = model
         self._tokenizer = tokenizer
         self._options = options
@@ -174,13 +189,19 @@ class ModelWriter:
         chunks = tuple(replace(scored, chunk=as_found(scored.chunk)) for scored in chunks)
         return self._fit(question, chunks, budget), chunks
 
-    def _fit(self, question: Question, chunks: tuple[ScoredChunk, ...], budget: int) -> Fitted:
+    def _rules(self) -> str:
         prompt = self._options.prompt_file
         quote = self._options.quote
         prompts = self._options.prompts
+        if self._without_documents:
+            return prompts.render("plain_chat")
         rules = prompts.render_file(prompt, quote=quote) if prompt else prompts.render("answer_system", quote=quote)
         if quote and "[ID:" not in rules:
             rules = f"{rules}\n\n{prompts.render('citation_rules')}"  # a prompt of the user's own that leaves it to us
+        return rules
+
+    def _fit(self, question: Question, chunks: tuple[ScoredChunk, ...], budget: int) -> Fitted:
+        rules = self._rules()
         knowledge = [block(index, scored.chunk) for index, scored in enumerate(chunks)]
 
         def fit(history: Sequence[Message]) -> Fitted:
@@ -195,7 +216,7 @@ class ModelWriter:
 
         fitted = fit(question.history)
         # In a small window the past may leave no room for any passage, and without one nothing can be answered.
-        return fitted if fitted.blocks or not fitted.history else fit(())
+        return fitted if fitted.blocks or not (knowledge and fitted.history) else fit(())
 
 
 def _notes(finish: Finish, language: str) -> list[str]:

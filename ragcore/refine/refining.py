@@ -1,12 +1,12 @@
 """The question before the search: in words that stand alone, in the languages of the documents, with keywords.
 
-A question that stands alone, in the language of the documents, costs no call. Whatever takes a call runs side by side
-with the others, within one time for all: what is late is dropped, and the search goes on with what there is.
+A question that stands alone, in a language that each knowledge base holds, costs no call. Whatever takes a call runs
+side by side with the others, within one time for all: what is late is dropped, and the search goes on without.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from typing import Any, Generic, Protocol, TypeVar
@@ -34,13 +34,17 @@ MOST_REFINED = 2_000
 MOST_LANGUAGES = 3
 """Languages that a question is translated into: each is a search of its own."""
 MOST_KEYWORDS = 5
+AUTO = "auto"
+"""Stands for the languages of those knowledge bases that hold nothing in the question's own."""
+ALL = "all"
+"""Stands for all languages of the knowledge bases."""
 
 
 class Languages(Protocol):
     """Knows in which languages knowledge bases are written."""
 
-    async def of(self, knowledge_bases: Sequence[str]) -> tuple[str, ...]:
-        """Return the codes of the languages of these knowledge bases, that of most chunks first; raise StoreError."""
+    async def of(self, knowledge_bases: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
+        """Return the codes of the languages of each of them, that of most chunks first; raise StoreError."""
         ...
 
 
@@ -48,12 +52,12 @@ class Languages(Protocol):
 class RefineOptions:
     """Which steps there are; the settings' ``[answer]`` table.
 
-    ``languages`` are those that a question is also searched in, by name or code; None: those of the documents.
+    ``languages`` are those that a question is also searched in: ``AUTO``, ``ALL``, or languages by name or code.
     ``seconds`` is how long all of it may take.
     """
 
     multiturn: bool = True
-    languages: tuple[str, ...] | None = None
+    languages: tuple[str, ...] = (AUTO,)
     keyword: bool = False
     seconds: float = 3.0
 
@@ -159,23 +163,31 @@ class Refiner:
     async def _others(self, question: Question) -> tuple[str, ...]:
         """Return the names of the languages that the question is to be searched in besides its own."""
         wanted = self._options.languages
-        if wanted == ():
+        if not wanted:
             return ()
         around = [message.text[:MOST_REFINED] for message in reversed(recent(question.history))]
         told = told_by_itself(question.text)
         asked = told or tongue(question.text, around)
-        if wanted is not None:
-            others = [NAMES.get(code_of(name), name) for name in wanted if code_of(name) != asked]
-            return tuple(dict.fromkeys(others))[:MOST_LANGUAGES]
-        try:
-            async with asyncio.timeout(self._options.seconds):
-                held = await self._languages.of(question.knowledge_bases)
-        except (StoreError, TimeoutError) as error:
-            log.warning("searching in no other language: %s: %s", type(error).__name__, error)
-            return ()
         # A question whose words don't tell its language may be in any of the documents' in its script.
         own = {asked} if told or asked not in (LATIN, *SMALL_WORDS) else {asked, *SMALL_WORDS}
-        return names_of([code for code in held if code not in own])[:MOST_LANGUAGES]
+        others: list[str] = []
+        for name in wanted:
+            if name.casefold() in {AUTO, ALL}:
+                held = (await self._held(question)).values()
+                missed = (codes for codes in held if name.casefold() == ALL or own.isdisjoint(codes))
+                others += names_of([code for codes in missed for code in codes if code not in own])
+            elif (code := code_of(name)) != asked:
+                others.append(NAMES.get(code, name))
+        return tuple(dict.fromkeys(others))[:MOST_LANGUAGES]
+
+    async def _held(self, question: Question) -> Mapping[str, tuple[str, ...]]:
+        """Return the languages of each knowledge base, none where that cannot be told in time."""
+        try:
+            async with asyncio.timeout(self._options.seconds):
+                return await self._languages.of(question.knowledge_bases)
+        except (StoreError, TimeoutError) as error:
+            log.warning("searching in no other language: %s: %s", type(error).__name__, error)
+            return {}
 
     def _wording(self, question: Question, steps: Steps) -> "_Call[Worded]":
         """Return the call for a stand-alone wording, translations, or both."""

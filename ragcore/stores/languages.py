@@ -66,16 +66,16 @@ class HeldLanguages:
         self._database = database
         self._told: OrderedDict[str, _Told] = OrderedDict()
 
-    async def of(self, knowledge_bases: Sequence[str]) -> tuple[str, ...]:
-        """Return the codes of the languages that these knowledge bases hold, that of most chunks first.
+    async def of(self, knowledge_bases: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Return the codes of the languages that each of these knowledge bases holds, that of most chunks first.
 
-        One counts that ``LEAST`` of the chunks of one of them are in.
+        One counts that ``LEAST`` of the chunks are in. Of a knowledge base without any nothing is told.
 
         Raises:
             StoreError: The database failed.
         """
         if not knowledge_bases:
-            return ()
+            return {}
 
         def work(connection: Connection) -> dict[str, dict[str, int]]:
             counts: dict[str, dict[str, int]] = {}
@@ -83,17 +83,18 @@ class HeldLanguages:
                 counts.setdefault(name, {})[language] = count
             return counts
 
-        held: Counter[str] = Counter()
-        for name, scripts in (await self._database.read(work)).items():
-            total = sum(scripts.values())
-            for script, count in scripts.items():
-                if count < LEAST * total:
-                    continue
+        counts = await self._database.read(work)
+        return {name: await self._held(name, counts[name]) for name in knowledge_bases if name in counts}
+
+    async def _held(self, name: str, scripts: Mapping[str, int]) -> tuple[str, ...]:
+        """Return the languages of a knowledge base with so many chunks in each script."""
+        least = LEAST * sum(scripts.values())
+        held: dict[str, float] = {}
+        for script, count in scripts.items():
+            if count >= least:
                 shares = await self._shares(name, count) if script == _SEVERAL else {script: 1.0}
-                held.update(
-                    {one: round(share * count) for one, share in shares.items() if share * count >= LEAST * total}
-                )
-        return tuple(code for code, _ in sorted(held.items(), key=lambda pair: (-pair[1], pair[0])))
+                held |= {one: share * count for one, share in shares.items() if share * count >= least}
+        return tuple(sorted(held, key=lambda code: (-held[code], code)))
 
     async def _shares(self, name: str, count: int) -> Mapping[str, float]:
         """Return the shares of the languages that share a script in a knowledge base."""

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from bots.settings.model.values import FilePath, Section
+from bots.settings.model.values import FilePath, Name, Section
 
 
 class AnswerSettings(Section):
@@ -36,13 +36,29 @@ class AnswerSettings(Section):
     quote: bool = Field(default=True, description="whether answers carry citations")
     citation_plus: bool = Field(default=False, description="a second call of the model that only adds citations")
     refine_multiturn: bool = Field(
-        default=True, description="rewrite a follow-up question so that it stands alone; nothing reads it yet"
+        default=True,
+        description="let the model put a question that leans on the conversation into words that stand alone, which "
+        "are searched in its place; one that stands alone asks no model",
     )
-    cross_languages: tuple[str, ...] = Field(
-        default=(),
-        description='languages the question is also searched in: `["English", "Chinese"]`; nothing reads it yet',
+    cross_languages: tuple[Name, ...] = Field(
+        default=("auto",),
+        description="languages that the model translates the question into, to search in them too, such as "
+        '`["English", "Chinese"]`; `auto` stands for those of each knowledge base that holds nothing in its own, '
+        "`all` for all that they hold, and `[]` is none",
     )
-    keyword: bool = Field(default=False, description="let the model add keywords to the question; nothing reads it yet")
+    keyword: bool = Field(
+        default=False, description="let the model name words that are searched for besides those of the question"
+    )
+    refine_seconds: float = Field(
+        default=3.0,
+        gt=0,
+        description="how long other words, translations and keywords may take together, side by side; what is late is "
+        "left out of the search",
+    )
+    plain_chat: bool = Field(
+        default=False,
+        description="where no knowledge base is set up at all, let the model answer by itself, marked as such",
+    )
     toc_enhance: bool = Field(
         default=False,
         description="add the sections that fit the question by the tables of contents of the best documents; the model "

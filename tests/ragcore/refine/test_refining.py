@@ -69,13 +69,14 @@ class Held:
 
     held: tuple[str, ...] | Exception = ("en",)
     seconds: float = 0.0
+    wiki: tuple[str, ...] = ()
 
-    async def of(self, knowledge_bases: Sequence[str]) -> tuple[str, ...]:
+    async def of(self, knowledge_bases: Sequence[str]) -> dict[str, tuple[str, ...]]:
         assert knowledge_bases == ("kb",)
         await asyncio.sleep(self.seconds)
         if isinstance(self.held, Exception):
             raise self.held
-        return self.held
+        return {"kb": self.held, "wiki": self.wiki}
 
 
 def virtually(work: Coroutine[Any, Any, T]) -> tuple[T, float]:
@@ -140,7 +141,7 @@ def test_a_follow_up_is_searched_in_words_that_stand_alone() -> None:
 
 def test_a_question_is_translated_into_the_languages_of_the_documents_it_is_not_in() -> None:
     model = Wording(worded(German=GERMAN))
-    found, _ = refined(model, PLAIN, held=Held(("de", "en")))
+    found, _ = refined(model, PLAIN, RefineOptions(languages=("all",)), Held(("de", "en")))
     assert found.question.wordings == (PLAIN.text, GERMAN)
     ((system, asked),) = model.prompts
     assert "German" in system.text
@@ -152,9 +153,18 @@ def test_a_question_is_translated_into_the_languages_of_the_documents_it_is_not_
 
 def test_wording_and_translations_take_one_call() -> None:
     model = Wording(worded(ALONE, German="Wann kam Dr. Maria Santos dazu?", Chinese="Maria Santos 博士什么时候加入？"))
-    found, _ = refined(model, FOLLOWS, held=Held(("de", "en", "zh")))
+    found, _ = refined(model, FOLLOWS, RefineOptions(languages=("all",)), Held(("de", "en", "zh")))
     assert found.question.wordings == (ALONE, "Wann kam Dr. Maria Santos dazu?", "Maria Santos 博士什么时候加入？")
     assert (len(model.prompts), found.usage) == (1, SPENT)
+
+
+def test_a_knowledge_base_that_holds_the_language_of_the_question_asks_for_no_other() -> None:
+    model = Wording(worded(German=GERMAN))
+    assert refined(model, PLAIN, held=Held(("de", "en")))[0].question == PLAIN
+    assert model.prompts == []
+    found, _ = refined(model, PLAIN, held=Held(("en", "zh"), wiki=("de",)))
+    assert found.question.wordings == (PLAIN.text, GERMAN)
+    assert "Chinese" not in model.prompts[0][0].text
 
 
 def test_which_languages_are_searched_is_the_settings_word() -> None:
@@ -174,7 +184,7 @@ def test_words_that_tell_no_language_may_be_in_any_of_their_script() -> None:
     model = Wording(worded(Chinese="年假政策"))
     short = replace(PLAIN, text="PTO policy")
     assert refined(model, short, held=Held(("de", "en")))[0].question == short
-    assert refined(model, short, held=Held(("de", "zh")))[0].question.wordings == ("PTO policy", "年假政策")
+    assert refined(model, short, held=Held(("de",), wiki=("zh",)))[0].question.wordings == ("PTO policy", "年假政策")
     assert "German" not in model.prompts[0][0].text
 
 
