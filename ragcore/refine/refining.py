@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from typing import Any, Generic, Protocol, TypeVar
 
-from ragcore.citations.languages import LATIN, told_by_itself, tongue
+from ragcore.citations.languages import LATIN, tongue
 from ragcore.citations.small_words import SMALL_WORDS
 from ragcore.context import default_budget, fit_prompt
 from ragcore.errors import ConfigError, ContextTooSmall, ModelError, StoreError
@@ -166,10 +166,9 @@ class Refiner:
         if not wanted:
             return ()
         around = [message.text[:MOST_REFINED] for message in reversed(recent(question.history))]
-        told = told_by_itself(question.text)
-        asked = told or tongue(question.text, around)
+        asked = tongue(question.text, around)
         # A question whose words don't tell its language may be in any of the documents' in its script.
-        own = {asked} if told or asked not in (LATIN, *SMALL_WORDS) else {asked, *SMALL_WORDS}
+        own = frozenset(SMALL_WORDS) if asked == LATIN else frozenset({asked})
         others: list[str] = []
         for name in wanted:
             if name.casefold() in {AUTO, ALL}:

@@ -182,10 +182,14 @@ def test_which_languages_are_searched_is_the_settings_word() -> None:
 
 def test_words_that_tell_no_language_may_be_in_any_of_their_script() -> None:
     model = Wording(worded(Chinese="年假政策"))
-    short = replace(PLAIN, text="PTO policy")
+    short = replace(PLAIN, text="PTO policy", history=())
     assert refined(model, short, held=Held(("de", "en")))[0].question == short
     assert refined(model, short, held=Held(("de",), wiki=("zh",)))[0].question.wordings == ("PTO policy", "年假政策")
     assert "German" not in model.prompts[0][0].text
+    refined(model, replace(PLAIN, text="PTO policy"), held=Held(("de",)))
+    assert "German" in model.prompts[1][0].text, "the conversation is in English"
+    refined(model, replace(short, text="Wie viele Urlaubstage verfallen Ende März?"))
+    assert "English" in model.prompts[2][0].text, "one small word tells it, where it is no language of the documents"
 
 
 def test_a_failing_look_at_the_languages_leaves_the_rest() -> None:
