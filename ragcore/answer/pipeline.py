@@ -169,9 +169,12 @@ class Answerer:
         if steps.leans or not isinstance(self._retriever, Ahead):
             refined = await refiner.refine(question, steps)
             return refined.question, self._retriever, refined.usage
-        refined, (searcher, spent) = await asyncio.gather(
-            refiner.refine(question, steps), self._retriever.ahead(question)
-        )
+        refining = asyncio.create_task(refiner.refine(question, steps))
+        try:
+            searcher, spent = await self._retriever.ahead(question)
+            refined = await refining
+        finally:
+            refining.cancel()
         return refined.question, searcher, refined.usage + spent
 
     async def _searched(self, question: Question, searcher: Searcher) -> tuple[Found, tuple[ScoredChunk, ...], Usage]:

@@ -4,8 +4,10 @@ import asyncio
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import pytest
+
 from ragcore.answer import Answerer
-from ragcore.errors import ModelUnreachable
+from ragcore.errors import ModelUnreachable, StoreError
 from ragcore.refine.refining import RefineOptions, Refiner
 from ragcore.tokens import offline_tokenizer
 from ragcore.types import Answer, AnswerEvent, Question, Status, Support, Usage
@@ -95,6 +97,26 @@ def test_the_search_asks_beside_what_needs_no_wording_of_it() -> None:
     assert [one.wordings for one in searcher.asked] == [(PLAIN.text, GERMAN)]
     assert searcher.ahead_for == [PLAIN]
     assert answer.usage == SPENT + DRAWN + Usage(calls=1, prompt_tokens=10, completion_tokens=5)
+
+
+def test_a_search_that_fails_leaves_no_call_behind() -> None:
+    class Failing(Drawing):
+        async def ahead(self, question: Question) -> tuple[FakeRetriever, Usage]:
+            await asyncio.sleep(1.0)
+            raise StoreError("gone")
+
+    wording = Wording(worded(German=GERMAN), seconds=2.0)
+    answerer = answering(FakeModel([]), wording, Failing(), held=("de",))
+
+    async def ask() -> None:
+        with pytest.raises(StoreError):
+            async for _ in answerer.answer(PLAIN):
+                pass
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert wording.broken_off == 1
+
+    virtually(ask())
 
 
 def test_of_a_question_that_leans_the_search_asks_by_its_wording() -> None:
