@@ -5,6 +5,8 @@ One way through:
     bytes (SourceDocument) -> Section -> Chunk -> vectors -> SQL -> indexes
     Question -> ScoredChunk -> Message -> raw text -> Answer
 
+Long because it holds every value of that way, each a few lines, and whoever reads one reads its neighbours.
+
 Scores: higher is better, everywhere. Ranks and page, row, line and slide numbers count from 1.
 Vectors are float32 ``(n, dim)``, L2-normalised, and never a field of a chunk.
 """

@@ -219,9 +219,9 @@ def test_what_is_no_schema_is_refused_by_its_setting(value: str, said: str, tmp_
 
 
 def test_the_doctor_names_a_task_that_nobody_reads(tmp_path: pathlib.Path) -> None:
-    settings = settings_of(tmp_path, '[llm]\nmodel = "m"\n[llm.tasks.rewrite]\n[llm.tasks.cite]\n')
+    settings = settings_of(tmp_path, '[llm]\nmodel = "m"\n[llm.tasks.research]\n[llm.tasks.cite]\n')
     (waiting,) = check_tasks(settings)
-    assert (waiting.state, waiting.name) == ("warn", "[llm.tasks.rewrite]")
+    assert (waiting.state, waiting.name) == ("warn", "[llm.tasks.research]")
     assert waiting.mend.endswith(", ".join(TASKS))
     # Each name that some code asks by, so that the doctor calls none of them wrong.
     root = pathlib.Path(bots.__file__).parents[1]

@@ -10,10 +10,11 @@ from bots.settings.model.values import FROZEN, OPENAI_URL, HttpUrl, JsonTable, O
 class TaskSettings(Section):
     """What one task of the language model does differently from `[llm]`.
 
-    The tasks are `answer`, `cite` (the markers of an answer), `vision` (pictures in words), `filter` (a filter drawn
-    from the question), `contents` (which sections of the documents found fit the question), `rerank`, `check`
-    (`citebot doctor`) and `enrich`: all that is asked about documents, be it for keywords, questions, tags, tables of
-    contents, metadata, summaries or the knowledge graph.
+    The tasks are `answer`, `cite` (the markers of an answer), `vision` (pictures in words), `rewrite` (a question
+    in other words, in other languages, and keywords of it), `filter` (a filter drawn from the question), `contents`
+    (which sections of the documents found fit the question), `rerank`, `check` (`citebot doctor`) and `enrich`: all
+    that is asked about documents, be it for keywords, questions, tags, tables of contents, metadata, summaries or the
+    knowledge graph.
     """
 
     model: str | None = Field(default=None, description="another model for this task")
