@@ -182,7 +182,9 @@ async def test_a_screenshot_finds_its_passage_and_only_words_are_remembered(tmp_
             assert "Restart the print server" in answer.text
             assert "errors" in answer.text.lower(), "cited"
             assert turns.meter.tokens["prompt"] > 0
-    looked, written, *_ = prompts
+    # Between them the model is asked to put the question into other words, and answers it: that is not believed.
+    looked, worded, written, *_ = prompts
+    assert "shot.png: Error ERR_CONN_104" in worded.texts[-1]
     assert (looked.body["model"], written.body["model"]) == ("seer", "writer")
     assert looked.images == [f"data:image/png;base64,{base64.b64encode(PNG).decode()}"]
     assert "shot.png:\n\nError ERR_CONN_104 occurred while printing." in written.texts
