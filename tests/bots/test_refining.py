@@ -27,6 +27,7 @@ ALONE = "And when do unused leave days that were carried over lapse?"
 CONVERSATION = ConversationKey(platform="terminal", thread="1")
 
 
+@pytest.mark.soak
 async def test_a_follow_up_is_searched_by_its_wording_and_a_plain_question_asks_nothing_more(
     home: pathlib.Path,
 ) -> None:

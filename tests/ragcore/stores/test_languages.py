@@ -31,11 +31,11 @@ def texts(**counts: int) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("counts", "held"),
     [
-        ({}, ()),
-        ({"english": 3}, ("en",)),
+        pytest.param({}, (), marks=pytest.mark.soak),
+        pytest.param({"english": 3}, ("en",), marks=pytest.mark.soak),
         ({"german": 4, "english": 2, "table": 3}, ("de", "en")),
         ({"chinese": 3, "german": 1}, ("zh", "de")),
-        ({"table": 3}, ("en",)),
+        pytest.param({"table": 3}, ("en",), marks=pytest.mark.soak),
         ({"english": 40, "german": 1, "chinese": 1}, ("en",)),
     ],
     ids=["nothing", "one", "of one script", "of two scripts", "no words", "a few strangers"],
