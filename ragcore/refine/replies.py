@@ -41,6 +41,7 @@ _UNSAFE = re.compile(
 )
 """What could become a link, a mention, markup or a marker: a wording has only what the question has of these."""
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_LEADING = re.compile(r"^0+(?=\d)")
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _ASKS = ("?", "？", "؟", "⁇", "՞", ";")
 
@@ -177,7 +178,7 @@ def _is_date(number: str, text: str) -> bool:
 
 def _numbers(text: str) -> set[str]:
     """Return the numbers of a text, in whatever digits."""
-    return {number.lstrip("0") or "0" for number in _NUMBER.findall(unicodedata.normalize("NFKC", text))}
+    return {_LEADING.sub("", number) for number in _NUMBER.findall(unicodedata.normalize("NFKC", text))}
 
 
 def _telling(text: str) -> set[str]:

