@@ -14,7 +14,7 @@ from ragcore.citations.stream import HoldBack
 from ragcore.context import Fitted, default_budget, fit_prompt
 from ragcore.context.blocks import block
 from ragcore.errors import ContextTooSmall, ModelContextTooLong, ModelInterrupted
-from ragcore.extractive import ExtractOptions, extract
+from ragcore.extractive import Extract, ExtractOptions, extract
 from ragcore.models.embeddings import Embedder
 from ragcore.models.llm import ChatModel, Discard, Finish, ReasoningPiece, TextPiece
 from ragcore.phrases import phrase
@@ -71,9 +71,12 @@ class ExtractiveWriter:
         Of a summary what it rests on is quoted: its own words stand in no document.
         """
         chunks = opened(chunks)
-        for asked in _asked(question):
-            found = await extract(asked, chunks, self._embedder, self._options)
-            if found.text:
+        found = Extract()
+        for asked in question.searched:
+            read = await extract(asked, chunks, self._embedder, self._options)
+            if read.direct or not found.text:
+                found = read
+            if read.direct:
                 break
         nearest = bool(found.text) and not found.direct
         if found.text:
@@ -82,15 +85,10 @@ class ExtractiveWriter:
 
     async def speaks(self, question: Question, chunks: tuple[ScoredChunk, ...]) -> bool:
         """Return whether chunks that came near to the relevance gate say what is asked, or nearly."""
-        for asked in _asked(question):
+        for asked in question.searched:
             if (await extract(asked, chunks, self._embedder, self._options, sure=False)).text:
                 return True
         return False
-
-
-def _asked(question: Question) -> tuple[str, ...]:
-    """Return the words in which an answer may be found: those that were searched for."""
-    return question.wordings or (question.text,)
 
 
 def under_nearest(quoted: str, language: str) -> str:
