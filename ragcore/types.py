@@ -308,7 +308,12 @@ class Question:
     @property
     def asked(self) -> str:
         """Return the question in the words that it is searched by, in the asker's language."""
-        return self.wordings[0] if self.wordings else self.text
+        return self.searched[0]
+
+    @property
+    def searched(self) -> tuple[str, ...]:
+        """Return all the words that it is searched by, those in the asker's language first."""
+        return self.wordings or (self.text,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -107,7 +107,7 @@ class ContentsRetriever:
         """Choose the sections of the best documents, of those that have more than what was found already."""
         held = held_by(chunks)
         outlines = [one for one in await self._outlines.of(_best(chunks)) if len(one.entries) >= FEWEST]
-        alike = await asyncio.to_thread(likeness, question.asked, outlines)
+        alike = await asyncio.to_thread(_likest, question.searched, outlines)
         open_places = [
             (number, at)
             for number, outline in enumerate(outlines)
@@ -154,6 +154,15 @@ class ContentsRetriever:
             return True
         matching = await self._values.matching(chunk.knowledge_base, filters, None, [chunk.document_id])
         return matching.admits(chunk.id)
+
+
+def _likest(wordings: Sequence[str], outlines: Sequence[Outline]) -> dict[tuple[int, int], float]:
+    """Return how alike titles are to the wording that is most like each: contents are in one language, too."""
+    found: dict[tuple[int, int], float] = {}
+    for wording in wordings:
+        for place, alike in likeness(wording, outlines).items():
+            found[place] = max(alike, found.get(place, 0.0))
+    return found
 
 
 def _best(chunks: Sequence[ScoredChunk]) -> list[str]:

@@ -113,9 +113,23 @@ class GraphRetriever:
         return replace(found, chunks=(*found.chunks, *added))
 
     async def _around(self, question: Question) -> _Around:
-        """Return what the graph says."""
+        """Return what the graph says of what any of the wordings names: things have names in the documents' language."""
+        told: dict[tuple[str, str], Line] = {}
+        reports: list[str] = []
+        for wording in question.searched:
+            around = await self._around_by(question, wording)
+            reports += around.reports
+            for line in around.lines:
+                known = told.get((line.chunk_id, line.said))
+                if known is None or (line.score, line.is_asked) > (known.score, known.is_asked):
+                    told[line.chunk_id, line.said] = line
+        lines = sorted(told.values(), key=lambda line: (-line.score, line.chunk_id, line.said))
+        return _Around(lines=tuple(lines), reports=tuple(dict.fromkeys(reports)))
+
+    async def _around_by(self, question: Question, wording: str) -> _Around:
+        """Return what the graph says of what one wording names."""
         # In threads: a long question, and a thing of which much is told, take tens of milliseconds.
-        asked = await asyncio.to_thread(names_asked, question.asked)
+        asked = await asyncio.to_thread(names_asked, wording)
         bases = question.knowledge_bases
         known = await self._graphs.known(bases, asked) if asked and bases else {}
         if not known:
@@ -131,7 +145,7 @@ class GraphRetriever:
             admitted = Admitted(only=only, matching=matching, homes=self._homes)
             around = await self._graphs.around(name, asked, keys, admitted)
             if around:
-                lines += await asyncio.to_thread(lines_of, around, question.asked)
+                lines += await asyncio.to_thread(lines_of, around, wording)
                 reports += await self._graphs.reports(name, around.same, admitted)
         lines.sort(key=lambda line: (-line.score, line.chunk_id, line.said))
         return _Around(lines=tuple(lines), reports=tuple(reports))

@@ -108,6 +108,8 @@ async def test_without_a_model_the_words_of_titles_choose(tmp_path: pathlib.Path
         assert told(found) == [PARTS["Vacation"], PARTS["Lapse"]]
         assert found.usage.calls == 0
         assert told(await by_contents(library, None).retrieve(ASKED)) == [PARTS["Vacation"]]
+        german = replace(ASKED, text="Wann verfällt der Urlaub?", wordings=("Wann verfällt der Urlaub?", asked.text))
+        assert told(await by_contents(library, None).retrieve(german)) == told(found), "by its translation"
 
 
 async def test_a_model_that_fails_adds_nothing(tmp_path: pathlib.Path) -> None:

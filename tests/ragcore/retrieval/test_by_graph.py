@@ -174,6 +174,11 @@ async def test_nothing_is_added_to_an_abstention_but_what_was_asked_for(indexed:
         assert set(added(found)) == {"s:company"}
         both = await retriever.retrieve(asking("What has Cleo Day to do with the IFB?"))
         assert set(added(both)) == {"s:board"}
+        worded = replace(asking("公司是谁创立的？"), wordings=("公司是谁创立的？", "By whom was Brightwater founded?"))
+        again = await retriever.retrieve(worded)
+        assert again.chunks == found.chunks, "names are those of the documents' language"
+        twice = replace(worded, wordings=(worded.wordings[1], worded.wordings[1]))
+        assert (await retriever.retrieve(twice)).chunks == found.chunks, "what two wordings name is told once"
 
 
 async def test_what_was_found_already_is_not_told_again(indexed: pathlib.Path) -> None:
