@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import math
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
@@ -73,8 +74,8 @@ class Searcher(Protocol):
 class Ahead(Protocol):
     """A searcher that asks a model before it searches, and can do so while something else is done to the question."""
 
-    async def ahead(self, question: Question) -> tuple[Searcher, Usage]:
-        """Return what searches by what the model said, and what that took."""
+    async def ahead(self, question: Question, seconds: float) -> tuple[Searcher, Usage]:
+        """Return what searches by what the model said within so many seconds, and what that took."""
         ...
 
 
@@ -122,14 +123,14 @@ class Answerer:
                 async for event in events:
                     yield event
             return
-        searcher, refining = self._retriever, Usage()
+        searcher, refining, within = self._retriever, Usage(), Within(self._refiner)
         if self._refiner is not None and (steps := await self._refiner.steps(question)):
             yield Status(stage="rewrite")
             with stages.stage("rewrite"):
-                question, searcher, refining = await self._refined(self._refiner, question, steps)
+                question, searcher, refining = await self._refined(self._refiner, question, steps, within)
         yield Status(stage="search")
         with stages.stage("search"):
-            found, chunks, searching = await self._searched(question, searcher)
+            found, chunks, searching = await self._searched(question, searcher, within)
             searching += refining
             others = found.near if found.chunks else ()
         if not chunks:
@@ -161,25 +162,33 @@ class Answerer:
         draft = replace(draft, notes=(*draft.notes, *_notes(found, language)))
         yield self._finish(question, draft, cited, language, stages)
 
-    async def _refined(self, refiner: Refiner, question: Question, steps: Steps) -> tuple[Question, Searcher, Usage]:
+    async def _refined(
+        self, refiner: Refiner, question: Question, steps: Steps, within: "Within"
+    ) -> tuple[Question, Searcher, Usage]:
         """Put the question in other words, and beside that let the search ask what needs none of them.
 
-        Of a question that leans on the conversation, the words that stand alone tell more than its own.
+        Of a question that leans on the conversation, the words that stand alone tell more than its own: by them the
+        search asks afterwards, in the time that is left.
         """
         if steps.leans or not isinstance(self._retriever, Ahead):
             refined = await refiner.refine(question, steps)
             return refined.question, self._retriever, refined.usage
         refining = asyncio.create_task(refiner.refine(question, steps))
         try:
-            searcher, spent = await self._retriever.ahead(question)
+            searcher, spent = await self._retriever.ahead(question, within.left)
             refined = await refining
         finally:
             refining.cancel()
+            await asyncio.gather(refining, return_exceptions=True)  # nothing goes on behind a search that failed
         return refined.question, searcher, refined.usage + spent
 
-    async def _searched(self, question: Question, searcher: Searcher) -> tuple[Found, tuple[ScoredChunk, ...], Usage]:
+    async def _searched(
+        self, question: Question, searcher: Searcher, within: "Within"
+    ) -> tuple[Found, tuple[ScoredChunk, ...], Usage]:
         """Search for the question; if nothing is found, for it and what stands beside it; tell what that took, too."""
         spent = Usage()
+        if isinstance(searcher, Ahead):
+            searcher, spent = await searcher.ahead(question, within.left)  # once, for both
         for asked in _readings(question):
             found = await searcher.retrieve(asked)
             spent += found.usage
@@ -288,6 +297,20 @@ class Answerer:
 
     def _empty(self, language: str) -> str:
         return self._options.empty_response or phrase("empty_response", language)
+
+
+class Within:
+    """The one time of all that is done to a question before its search, from now on."""
+
+    def __init__(self, refiner: Refiner | None) -> None:
+        """Start the clock; without a refiner each step has its own time alone."""
+        self._now = asyncio.get_running_loop().time
+        self._until = self._now() + (refiner.seconds if refiner else math.inf)
+
+    @property
+    def left(self) -> float:
+        """Return the seconds that are left, 0 at least."""
+        return max(0.0, self._until - self._now())
 
 
 def _read_or_cited(draft: Draft, cited: CitedText) -> tuple[ScoredChunk, ...]:

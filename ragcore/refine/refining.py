@@ -118,6 +118,11 @@ class Refiner:
         self._prompts = prompts
         self._today = today
 
+    @property
+    def seconds(self) -> float:
+        """Return how long all that is done to a question before its search may take."""
+        return self._options.seconds
+
     async def steps(self, question: Question) -> Steps:
         """Return what a question needs; no model is asked."""
         began = asyncio.get_running_loop().time()

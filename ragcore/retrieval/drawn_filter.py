@@ -33,6 +33,8 @@ MOST_FIELDS = 24
 TELL_APART_NOTHING = frozenset({"title", "name"})
 """Fields that are not offered unless the settings name them: each document has its own, and the search reads titles."""
 
+_LATE = "searching without a filter from the question: none came within %.3g s"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Drawn:
@@ -85,15 +87,15 @@ class FilteringRetriever:
 
     async def retrieve(self, question: Question) -> Retrieved:
         """Return the relevant chunks; see ``Retriever.retrieve``."""
-        drawn = await self._drawn(question)
+        drawn = await self._drawn(question, self._seconds)
         return _with(await self._searched(question, drawn), drawn.usage)
 
-    async def ahead(self, question: Question) -> tuple[Retrieving, Usage]:
+    async def ahead(self, question: Question, seconds: float) -> tuple[Retrieving, Usage]:
         """Draw the filter now, and return what searches by it, and what drawing took.
 
-        For who has something else to do with the question meanwhile.
+        For who has something else to do with the question meanwhile, or has so many seconds left for it.
         """
-        drawn = await self._drawn(question)
+        drawn = await self._drawn(question, min(seconds, self._seconds))
         return _ByFilter(lambda asked: self._searched(asked, drawn)), drawn.usage
 
     async def _searched(self, question: Question, drawn: _Drawn) -> Retrieved:
@@ -113,20 +115,21 @@ class FilteringRetriever:
             return found
         return replace(found, notes=(*found.notes, "filter_dropped"))
 
-    async def _drawn(self, question: Question) -> _Drawn:
+    async def _drawn(self, question: Question, seconds: float) -> _Drawn:
         """Let the model draw a filter from what may be looked at; nothing is drawn when that is late."""
         names = [name for name in question.knowledge_bases if name in self._fields]
-        if not question.text.strip():
+        if not names or not any(one.isalnum() for one in question.text):
             return _Drawn()
+        due = asyncio.get_running_loop().time() + seconds
         try:
-            async with asyncio.timeout(self._seconds):
+            async with asyncio.timeout_at(due):
                 permitted = await self._registry.permitted(names, question.readers)
                 known = {name: await self._known(name, question, permitted.get(name)) for name in names}
-                shown = _merged(known.values())
-                drawn = await self._draw(question, shown) if shown else _Drawn()
         except TimeoutError:
-            log.warning("searching without a filter from the question: none came within %g s", self._seconds)
+            log.warning(_LATE, seconds)
             return _Drawn()
+        shown = _merged(known.values())
+        drawn = await self._draw(question, shown, due) if shown else _Drawn()
         if drawn.filter is None:
             return drawn
         asked = drawn.filter.fields
@@ -155,8 +158,9 @@ class FilteringRetriever:
                 return True
         return False
 
-    async def _draw(self, question: Question, fields: Sequence[KnownField]) -> _Drawn:
-        """Ask the model; nothing is drawn when it fails or says nothing that can be used."""
+    async def _draw(self, question: Question, fields: Sequence[KnownField], due: float) -> _Drawn:
+        """Ask the model until then; nothing is drawn when it is late, fails or says nothing that can be used."""
+        spent, left = Usage(), due - asyncio.get_running_loop().time()
         system = self._prompts.render(
             "metadata_filter",
             fields=field_lines(fields),
@@ -164,18 +168,24 @@ class FilteringRetriever:
             today=datetime.now(UTC).date().isoformat(),
         )
         try:
-            fitted = await asyncio.to_thread(
-                fit_prompt,
-                [Message(role="system", text=system), Message(role="user", text=question.asked)],
-                default_budget(self._model.context_window),
-                reserve=self._model.max_tokens,
-                tokenizer=self._tokenizer,
-            )
-            reply, usage = await self._model.complete(fitted.messages, task=TASK)
+            async with asyncio.timeout_at(due):
+                fitted = await asyncio.to_thread(
+                    fit_prompt,
+                    [Message(role="system", text=system), Message(role="user", text=question.asked)],
+                    default_budget(self._model.context_window),
+                    reserve=self._model.max_tokens,
+                    tokenizer=self._tokenizer,
+                )
+                # A call that is broken off tells nothing of what it took; it has read its prompt.
+                spent = Usage(calls=1, prompt_tokens=fitted.count)
+                reply, spent = await self._model.complete(fitted.messages, task=TASK)
+        except TimeoutError:
+            log.warning(_LATE, left)
+            return _Drawn(usage=spent)
         except (ModelError, ContextTooSmall) as error:
             log.warning("searching without a filter from the question: %s: %s", type(error).__name__, error)
-            return _Drawn()
-        return _Drawn(filter=filter_of(reply, [field.name for field in fields]), usage=usage)
+            return _Drawn(usage=spent)
+        return _Drawn(filter=filter_of(reply, [field.name for field in fields]), usage=spent)
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,8 +52,8 @@ class AnswerSettings(Section):
     refine_seconds: float = Field(
         default=3.0,
         gt=0,
-        description="how long other words, translations and keywords may take together, side by side; what is late is "
-        "left out of the search",
+        description="how long other words, translations, keywords and a drawn filter may take together before the "
+        "search; what is late is left out of it",
     )
     plain_chat: bool = Field(
         default=False,
@@ -75,10 +75,10 @@ class AnswerSettings(Section):
         "tell it (`graph` of a knowledge base); no call of the model",
     )
     filter_seconds: float = Field(
-        default=4.0,
+        default=3.0,
         gt=0,
-        description="how long the model may take to draw a filter from the question (`metadata_filter`); after that "
-        "the search goes on without",
+        description="how long the model may take to draw a filter from the question (`metadata_filter`), within "
+        "`refine_seconds`; after that the search goes on without",
     )
     language: str = Field(
         default="", description="language of the fixed sentences, such as `en` or `zh`; default: the asker's"

@@ -49,10 +49,12 @@ class Drawing(FakeRetriever):
     """A searcher that asks a model first, which takes two seconds, and may be asked ahead."""
 
     ahead_for: list[Question] = field(default_factory=list)
+    given: list[float] = field(default_factory=list)
 
-    async def ahead(self, question: Question) -> tuple[FakeRetriever, Usage]:
+    async def ahead(self, question: Question, seconds: float) -> tuple[FakeRetriever, Usage]:
         self.ahead_for.append(question)
-        await asyncio.sleep(2.0)
+        self.given.append(seconds)
+        await asyncio.sleep(min(2.0, seconds))
         return FakeRetriever(self.found, self.asked), DRAWN
 
     async def retrieve(self, question: Question) -> Found:
@@ -101,7 +103,7 @@ def test_the_search_asks_beside_what_needs_no_wording_of_it() -> None:
 
 def test_a_search_that_fails_leaves_no_call_behind() -> None:
     class Failing(Drawing):
-        async def ahead(self, question: Question) -> tuple[FakeRetriever, Usage]:
+        async def ahead(self, question: Question, seconds: float) -> tuple[FakeRetriever, Usage]:
             await asyncio.sleep(1.0)
             raise StoreError("gone")
 
@@ -112,8 +114,6 @@ def test_a_search_that_fails_leaves_no_call_behind() -> None:
         with pytest.raises(StoreError):
             async for _ in answerer.answer(PLAIN):
                 pass
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
         assert wording.broken_off == 1
 
     virtually(ask())
@@ -121,9 +121,22 @@ def test_a_search_that_fails_leaves_no_call_behind() -> None:
 
 def test_of_a_question_that_leans_the_search_asks_by_its_wording() -> None:
     searcher, model = Drawing(), FakeModel([say("Five days [ID:0].")])
-    asked_of(answering(model, Wording(worded(ALONE)), searcher), FOLLOWS)
-    assert searcher.ahead_for == []
+    _, answer, took = asked_of(answering(model, Wording(worded(ALONE), seconds=2.0), searcher), FOLLOWS)
+    assert [one.asked for one in searcher.ahead_for] == [ALONE]
     assert [one.asked for one in searcher.asked] == [ALONE]
+    assert (searcher.given, took) == ([1.0], 3.0), "the time is one for all that is done before the search"
+    assert answer.usage.calls == 3
+
+
+def test_what_the_search_asks_first_has_the_same_time_where_nothing_else_is_done() -> None:
+    searcher, model = Drawing(), FakeModel([say("Five days [ID:0].")])
+    events, answer, _ = asked_of(answering(model, Wording(), searcher), PLAIN)
+    assert (searcher.given, searcher.ahead_for) == ([3.0], [PLAIN])
+    assert stages(events) == ["search", "write", "cite"]
+    assert answer.usage == DRAWN + Usage(calls=1, prompt_tokens=10, completion_tokens=5)
+    beside = Drawing(Found(chunks=()))
+    asked_of(answering(FakeModel([]), Wording(), beside), replace(PLAIN, beside="ERR_CONN_104"))
+    assert (len(beside.ahead_for), len(beside.asked)) == (1, 2), "asked once, also where it is searched for twice"
 
 
 def test_without_the_model_the_translation_finds_the_sentence() -> None:
@@ -137,6 +150,17 @@ def test_without_the_model_the_translation_finds_the_sentence() -> None:
     near = Found(chunks=(), near=Found().chunks[:1])
     answerer = answering(gone, Wording(worded(English=english)), FakeRetriever(near), held=("en",))
     assert "five unused days" in asked_of(answerer, german)[1].raw_text, "and what came near is looked at by it, too"
+
+
+def test_a_direct_quote_by_a_later_wording_goes_before_one_that_only_comes_near() -> None:
+    german = replace(PLAIN, text="Dürfen employees im Januar unused days carried haben?")
+    english = "How many unused days may be carried into the next year?"
+    answerer = answering(
+        FakeModel([[ModelUnreachable("gone")]]), Wording(worded(English=english)), FakeRetriever(), held=("en",)
+    )
+    alone = answering(FakeModel([[ModelUnreachable("gone")]]), Wording(), FakeRetriever(), held=("en",))
+    assert asked_of(alone, german)[1].support is Support.NEAREST, "its own words find no direct answer"
+    assert asked_of(answerer, german)[1].support is Support.CITED
 
 
 def test_what_stands_beside_a_question_goes_with_its_wording() -> None:

@@ -156,6 +156,7 @@ async def test_without_a_filter_the_search_goes_on(model: Drawing, tmp_path: pat
         found = await _retrieved(library, model)
         assert asyncio.get_running_loop().time() - before < 25
         assert (names(found), found.notes) == ({"old", "new", "board", "none"}, ())
+        assert found.usage.calls == len(model.prompts) == (model.context_window > 60), "each call is told"
 
 
 async def test_only_named_fields_may_be_used(tmp_path: pathlib.Path) -> None:
@@ -262,7 +263,7 @@ async def test_a_filter_that_is_drawn_ahead_is_searched_by_without_another_call(
     async with opened(tmp_path, WordEmbedder()) as library:
         await _filled(library)
         model = Drawing(condition("year", ">=", 2024))
-        searcher, spent = await filtering(library, model).ahead(ASKED)
+        searcher, spent = await filtering(library, model).ahead(ASKED, 60)
         worded = replace(ASKED, wordings=("What is known of the merger in 2024?",))
         for _ in range(2):
             found = await searcher.retrieve(worded)
@@ -270,3 +271,8 @@ async def test_a_filter_that_is_drawn_ahead_is_searched_by_without_another_call(
         assert (len(model.prompts), spent) == (1, SPENT)
         await filtering(library, model).retrieve(worded)
         assert model.prompts[1][1].text == worded.asked, "what is drawn later is drawn from the wording"
+        searcher, spent = await filtering(library, model).ahead(ASKED, 0)
+        assert (names(await searcher.retrieve(ASKED)), spent) == ({"old", "new", "board", "none"}, Usage())
+        assert len(model.prompts) == 2, "no time is left"
+        assert (await filtering(library, model).ahead(replace(ASKED, text="👍"), 60))[1] == Usage()
+        assert len(model.prompts) == 2, "an emoji asks for no filter"
