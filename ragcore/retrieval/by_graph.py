@@ -113,7 +113,7 @@ class GraphRetriever:
         return replace(found, chunks=(*found.chunks, *added))
 
     async def _around(self, question: Question) -> _Around:
-        """Return what the graph says of what any of the wordings names: things have names in the documents' language."""
+        """Return what the graph says of what any wording names: things have names in the documents' language."""
         told: dict[tuple[str, str], Line] = {}
         reports: list[str] = []
         for wording in question.searched:
