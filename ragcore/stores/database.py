@@ -5,6 +5,7 @@ lock, so a write transaction must not open another one.
 """
 
 import asyncio
+import functools
 import os
 import secrets
 import sqlite3
@@ -13,8 +14,9 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine, create_engine, event, inspect, select, text
+from sqlalchemy import Connection, Engine, create_engine, create_mock_engine, event, inspect, select, text
 from sqlalchemy.engine import URL, make_url
+from sqlalchemy.engine.mock import MockConnection
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
@@ -43,6 +45,7 @@ _PRAGMAS = (
 )
 T = TypeVar("T")
 
+_MADE_BY = {"sqlite": "sqlite+aiosqlite://", "postgresql": "postgresql+asyncpg://"}
 _ADVISORY_LOCK = 0x43_69_74_65  # any fixed number: creating the tables is for one process at a time
 _CHANGING_LOCK = _ADVISORY_LOCK + 1
 
@@ -182,6 +185,11 @@ class Database:
         await self._engine.dispose()
 
     async def _prepare(self) -> None:
+        if self._writer is not None and self._reader is not None:
+            # Some sixty statements, each of which an asynchronous connection would take to a thread and back.
+            if await asyncio.to_thread(_run, self._reader, _version) != SCHEMA_VERSION:
+                await self._writer.run(_create_or_migrate)
+            return
         async with self._engine.connect() as connection:
             found = await connection.run_sync(_version)
         if found == SCHEMA_VERSION:
@@ -301,13 +309,27 @@ def _create_or_migrate(connection: Connection) -> None:
 
         upgrade(connection, found)
         return
-    metadata.create_all(connection)
+    for statement in _creation(connection.dialect.name):
+        connection.exec_driver_sql(statement)
     connection.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"))
     connection.execute(text("INSERT INTO alembic_version VALUES (:version)"), {"version": SCHEMA_VERSION})
     # The instance tells this database's collections on a shared Chroma server from those of others.
     connection.execute(
         counters.insert(), [{"name": "revision", "value": 0}, {"name": "instance", "value": secrets.randbits(48)}]
     )
+
+
+@functools.cache
+def _creation(dialect: str) -> tuple[str, ...]:
+    """Return what creates all tables and indexes where there are none."""
+    statements: list[str] = []
+
+    def note(made: Any, *_: object, **__: object) -> None:
+        statements.append(str(made.compile(dialect=engine.dialect)))
+
+    engine: MockConnection = create_mock_engine(_MADE_BY[dialect], note)
+    metadata.create_all(engine, checkfirst=False)
+    return tuple(statements)
 
 
 def _shown(url: URL) -> str:
