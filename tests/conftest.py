@@ -8,10 +8,10 @@ import pytest
 from hypothesis import settings
 
 from tests.fakes.chroma_server import chroma_url
-from tests.fakes.postgres import postgres_server, postgres_url
+from tests.fakes.postgres import postgres_server, postgres_tables_url, postgres_url
 from tests.soak import FIXED, scaled
 
-__all__ = ["bench", "chroma_url", "postgres_server", "postgres_url"]
+__all__ = ["bench", "chroma_url", "postgres_server", "postgres_tables_url", "postgres_url"]
 
 BENCH = pathlib.Path(__file__).resolve().parents[2] / "shared" / "bench"
 

@@ -23,7 +23,7 @@ LEASE = 3.0
 @pytest.fixture(params=["sqlite", "postgresql"])
 async def database(request: pytest.FixtureRequest, tmp_path: pathlib.Path) -> AsyncIterator[Database]:
     here = tmp_path / "citebot.sqlite"
-    opened = await Database.open(here if request.param == "sqlite" else request.getfixturevalue("postgres_url"))
+    opened = await Database.open(here if request.param == "sqlite" else request.getfixturevalue("postgres_tables_url"))
     yield opened
     await opened.close()
 

@@ -1,8 +1,11 @@
 """A private PostgreSQL server for tests: on a free loopback port, in a folder of its own, gone afterwards.
 
-``postgres_url``, which every test can ask for, is the address of a fresh, empty database for each test. The server is the
-machine's own, where it has one (the wheel's knows no TLS), else that of the package pgserver, which has a wheel for most
-machines. Without either the test is skipped with the reason.
+``postgres_url``, which every test can ask for, is the address of an empty database; ``postgres_tables_url`` that of one
+with our tables, all empty, for what opens it as a Database and changes no table. Each test has one under a name of its
+own. To make a database and drop it takes the server ten times as long as to empty it, so it is emptied and renamed.
+
+The server is the machine's own, where it has one (the wheel's knows no TLS), else that of the package pgserver, which
+has a wheel for most machines. Without either the test is skipped with the reason.
 """
 
 import asyncio
@@ -17,7 +20,7 @@ import subprocess
 import tempfile
 from collections.abc import Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pytest
 
@@ -28,12 +31,38 @@ _PACKAGED = pathlib.Path("/usr/lib/postgresql")
 
 _numbers = itertools.count(1)
 
+_LEFT = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{}'"
+"""Ends the connections that a test left open."""
+
+_NOTHING = """
+    DO $$ DECLARE one record; BEGIN
+      FOR one IN SELECT nspname AS name FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname <> 'information_schema'
+      LOOP EXECUTE format('DROP SCHEMA %I CASCADE', one.name); END LOOP;
+      CREATE SCHEMA public AUTHORIZATION pg_database_owner;
+      GRANT USAGE ON SCHEMA public TO PUBLIC;
+    END $$
+"""
+"""Makes a database as empty as a new one is."""
+
+_NO_ROWS = """
+    DO $$ DECLARE one record; BEGIN
+      FOR one IN SELECT oid::regclass AS name FROM pg_class
+        WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname <> 'alembic_version'
+          AND pg_relation_size(oid) > 0
+      LOOP EXECUTE format('TRUNCATE %s RESTART IDENTITY CASCADE', one.name); END LOOP;
+      INSERT INTO counters (name, value) VALUES ('revision', 0), ('instance', floor(random() * 2.0 ^ 48));
+    END $$
+"""
+"""Makes our tables as empty as new ones are, with another instance."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PostgresServer:
     """A running server; ``trust`` authentication, so any password will do."""
 
     port: int
+    emptied: dict[str, list[str]] = field(default_factory=lambda: {_NOTHING: [], _NO_ROWS: []})
+    """The databases that nobody uses, by how they are emptied."""
 
     def url(self, database: str) -> str:
         """Return SQLAlchemy's address of one of its databases."""
@@ -56,11 +85,37 @@ def postgres_server() -> Iterator[PostgresServer]:
 
 @pytest.fixture
 def postgres_url(postgres_server: PostgresServer) -> Iterator[str]:
-    """Give the address of a new, empty database, and drop it after the test."""
-    name = f"test_{os.getpid()}_{next(_numbers)}"
-    _administer(postgres_server, f"CREATE DATABASE {name}")
-    yield postgres_server.url(name)
-    _administer(postgres_server, f"DROP DATABASE {name} WITH (FORCE)")
+    """Give the address of an empty database, which is nobody else's and gone after the test."""
+    with _database(postgres_server, _NOTHING) as name:
+        yield postgres_server.url(name)
+
+
+@pytest.fixture
+def postgres_tables_url(postgres_server: PostgresServer) -> Iterator[str]:
+    """Give the address of a database with our tables, all empty, which is nobody else's and gone after the test."""
+    with _database(postgres_server, _NO_ROWS) as name:
+        yield postgres_server.url(name)
+
+
+@contextlib.contextmanager
+def _database(server: PostgresServer, emptying: str) -> Iterator[str]:
+    """Give the name of a database that no test had before; the first one with tables gets them when it is opened."""
+    name, spare = f"test_{os.getpid()}_{next(_numbers)}", server.emptied[emptying]
+    if spare:
+        _administer(server, f"ALTER DATABASE {spare.pop()} RENAME TO {name}")
+    else:
+        _administer(server, f"CREATE DATABASE {name}")
+    yield name
+    try:
+        # Whoever is still at work there, such as a process that a test forgot, finds no database of this name.
+        _administer(server, _LEFT.format(name), f"ALTER DATABASE {name} RENAME TO spare_{name}")
+        _administer(server, emptying, database=f"spare_{name}")
+    except _refusals():
+        # An older server, or a test that never opened it: there are no tables.
+        for one in (name, f"spare_{name}"):
+            _administer(server, f"DROP DATABASE IF EXISTS {one} WITH (FORCE)")
+    else:
+        spare.append(f"spare_{name}")
 
 
 def _binaries() -> pathlib.Path | None:
@@ -139,15 +194,23 @@ def _wait_until_ready(server: "subprocess.Popen[bytes]", port: int, log: pathlib
         pytest.skip(f"the PostgreSQL server did not start: {log.read_text(errors='replace')[-300:]}")
 
 
-def _administer(server: PostgresServer, statement: str) -> None:
+def _refusals() -> type[Exception]:
+    import asyncpg
+
+    refused: type[Exception] = asyncpg.PostgresError
+    return refused
+
+
+def _administer(server: PostgresServer, *statements: str, database: str = "postgres") -> None:
     async def run() -> None:
         import asyncpg
 
         connection = await asyncpg.connect(
-            host="127.0.0.1", port=server.port, user="postgres", database="postgres", password="x"
+            host="127.0.0.1", port=server.port, user="postgres", database=database, password="x"
         )
         try:
-            await connection.execute(statement)
+            for statement in statements:
+                await connection.execute(statement)
         finally:
             await connection.close()
 

@@ -26,7 +26,7 @@ THERE = ConversationKey(platform="slack", workspace="T1", channel="C1", thread="
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 async def database(request: pytest.FixtureRequest, tmp_path: pathlib.Path) -> AsyncIterator[Database]:
-    where = tmp_path / "history.sqlite" if request.param == "sqlite" else request.getfixturevalue("postgres_url")
+    where = tmp_path / "history.sqlite" if request.param == "sqlite" else request.getfixturevalue("postgres_tables_url")
     opened = await Database.open(where)
     yield opened
     await opened.close()

@@ -62,7 +62,7 @@ def place_of(request: pytest.FixtureRequest, folder: pathlib.Path) -> str | path
     """Return where the database of a test's parameter is: a SQLite file, or a PostgreSQL server's."""
     if request.param == "sqlite":
         return folder / "claims.sqlite"
-    url: str = request.getfixturevalue("postgres_url")
+    url: str = request.getfixturevalue("postgres_tables_url")
     return url
 
 

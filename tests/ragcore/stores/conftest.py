@@ -16,6 +16,6 @@ async def database(request: pytest.FixtureRequest, tmp_path: pathlib.Path) -> As
     if request.param == "sqlite":
         opened = await Database.open(tmp_path / "test.sqlite")
     else:
-        opened = await Database.open(request.getfixturevalue("postgres_url"))
+        opened = await Database.open(request.getfixturevalue("postgres_tables_url"))
     yield opened
     await opened.close()
