@@ -11,7 +11,7 @@ from ragcore.answer.writing import Draft, ModelWriter
 from ragcore.citations import markers
 from ragcore.errors import ContextTooSmall, ModelError
 from ragcore.phrases import phrase
-from ragcore.types import Answer, AnswerEvent, Delta, Question, Status, Support
+from ragcore.types import Answer, AnswerEvent, Delta, Question, Status, Support, Usage
 
 log = logging.getLogger(__name__)
 
@@ -30,12 +30,14 @@ async def chatted(
     """
     yield Status(stage="write")
     mark, draft, is_shown = phrase("plain_chat", language), Draft(text="", chunks=()), False
+    spent = Usage()
     try:
         with stages.stage("write"):
             async with aclosing(writer.write(question, (), language)) as pieces:
                 async for piece in pieces:
-                    if isinstance(piece, Draft):
-                        draft = piece
+                    if not isinstance(piece, Delta):
+                        spent += piece.usage
+                        draft = piece if isinstance(piece, Draft) else draft
                         continue
                     stages.first("first_words")
                     yield piece if is_shown else Delta(text=f"{mark}\n\n{piece.text}")
@@ -43,11 +45,11 @@ async def chatted(
     except (ModelError, ContextTooSmall) as error:
         log.warning("no plain answer: %s: %s", type(error).__name__, error)
         nothing = fixed(question, empty, Support.ABSTAINED, stages)
-        yield replace(nothing, notes=(reason_of(error, language),))
+        yield replace(nothing, notes=(reason_of(error, language),), usage=spent)
         return
     if not says_something(draft):
         nothing = fixed(question, empty, Support.ABSTAINED, stages)
-        yield replace(nothing, notes=(phrase("model_failed", language),), usage=draft.usage)
+        yield replace(nothing, notes=(phrase("model_failed", language),), usage=spent)
         return
     yield Answer(
         question=question.text,
@@ -55,6 +57,6 @@ async def chatted(
         support=Support.UNSUPPORTED,
         notes=draft.notes,
         reasoning=draft.reasoning,
-        usage=draft.usage,
+        usage=spent,
         timings_ms=stages.milliseconds(),
     )

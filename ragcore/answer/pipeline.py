@@ -209,22 +209,27 @@ class Answerer:
         ``others`` came near to the gate: whoever quotes may find the very sentence there.
         """
         notes: tuple[str, ...] = (phrase("no_model", language),)
-        spent = Draft(text="", chunks=chunks)
+        spent, thoughts = Usage(), ""
         if self._writer is not None:
             try:
                 async with aclosing(self._writer.write(question, chunks, language)) as pieces:
                     async for piece in pieces:
+                        if isinstance(piece, Delta):
+                            yield piece
+                            continue
+                        spent += piece.usage
                         if isinstance(piece, Draft) and not says_something(piece):
-                            spent = piece
+                            thoughts = piece.reasoning
                             raise ModelBadOutput("no word but thoughts: is llm.max_tokens too low?", raw=piece.text)
-                        yield piece
+                        if isinstance(piece, Draft):
+                            yield replace(piece, usage=spent)
                 return
             except (ModelError, ContextTooSmall) as error:
                 log.warning("quoting the documents instead: %s: %s", type(error).__name__, error)
                 notes = (reason_of(error, language), phrase("quoted", language))
         async for piece in self._extractive.write(question, (*chunks, *others), language):
             if isinstance(piece, Draft):
-                yield replace(piece, notes=notes, usage=spent.usage, reasoning=spent.reasoning)
+                yield replace(piece, notes=notes, usage=spent, reasoning=thoughts)
             else:
                 yield piece
 
@@ -237,7 +242,8 @@ class Answerer:
             text, usage = await self._model.complete(self._citation_prompt(self._model, draft), task="cite")
         except (ModelError, ContextTooSmall) as error:
             log.warning("no citation pass: %s: %s", type(error).__name__, error)
-            return draft
+            asked = Usage(calls=int(isinstance(error, ModelError)))
+            return replace(draft, usage=draft.usage + asked)
         marked, finished = (markers.repair(one, len(draft.chunks)).strip() for one in (text, draft.text))
         same = markers.strip(marked) == markers.strip(finished)
         return replace(draft, text=marked if same else draft.text, usage=draft.usage + usage)

@@ -13,7 +13,7 @@ from ragcore.citations import markers
 from ragcore.citations.stream import HoldBack
 from ragcore.context import Fitted, default_budget, fit_prompt
 from ragcore.context.blocks import block
-from ragcore.errors import ContextTooSmall, ModelContextTooLong, ModelInterrupted
+from ragcore.errors import ContextTooSmall, ModelContextTooLong, ModelError, ModelInterrupted
 from ragcore.extractive import Extract, ExtractOptions, extract
 from ragcore.models.embeddings import Embedder
 from ragcore.models.llm import ChatModel, Discard, Finish, ReasoningPiece, TextPiece
@@ -46,12 +46,19 @@ class Draft:
     nearest: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What a call took that gave nothing: it failed, and another one or a quote takes its place."""
+
+    usage: Usage
+
+
 class Writer(Protocol):
     """Writes an answer."""
 
     def write(
         self, question: Question, chunks: tuple[ScoredChunk, ...], language: str
-    ) -> AsyncGenerator[Delta | Draft]:
+    ) -> AsyncGenerator[Delta | Draft | Spent]:
         """Yield the text as it is written, then the Draft; raise ModelError only before the first Delta."""
         ...
 
@@ -110,7 +117,7 @@ class ModelWriter:
 
     async def write(
         self, question: Question, chunks: tuple[ScoredChunk, ...], language: str
-    ) -> AsyncGenerator[Delta | Draft]:
+    ) -> AsyncGenerator[Delta | Draft | Spent]:
         """Yield the text as it comes; a prompt that the endpoint finds too long is fitted tighter, once."""
         budget = default_budget(self._model.context_window)
         try:
@@ -126,7 +133,7 @@ class ModelWriter:
 
     async def _stream(
         self, question: Question, chunks: tuple[ScoredChunk, ...], language: str, budget: int
-    ) -> AsyncGenerator[Delta | Draft]:
+    ) -> AsyncGenerator[Delta | Draft | Spent]:
         fitted, chunks = await asyncio.to_thread(self._fit_chunks, question, chunks, budget)
         if chunks and not fitted.blocks:
             raise ContextTooSmall(f"no passage fits beside the question in {budget} tokens: raise llm.context_window")
@@ -149,8 +156,9 @@ class ModelWriter:
                         usage = piece.usage
                         unfinished = piece.reason != "stop"
                         notes.extend(_notes(piece, language))
-        except ModelInterrupted:
-            if not text:
+        except ModelError as error:
+            if not text or not isinstance(error, ModelInterrupted):
+                yield Spent(usage=Usage(calls=1))
                 raise
             log.warning("%s broke off after %d characters", self._model.name, sum(map(len, text)))
             notes.append(phrase("interrupted", language))

@@ -83,6 +83,11 @@ class HttpReranker:
         host = urlsplit(self._endpoint.base_url).hostname or "?"
         return f"{self._endpoint.model} at {host}" if self._endpoint.model else host
 
+    @property
+    def calls(self) -> int:
+        """Return 0: it is no language model."""
+        return 0
+
     async def rerank(self, query: str, texts: Sequence[str]) -> Reranked:
         """Return the order of the texts with a score for each of them.
 

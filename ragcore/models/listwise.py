@@ -38,6 +38,11 @@ class ListwiseReranker:
         """Return the model's name."""
         return self._model.name
 
+    @property
+    def calls(self) -> int:
+        """Return 1: all passages are judged at once."""
+        return 1
+
     async def rerank(self, query: str, texts: Sequence[str]) -> Reranked:
         """Return the order of the texts that the model named; it gives no scores.
 

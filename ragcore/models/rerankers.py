@@ -43,6 +43,11 @@ class Reranker(Protocol):
         """Return what it is called in messages to the operator."""
         ...
 
+    @property
+    def calls(self) -> int:
+        """Return how many calls of the language model one order takes: 0 where another model tells it."""
+        ...
+
     async def rerank(self, query: str, texts: Sequence[str]) -> Reranked:
         """Return the order of the texts, and their scores where there are some; raise ModelError."""
         ...

@@ -248,6 +248,7 @@ class Refiner:
             reply, call.usage = await self._model.complete(fitted.messages, task=TASK)
         except (ModelError, ContextTooSmall) as error:
             log.warning("searching without %s: %s: %s", call.name, type(error).__name__, error)
+            call.usage = Usage(calls=call.usage.calls)
             return
         call.result = await asyncio.to_thread(call.read, reply)
 

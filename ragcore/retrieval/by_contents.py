@@ -41,11 +41,10 @@ LEG = "contents"
 """Under this name the ranks of a chunk tell that it was added."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Chosen:
-    """The ids of the chunks to add, in order, and what choosing took."""
+@dataclass(slots=True)
+class _Choosing:
+    """What choosing took so far, also where nothing comes of it."""
 
-    ids: tuple[str, ...] = ()
     usage: Usage = Usage()
 
 
@@ -91,20 +90,21 @@ class ContentsRetriever:
         found = await self._retriever.retrieve(question)
         if not found.chunks:
             return found
+        choosing, added = _Choosing(), list[ScoredChunk]()
         try:
             async with asyncio.timeout(self._seconds):
-                chosen = await self._chosen(question, found.chunks)
-                added = await self._added(question, found.chunks, chosen.ids)
+                ids = await self._chosen(question, found.chunks, choosing)
+                added = await self._added(question, found.chunks, ids)
         except TimeoutError:
             log.warning("no sections added: none were chosen within %g s", self._seconds)
-            return found
         except (ModelError, ContextTooSmall, StoreError) as error:
             log.warning("no sections added: %s: %s", type(error).__name__, error)
-            return found
-        return replace(found, chunks=(*found.chunks, *added), usage=found.usage + chosen.usage)
+        return replace(found, chunks=(*found.chunks, *added), usage=found.usage + choosing.usage)
 
-    async def _chosen(self, question: Question, chunks: Sequence[ScoredChunk]) -> _Chosen:
-        """Choose the sections of the best documents, of those that have more than what was found already."""
+    async def _chosen(
+        self, question: Question, chunks: Sequence[ScoredChunk], choosing: "_Choosing"
+    ) -> tuple[str, ...]:
+        """Choose sections of the best documents, of those that have more than what was found; return their chunks."""
         held = held_by(chunks)
         outlines = [one for one in await self._outlines.of(_best(chunks)) if len(one.entries) >= FEWEST]
         alike = await asyncio.to_thread(_likest, question.searched, outlines)
@@ -115,17 +115,17 @@ class ContentsRetriever:
             if any(chunk_id not in held for chunk_id in _section(outline, at))
         ]
         if not open_places:
-            return _Chosen()
+            return ()
         if self._model is None:
             fitting = [place for place in open_places if alike.get(place, 0.0) >= ALIKE]
-            return _Chosen(ids=_ids(outlines, sorted(fitting, key=lambda place: -alike[place]), held))
+            return _ids(outlines, sorted(fitting, key=lambda place: -alike[place]), held)
         nearest = sorted(open_places, key=lambda place: -alike.get(place, 0.0))[:MOST_SHOWN]
         shown = sorted(nearest)
-        reply, usage = await self._ask(self._model, question.asked, lines(outlines, shown))
+        reply = await self._ask(self._model, question.asked, lines(outlines, shown), choosing)
         places = [shown[number] for number in chosen_of(reply, len(shown))]
-        return _Chosen(ids=_ids(outlines, places, held), usage=usage)
+        return _ids(outlines, places, held)
 
-    async def _ask(self, model: ChatModel, question: str, contents: str) -> tuple[str, Usage]:
+    async def _ask(self, model: ChatModel, question: str, contents: str, choosing: "_Choosing") -> str:
         system = self._prompts.render("contents_relevance", contents=contents)
         fitted = await asyncio.to_thread(
             fit_prompt,
@@ -134,7 +134,14 @@ class ContentsRetriever:
             reserve=model.max_tokens,
             tokenizer=self._tokenizer,
         )
-        return await model.complete(fitted.messages, task="contents")
+        # A call that is broken off tells nothing of what it took; it has read its prompt.
+        choosing.usage = Usage(calls=1, prompt_tokens=fitted.count)
+        try:
+            reply, choosing.usage = await model.complete(fitted.messages, task="contents")
+        except ModelError:
+            choosing.usage = Usage(calls=1)
+            raise
+        return reply
 
     async def _added(self, question: Question, found: Sequence[ScoredChunk], ids: Sequence[str]) -> list[ScoredChunk]:
         """Read the chunks that were chosen, those of them that may be read."""

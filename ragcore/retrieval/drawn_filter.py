@@ -184,7 +184,7 @@ class FilteringRetriever:
             return _Drawn(usage=spent)
         except (ModelError, ContextTooSmall) as error:
             log.warning("searching without a filter from the question: %s: %s", type(error).__name__, error)
-            return _Drawn(usage=spent)
+            return _Drawn(usage=Usage(calls=spent.calls))
         return _Drawn(filter=filter_of(reply, [field.name for field in fields]), usage=spent)
 
 

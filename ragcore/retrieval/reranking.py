@@ -33,7 +33,8 @@ class Reranking:
     async def verdict(self, query: str, chunks: Sequence[Chunk], seconds: float) -> tuple[Reranked | None, Usage]:
         """Return the order of chunks and their scores, None where it failed, was late, or is left alone; and the cost.
 
-        An answer of a model that names no order has its cost, too; what one took that was not waited for is unknown.
+        An answer of a model that names no order has its cost, too; of one that failed or was not waited for, the call
+        is counted alone.
 
         Args:
             query: The question, as it was asked.
@@ -50,9 +51,16 @@ class Reranking:
                 raise ModelBadOutput("the reranker named a text that there is not", raw=str(found.order)[:200])
         except (ModelError, ContextTooSmall, ConfigError, TimeoutError) as error:
             self._failed(f"{type(error).__name__}: {error}" if str(error) else f"no answer within {seconds:g} s")
-            return None, (isinstance(error, ModelBadOutput) and error.usage) or Usage()
+            return None, self._spent(error)
         self._failures = 0
         return found, found.usage
+
+    def _spent(self, error: Exception) -> Usage:
+        """Return what asking took that came to nothing."""
+        if isinstance(error, ModelBadOutput) and error.usage:
+            return error.usage
+        asked = isinstance(error, ModelError | TimeoutError)
+        return Usage(calls=self._reranker.calls if asked else 0)
 
     def _failed(self, reason: str) -> None:
         """Count a failure, and tell of it."""

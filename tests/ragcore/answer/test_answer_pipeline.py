@@ -266,6 +266,7 @@ async def test_a_model_that_fails_before_its_first_word_is_replaced_by_quotes(er
     _, answer = await ask(answerer(FakeModel([[error], [error]])))
     assert answer.support is Support.CITED
     assert answer.notes == (told, phrase("quoted", "en"))
+    assert answer.usage == Usage(calls=2 if isinstance(error, ModelContextTooLong) else 1), "a call that failed is one"
 
 
 @pytest.mark.parametrize("written", ["", " \n", "[ID:0].", "[ID:0", "[ID:99]"])
@@ -288,7 +289,7 @@ async def test_a_prompt_found_too_long_is_fitted_tighter_once() -> None:
     model = FakeModel([[ModelContextTooLong("long")], say("Up to five unused days may be carried into the next year.")])
     _, answer = await ask(answerer(model))
     assert answer.support is Support.CITED
-    assert len(model.prompts) == 2
+    assert len(model.prompts) == answer.usage.calls == 2
 
 
 async def test_a_broken_or_cut_stream_keeps_what_was_written_and_says_so() -> None:

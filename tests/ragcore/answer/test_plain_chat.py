@@ -79,3 +79,4 @@ async def test_a_greeting_stays_a_greeting_and_without_a_model_there_is_no_chat(
 async def test_a_model_that_fails_is_told(model: FakeModel, told: str) -> None:
     _, answer, _ = await answered(model, plain_chat=True)
     assert (answer.support, answer.notes) == (Support.ABSTAINED, (phrase(told, "en"),))  # type: ignore[arg-type]
+    assert answer.usage.calls == len(model.prompts)

@@ -125,8 +125,9 @@ async def test_a_model_that_fails_adds_nothing(tmp_path: pathlib.Path) -> None:
                 return reply
 
             model = SayingModel(say)
-            assert await by_contents(library, model).retrieve(ASKED) == alone
-            assert len(model.asked) == 1
+            found = await by_contents(library, model).retrieve(ASKED)
+            assert replace(found, usage=alone.usage) == alone
+            assert (len(model.asked), found.usage.calls) == (1, 1), "a call that came to nothing is counted"
 
 
 async def test_a_late_model_adds_nothing_and_the_answer_is_not_late(tmp_path: pathlib.Path) -> None:
@@ -139,6 +140,8 @@ async def test_a_late_model_adds_nothing_and_the_answer_is_not_late(tmp_path: pa
         before = time.monotonic()
         found = await by_contents(library, Late(choosing("Lapse")), seconds=0.2).retrieve(ASKED)
         assert told(found) == [PARTS["Vacation"]]
+        assert found.usage.calls == 1
+        assert found.usage.prompt_tokens > 20, "it has read its prompt"
         assert time.monotonic() - before < 30.0
 
 

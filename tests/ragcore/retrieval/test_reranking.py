@@ -43,6 +43,7 @@ class Judge:
     seconds: float = 0.0
     asked: list[tuple[str, list[str]]] = field(default_factory=list)
     name: str = "judge"
+    calls: int = 0
 
     async def rerank(self, query: str, texts: Sequence[str]) -> Reranked:
         self.asked.append((query, list(texts)))
@@ -325,3 +326,14 @@ def test_what_cannot_work_is_refused(wrong: dict[str, float]) -> None:
 async def test_rubbish_of_a_judge_is_no_order() -> None:
     judge = Judge(answer=ModelBadOutput("prose", raw="prose"))
     assert await Reranking(judge).verdict("q", [chunk(1), chunk(2)], 1.0) == (None, Usage())
+
+
+@pytest.mark.parametrize("calls", [0, 1], ids=["another model", "the language model"])
+async def test_a_call_of_the_language_model_that_came_to_nothing_is_one(calls: int) -> None:
+    two = [chunk(1), chunk(2)]
+    failed = Reranking(Judge(answer=ModelUnreachable("gone"), calls=calls))
+    assert await failed.verdict("q", two, 1.0) == (None, Usage(calls=calls))
+    late = Reranking(Judge(seconds=60.0, calls=calls))
+    assert await late.verdict("q", two, 0.01) == (None, Usage(calls=calls))
+    unasked = Reranking(Judge(answer=ConfigError("no such template"), calls=calls))
+    assert await unasked.verdict("q", two, 1.0) == (None, Usage())
