@@ -9,6 +9,7 @@ from dataclasses import replace
 from urllib.parse import quote, urlsplit
 
 from ragcore.chunk_parts import parts_of
+from ragcore.on_web import is_web
 from ragcore.types import Chunk, Location, SectionKind
 
 _TEXT_FRAGMENT_WORDS = 5
@@ -136,7 +137,8 @@ def allowed_urls(chunks: Iterable[Chunk], hosts: frozenset[str]) -> frozenset[st
     """Return the addresses that an answer over these chunks may show as links.
 
     A retrieved document's own address, and an address that stands in a retrieved chunk and has one of the hosts (of a
-    configured source, or named by ``answer.link_hosts``). Whatever else a model writes is not a link.
+    configured source, or named by ``answer.link_hosts``). Whatever else a model writes is not a link. A page of the web
+    names no link but its own: anybody may have written it, for whoever reads answers.
     """
     found: set[str] = set()
     for chunk in chunks:
@@ -145,7 +147,7 @@ def allowed_urls(chunks: Iterable[Chunk], hosts: frozenset[str]) -> frozenset[st
         places = (chunk.location, *(part.location for part in chunk.parts))
         found.update(link.url for place_ in places for link in place_.permalinks)
         # What stands in a summary, a model wrote.
-        for match in _URL.finditer("" if chunk.is_summary else chunk.text):
+        for match in _URL.finditer("" if chunk.is_summary or is_web(chunk.document_id) else chunk.text):
             address = match.group().rstrip(".,;:!?")
             if host_of(address) in hosts:
                 found.add(address)

@@ -95,7 +95,7 @@ class ParseWorker:
         self._turn = asyncio.Lock()
 
     async def parse(
-        self, content: bytes, *, name: str, media_type: str, options: ParseOptions, seconds: float
+        self, content: bytes, *, name: str, media_type: str, options: ParseOptions, seconds: float, apart: bool = False
     ) -> AsyncGenerator[Step | ParsedDocument | Part, None]:
         """Parse one document: yield how far it is, then the document without its sections, then these part by part.
 
@@ -107,11 +107,12 @@ class ParseWorker:
             media_type: what its source claims.
             options: limits.
             seconds: how long it may take until it gets on by a step.
+            apart: whether it is parsed in the process whatever it is, since nobody knows who wrote it.
 
         Raises:
             ParseError: it cannot be read, does not get on, or crashed its parser; EmptyDocument if it holds no text.
         """
-        if not needs_process(content):
+        if not apart and not needs_process(content):
             parsed = await asyncio.to_thread(parse, content, name=name, media_type=media_type, options=options)
             for told in _told(parsed):
                 yield told
