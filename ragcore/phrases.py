@@ -24,6 +24,7 @@ Phrase = Literal[
     "filter_without_match",
     "filter_dropped",
     "plain_chat",
+    "web_unavailable",
 ]
 """``rate_limited`` takes ``seconds`` and tells them in a fitting unit; the others take nothing."""
 
@@ -52,6 +53,7 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "filter_without_match": "No document meets the filter.",
         "filter_dropped": "No document met the filter drawn from the question, so the search went on without it.",
         "plain_chat": "This is the language model's own answer: there are no documents here to search.",
+        "web_unavailable": "The web could not be searched just now, so this answer goes without it.",
     },
     "zh": {
         "empty_response": "文档中没有找到相关内容。",
@@ -75,6 +77,7 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "filter_without_match": "没有文档符合筛选条件。",
         "filter_dropped": "没有文档符合根据问题得出的筛选条件，因此搜索时未使用该条件。",
         "plain_chat": "以下为语言模型自身的回答：此处没有可供检索的文档。",
+        "web_unavailable": "暂时无法搜索网络，因此本回答未参考网络内容。",
     },
     "de": {
         "empty_response": "Dazu habe ich in den Dokumenten nichts gefunden.",
@@ -98,6 +101,7 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "filter_without_match": "Kein Dokument erfüllt den Filter.",
         "filter_dropped": "Kein Dokument erfüllte den Filter aus der Frage; die Suche lief deshalb ohne ihn.",
         "plain_chat": "Dies ist eine Antwort des Sprachmodells selbst: Hier gibt es keine Dokumente zum Durchsuchen.",
+        "web_unavailable": "Das Web ließ sich gerade nicht durchsuchen; die Antwort kommt ohne es aus.",
     },
     "fr": {
         "empty_response": "Je n’ai rien trouvé à ce sujet dans les documents.",
@@ -121,6 +125,7 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "filter_without_match": "Aucun document ne correspond au filtre.",
         "filter_dropped": "Aucun document ne répondait au filtre tiré de la question ; la recherche s’en est passée.",
         "plain_chat": "Ceci est la réponse du modèle de langage lui-même : il n’y a ici aucun document à consulter.",
+        "web_unavailable": "Le web n’a pas pu être consulté ; la réponse s’en passe.",
     },
     "es": {
         "empty_response": "No he encontrado nada sobre esto en los documentos.",
@@ -144,6 +149,7 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "filter_without_match": "Ningún documento cumple el filtro.",
         "filter_dropped": "Ningún documento cumplía el filtro tomado de la pregunta, así que se buscó sin él.",
         "plain_chat": "Esta es una respuesta del propio modelo de lenguaje: aquí no hay documentos que consultar.",
+        "web_unavailable": "No se pudo buscar en la web, así que la respuesta no la tiene en cuenta.",
     },
     "ja": {
         "empty_response": "文書の中に該当する内容は見つかりませんでした。",
@@ -167,6 +173,7 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "filter_without_match": "フィルターに一致する文書はありません。",
         "filter_dropped": "質問から作られたフィルターに一致する文書がなかったため、フィルターなしで検索しました。",
         "plain_chat": "これは言語モデル自身による回答です。ここには検索できる文書がありません。",
+        "web_unavailable": "現在ウェブを検索できないため、この回答にはウェブの情報が含まれていません。",
     },
     "ko": {
         "empty_response": "문서에서 관련 내용을 찾지 못했습니다.",
@@ -190,6 +197,7 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "filter_without_match": "필터에 맞는 문서가 없습니다.",
         "filter_dropped": "질문에서 만든 필터에 맞는 문서가 없어 필터 없이 검색했습니다.",
         "plain_chat": "언어 모델이 스스로 한 답변입니다. 여기에는 검색할 문서가 없습니다.",
+        "web_unavailable": "지금 웹을 검색할 수 없어 웹의 내용 없이 답변합니다.",
     },
     "pt": {
         "empty_response": "Não encontrei nada sobre isto nos documentos.",
@@ -213,6 +221,7 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "filter_without_match": "Nenhum documento corresponde ao filtro.",
         "filter_dropped": "Nenhum documento cumpria o filtro tirado da pergunta; a pesquisa foi feita sem ele.",
         "plain_chat": "Esta é uma resposta do próprio modelo de linguagem: não há aqui documentos para consultar.",
+        "web_unavailable": "Não foi possível pesquisar na web, por isso a resposta passa sem ela.",
     },
     "ru": {
         "empty_response": "В документах об этом ничего не найдено.",
@@ -236,6 +245,7 @@ _SENTENCES: dict[str, dict[Phrase, str]] = {
         "filter_without_match": "Ни один документ не подходит под фильтр.",
         "filter_dropped": "Под фильтр из вопроса не подошёл ни один документ, поэтому поиск шёл без него.",
         "plain_chat": "Это ответ самой языковой модели: документов для поиска здесь нет.",
+        "web_unavailable": "Сейчас не удалось выполнить поиск в интернете, поэтому ответ дан без него.",
     },
 }
 

@@ -1,0 +1,148 @@
+"""Searches the web beside the documents, and puts what is relevant there behind what they say, or alone.
+
+Out goes the question in the asker's own words, and nothing else: no word of documents, of the conversation, of what
+stands beside the question or of a model. Both searches run side by side; the web's has a time of its own, after which
+the answer goes on without it and says so. Nothing of it is tried twice within a question.
+"""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ragcore.errors import ParseError, SourceError
+from ragcore.phrases import Phrase
+from ragcore.retrieval.retriever import Retrieved, Retrieving
+from ragcore.tokens import Tokenizer
+from ragcore.types import Chunk, Question, ScoredChunk
+from ragcore.web.http import OpenPages, PageHttp
+from ragcore.web.judging import PassageJudge
+from ragcore.web.pages import WebPage, WebSearch
+from ragcore.web.reading import PageReader, snippet
+
+log = logging.getLogger(__name__)
+
+LEG = "web"
+"""Under this name the ranks of a chunk tell that the web gave it."""
+PAGES = 4
+"""Pages that are read; of the others found stands what the engine says of them."""
+JUDGING_SECONDS = 1.0
+"""Of the time, what is kept for judging what was read: pages that are not there by then are left unread."""
+
+
+WORDS_SECONDS = 0.3
+"""Of that, what is kept for judging by words alone, where embedding is late."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebOptions:
+    """How the web is searched: ``results`` passages are added at most, within ``seconds``."""
+
+    results: int = 3
+    seconds: float = 4.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebParts:
+    """What searches and reads; safe to share between conversations."""
+
+    search: WebSearch
+    open_pages: OpenPages
+    reader: PageReader
+    judge: PassageJudge
+    tokenizer: Tokenizer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _OnWeb:
+    chunks: tuple[ScoredChunk, ...] = ()
+    notes: tuple[Phrase, ...] = ()
+
+
+class WebRetriever:
+    """A retriever that adds passages of the web. It is for one question: it remembers what that was answered with."""
+
+    def __init__(self, retriever: Retrieving, parts: WebParts, options: WebOptions = WebOptions()) -> None:
+        """Wrap what searches the documents."""
+        self._retriever = retriever
+        self._parts = parts
+        self._options = options
+        self._known: dict[str, _OnWeb] = {}
+
+    async def retrieve(self, question: Question) -> Retrieved:
+        """Return the relevant chunks, and after them those of the web; see ``Retriever.retrieve``.
+
+        A question to certain documents, or to no knowledge base at all, is not the web's.
+        """
+        query = own_words(question)
+        if not query or question.document_ids or not question.knowledge_bases:
+            return await self._retriever.retrieve(question)
+        looking = asyncio.create_task(self._looked_up(query))
+        try:
+            found = await self._retriever.retrieve(question)
+            web = await looking
+        finally:
+            # Also where the documents could not be searched, or nobody waits any more.
+            looking.cancel()
+            await asyncio.gather(looking, return_exceptions=True)
+        known = {one.chunk.url for one in found.chunks}  # a site may be a source, too
+        added = tuple(one for one in web.chunks if one.chunk.url not in known)
+        return replace(found, chunks=(*found.chunks, *added), notes=(*found.notes, *web.notes))
+
+    async def _looked_up(self, query: str) -> _OnWeb:
+        """Search once for the same words: a question may be asked again with what stands beside it."""
+        if query not in self._known:
+            self._known[query] = await self._on_web(query)
+        return self._known[query]
+
+    async def _on_web(self, query: str) -> _OnWeb:
+        parts, options = self._parts, self._options
+        until = asyncio.get_running_loop().time() + options.seconds
+        try:
+            async with asyncio.timeout_at(until):
+                pages = await parts.search.search(query, options.results + PAGES)
+                passages = await self._passages(pages, until - JUDGING_SECONDS)
+                left = until - asyncio.get_running_loop().time()
+                chunks = await parts.judge.relevant(query, passages, options.results, seconds=left - WORDS_SECONDS)
+        except TimeoutError:
+            log.warning("answering without the web: %s gave nothing within %g s", parts.search.name, options.seconds)
+            return _OnWeb(notes=("web_unavailable",))
+        except SourceError as error:
+            log.warning("answering without the web: %s", error)
+            return _OnWeb(notes=("web_unavailable",))
+        ranked = enumerate(chunks, start=1)
+        return _OnWeb(chunks=tuple(replace(one, ranks={LEG: place}) for place, one in ranked))
+
+    async def _passages(self, pages: Sequence[WebPage], until: float) -> list[Chunk]:
+        """Read the first pages side by side; where one can't be read in time, what the engine says of it must do."""
+        passages: list[Chunk] = []
+        async with self._parts.open_pages() as http:
+            reading = [asyncio.create_task(self._read(http, page)) for page in pages[:PAGES]]
+            try:
+                left = until - asyncio.get_running_loop().time()
+                if reading:
+                    await asyncio.wait(reading, timeout=max(0.0, left))
+            finally:
+                for task in reading:
+                    task.cancel()
+                await asyncio.gather(*reading, return_exceptions=True)
+        for at, page in enumerate(pages):
+            read = () if at >= len(reading) or reading[at].cancelled() else reading[at].result()
+            said = None if read else snippet(page, self._parts.tokenizer)
+            passages += read or ([said] if said else [])
+        return list({chunk.id: chunk for chunk in passages}.values())
+
+    async def _read(self, http: PageHttp, page: WebPage) -> tuple[Chunk, ...]:
+        try:
+            return await self._parts.reader.read(http, page)
+        except (SourceError, ParseError) as error:
+            log.info("a page of the web was not read: %s", error)
+            return ()
+
+
+def own_words(question: Question) -> str:
+    """Return what the asker typed, without what stands beside it: a search may be given both in one."""
+    text = question.text
+    if question.beside:
+        text = text.removesuffix(f"\n{question.beside}")
+    return text.strip()
