@@ -7,6 +7,7 @@ from bots.counting import by_document
 from bots.rendering.markdown import to_markdown
 from bots.requests import Check, Judgement, SourceState, Unanswered
 from ragcore.links import deep_link
+from ragcore.on_web import is_web
 from ragcore.reports import EnrichReport, SyncReport
 from ragcore.types import Answer, ScoredChunk, Usage
 
@@ -14,7 +15,7 @@ Form = dict[str, object]
 
 
 def answer_form(answer: Answer) -> Form:
-    """Return what ``ask --json`` prints."""
+    """Return what ``ask --json`` prints; a citation of the web says so, one of a document has no such field."""
     return {
         "question": answer.question,
         "answer": answer.raw_text,
@@ -32,6 +33,7 @@ def answer_form(answer: Answer) -> Form:
                 "location": citation.location,
                 "quote": citation.quote,
             }
+            | ({"web": True} if is_web(citation.document_id) else {})
             for citation in answer.citations
         ],
         "chunks": chunk_forms(answer.chunks),

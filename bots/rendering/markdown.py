@@ -58,8 +58,8 @@ def plain_document(document: Document) -> Document:
 
 def _source(source: SourceLine) -> str:
     label = _line(source.label or source.file or source.url)
-    remark = f" · {_line(source.remark)}" if source.remark else ""
-    return f"{source.number}. " + (f"[{_label(label)}]({_target(source.url)})" if source.url else label) + remark
+    remarks = "".join(f" · {_line(remark)}" for remark in source.remarks)
+    return f"{source.number}. " + (f"[{_label(label)}]({_target(source.url)})" if source.url else label) + remarks
 
 
 def _blocks(blocks: Sequence[Block], *, tight: bool = False) -> str:

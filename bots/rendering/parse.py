@@ -30,6 +30,8 @@ from bots.rendering.tree import (
 )
 from ragcore.citations.literals import fences_apart
 from ragcore.citations.markers import find, remove, repair
+from ragcore.links import host_of
+from ragcore.on_web import is_web
 from ragcore.types import Answer, Citation
 
 # Deeper blocks than this are shown as plain lines: the parser drops what lies beyond its own limit.
@@ -71,6 +73,7 @@ def _source(citation: Citation) -> SourceLine:
         file=clean_line(citation.document_id.partition(":")[2]) if is_local else "",
         updated_at=citation.updated_at,
         read_at=citation.read_at,
+        web=clean_line(host_of(citation.url)) if is_web(citation.document_id) else "",
     )
 
 

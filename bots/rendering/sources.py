@@ -39,7 +39,7 @@ def source_inlines(source: SourceLine, *, linked: bool = True) -> tuple[Inline, 
     named: Inline = Text(text=title)
     if source.url and linked and title:
         named = Link(url=source.url, children=(named,))
-    behind = "".join((f", {place}" if place else "", f" · {source.remark}" if source.remark else ""))
+    behind = "".join((f", {place}" if place else "", *(f" · {remark}" for remark in source.remarks)))
     return (Text(text=f"[{source.number}] "), named, *((Text(text=behind),) if behind else ()))
 
 

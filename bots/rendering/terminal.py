@@ -74,8 +74,8 @@ class _Source:
         found_at = source.file or ("" if console.is_terminal else source.url)
         if found_at and source.label:
             label.append(f"  {found_at}", Style(dim=True))
-        if source.remark:
-            label.append(f" · {source.remark}", Style(dim=True))
+        for remark in source.remarks:
+            label.append(f" · {remark}", Style(dim=True))
         yield Indented(label, f"[{source.number}] ", " " * (len(str(source.number)) + 3), _CITE)
 
 

@@ -124,13 +124,19 @@ class Rule:
 Block = Paragraph | Heading | ItemList | Quote | Fence | Table | Rule
 
 
+def web_mark(host: str) -> str:
+    """Return what marks a page of the web, wherever one is named; "" without a host."""
+    return f"web: {host}" if host else ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceLine:
     """One line of the source list: what ``[number]`` refers to; all but the number may be empty.
 
     ``file`` names the document at its source where the link alone would not tell: there is none, or it is a local one.
     ``updated_at`` is when the document last changed, None when its source doesn't tell. ``read_at`` is when its source
-    was last read, where that is long ago, and ``remark`` says so in words.
+    was last read, where that is long ago, and ``remark`` says so in words. ``web`` is the host of a page of the web, ""
+    of a document.
     """
 
     number: int
@@ -141,6 +147,12 @@ class SourceLine:
     updated_at: datetime | None = None
     read_at: datetime | None = None
     remark: str = ""
+    web: str = ""
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Return what is to be said of it behind its place."""
+        return tuple(filter(None, (web_mark(self.web), self.remark)))
 
     @property
     def label(self) -> str:

@@ -8,11 +8,13 @@ from bots.platform import Button, View
 from bots.rendering.clean import clean_line, clean_url
 from bots.rendering.parse import parse_answer
 from bots.rendering.passages import joined, passage_lines, strong
-from bots.rendering.tree import Block, Document, Inline, Link, Paragraph, Quote, Text
+from bots.rendering.tree import Block, Document, Inline, Link, Paragraph, Quote, Text, web_mark
 from bots.requests import ReadChunk, Recall, Recalled
 from bots.service import Backend
 from bots.turn.beside import beside
 from ragcore.citations.markers import find
+from ragcore.links import host_of
+from ragcore.on_web import is_web
 from ragcore.phrases import LANGUAGES, phrase
 from ragcore.terms import is_stop_word, spotted, terms
 from ragcore.types import Answer, Citation, Support
@@ -80,7 +82,8 @@ def _passages(recalled: Recalled) -> tuple[Block, ...]:
 
 
 def _passage(citation: Citation, sentences: str) -> list[Block]:
-    label = ", ".join(part for part in (clean_line(citation.title), clean_line(citation.location)) if part)
+    mark = web_mark(clean_line(host_of(citation.url))) if is_web(citation.document_id) else ""
+    label = ", ".join(part for part in (clean_line(citation.title), clean_line(citation.location), mark) if part)
     name: Inline = Text(text=label or clean_line(citation.document_id))
     url = clean_url(citation.url)
     if url and not url.startswith("file:"):
