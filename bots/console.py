@@ -189,13 +189,18 @@ class Chat:
         console: Console,
         *,
         knowledge_bases: tuple[str, ...] = (),
+        web: bool = False,
         ask_line: Callable[[], str] | None = None,
     ) -> None:
-        """Begin; ``ask_line`` returns the next line and raises EOFError at the end, by default a prompt."""
+        """Begin; ``ask_line`` returns the next line and raises EOFError at the end, by default a prompt.
+
+        ``web``: whether the web is searched beside the documents.
+        """
         self._backend = backend
         self._loop = loop
         self._console = console
         self._knowledge_bases = knowledge_bases
+        self._web = web
         self._ask_line = ask_line or _prompt
         self._conversation = _new_conversation()
         self._said: frozenset[str] = frozenset()
@@ -246,7 +251,9 @@ class Chat:
             return False
 
     def _answer(self, line: str) -> bool:
-        request = Ask(question=line, knowledge_bases=self._knowledge_bases, conversation=self._conversation)
+        request = Ask(
+            question=line, knowledge_bases=self._knowledge_bases, conversation=self._conversation, web=self._web
+        )
         answer = self._loop.run(show_answer(self._backend.run(request), self._console, hidden_notes=self._said))
         self._console.print()
         if answer is not None:

@@ -15,17 +15,19 @@ from pathlib import Path
 from bots.access import line_to_add, unread
 from bots.requests import Check
 from bots.settings import Settings
-from ragcore.errors import CitebotError, ConfigError, ContextTooSmall, ModelAuthError, ModelError
+from ragcore.errors import CitebotError, ConfigError, ContextTooSmall, ModelAuthError, ModelError, SourceError
 from ragcore.models.embeddings import Embedder
 from ragcore.models.llm import TASKS, ChatModel
 from ragcore.models.rerankers import Reranker
 from ragcore.prompts import OWN, prompts_in, render
 from ragcore.types import Image, Message, Usage
+from ragcore.web.pages import WebSearch
 
 _LITTLE_SPACE = 1024**3
 """Bytes: an index of a few thousand documents, and room for Chroma to rewrite its files."""
 _NO_SPACE = 64 * 1024**2
 _MODEL_SECONDS = 60.0
+_WEB_SECONDS = 15.0
 _READERS = {"slack": "slack:T0123", "discord": "discord:1234", "telegram": "telegram:@1234"}
 """What a reader looks like on each platform."""
 
@@ -176,6 +178,21 @@ async def check_vision_model(model: ChatModel) -> Check:
     image = Image(media_type="image/png", data=base64.b64encode(_white_square(64)).decode("ascii"))
     message = Message(role="user", text=render("check_model"), images=(image,))
     return await _tried(model.complete([message], task="check"), model, name="vision model", key="vision_model")
+
+
+async def check_web(search: WebSearch) -> Check:
+    """Tell whether the web's search engine answers, by one search."""
+    try:
+        async with asyncio.timeout(_WEB_SECONDS):
+            pages = await search.search("weather", 1)
+    except (SourceError, TimeoutError) as error:
+        told = getattr(error, "reason", "") or str(error) or f"no answer within {_WEB_SECONDS:.0f} s"
+        mend = getattr(error, "mend", "") or "check provider and base_url under [web], and try again"
+        return Check(name="web", state="fail", found=f"{search.name}: {told}", mend=mend)
+    if not pages:
+        mend = "see what it answers in a browser; a SearXNG instance may have no engine that answers it"
+        return Check(name="web", state="warn", found=f"{search.name} answers, and finds nothing", mend=mend)
+    return Check(name="web", state="ok", found=f"{search.name} answers")
 
 
 async def check_reranker(reranker: Reranker, seconds: float) -> Check:

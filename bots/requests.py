@@ -26,7 +26,8 @@ class Ask:
     With a ``conversation`` its history is recalled, as far as it was said to the same audience, and the turn is
     remembered under its ``reference``, in place of what that reference had. ``private_to`` is who alone sees the
     answer, where it is one person. ``thread`` is what else was said there before: it follows the history. ``attached``
-    are the texts of files beside the question, and ``author`` is who asked.
+    are the texts of files beside the question, and ``author`` is who asked. ``web``: whether the web may be searched
+    beside the documents, where an engine is set up.
     """
 
     question: str
@@ -41,6 +42,7 @@ class Ask:
     author: str = ""
     thread: tuple[Message, ...] = ()
     attached: tuple[Message, ...] = ()
+    web: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

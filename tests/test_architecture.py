@@ -104,7 +104,10 @@ def _late(tree: ast.AST) -> Iterator[str]:
 
 def _is_our_edge(name: str) -> bool:
     """Our own modules whose import is heavy because they are the edge of a heavy package."""
-    edges = ("ragcore.stores.", "ragcore.models.", "ragcore.parsing.", "bots.slack", "bots.discord", "bots.telegram")
+    edges = (
+        "ragcore.stores.", "ragcore.models.", "ragcore.parsing.", "bots.slack", "bots.discord", "bots.telegram",
+        "connectors.http",
+    )  # fmt: skip
     return name.startswith(edges)
 
 

@@ -7,7 +7,7 @@ from contextlib import aclosing
 from bots.app.options import retrieval_options
 from bots.app.parts import Parts
 from bots.counting import counted
-from bots.doctor import check_embedder, check_model, check_reranker, check_vision_model
+from bots.doctor import check_embedder, check_model, check_reranker, check_vision_model, check_web
 from bots.requests import Check
 from bots.settings import Settings, SourceSettings
 from connectors.base import Origin
@@ -36,6 +36,8 @@ async def diagnose(settings: Settings, parts: Parts, *, repair: bool) -> AsyncGe
         yield await check_vision_model(parts.vision_model)
     if parts.reranker is not None:
         yield await check_reranker(parts.reranker, retrieval_options(settings).rerank_seconds)
+    if parts.web is not None:
+        yield await check_web(parts.web.search)
     for source in settings.sources:
         yield await _check_source(settings, source, parts.library)
 

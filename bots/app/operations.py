@@ -19,6 +19,7 @@ from bots.app.standing import source_states, with_ages
 from bots.app.syncing import Doubts, refresh_documents, run_sources
 from bots.app.unforeseen import in_words
 from bots.app.warming import warm
+from bots.app.web import web_options
 from bots.requests import (
     Ask,
     BackedUp,
@@ -60,6 +61,7 @@ from ragcore.retrieval.summaries import MOST_SHOWN, opened
 from ragcore.stores.database import Database
 from ragcore.stores.rows import is_open
 from ragcore.types import Answer, AnswerEvent, Question
+from ragcore.web.retriever import WebRetriever
 
 PATIENCE = 5.0
 """Seconds that a start waits for the mending of damaged indexes."""
@@ -202,7 +204,7 @@ class Operations:
             beside="\n".join(message.text for message in request.attached),
         )
         answerer = Answerer(
-            retriever=self._searcher(names),
+            retriever=self._with_web(self._searcher(names), request),
             embedder=self._parts.embedder,
             tokenizer=self._parts.tokenizer,
             chat_model=self._parts.chat_model,
@@ -236,7 +238,14 @@ class Operations:
             async for step in told:
                 yield step
 
-    def _searcher(self, names: Sequence[str]) -> Searcher:
+    def _with_web(self, searcher: Retrieving, request: Ask) -> Searcher:
+        """Return what searches the web beside the documents too, where that is set up and may be for this question."""
+        web, settings = self._parts.web, self._settings.web
+        if web is None or settings is None or not request.web:
+            return searcher
+        return WebRetriever(searcher, web, web_options(settings))
+
+    def _searcher(self, names: Sequence[str]) -> Retrieving:
         """Return what searches these knowledge bases: by contents and graph, and by a filter from the question first.
 
         Each where the settings ask for it; what the filter leaves out, neither contents nor graph bring in.

@@ -18,6 +18,7 @@ from bots.app.options import (
     tag_sources,
     with_given,
 )
+from bots.app.web import open_web
 from bots.settings import LLMSettings, Settings, TaskSettings
 from ragcore.enrich.asking import AT_ONCE, Asker
 from ragcore.enrich.describing import ATTEMPTS, ModelDescriber, describer_name
@@ -41,6 +42,7 @@ from ragcore.stores.model_results import ModelResults
 from ragcore.tagging.feature import TagFeature
 from ragcore.tagging.sets import TagSets
 from ragcore.tokens import Tokenizer, offline_tokenizer, tokenizer_for
+from ragcore.web.retriever import WebParts
 
 _ALWAYS_TOLD = ("temperature", "max_tokens", "extra_body")
 
@@ -50,7 +52,7 @@ class Parts:
     """Everything an operation needs.
 
     ``background`` are the places of calls that nobody waits for, of enriching and describing together: whoever asks a
-    question waits behind no more than half of what the endpoint takes.
+    question waits behind no more than half of what the endpoint takes. ``web`` is None where no engine is set up.
     """
 
     library: Library
@@ -64,6 +66,7 @@ class Parts:
     prompts: Prompts
     tag_sets: TagSets
     background: asyncio.Semaphore
+    web: WebParts | None = None
 
 
 @contextlib.asynccontextmanager
@@ -106,8 +109,8 @@ async def open_parts(settings: Settings) -> AsyncGenerator[Parts]:
         sources = tag_sources(settings)
         tag_sets = TagSets(library, known_languages=known_languages(settings))
         closing.push_async_callback(tag_sets.close)
-        # Where questions are tagged, too, their vectors are needed twice.
-        asking: Embedder = RecentEmbedder(embedder) if sources else embedder
+        # Where questions are tagged, or the web is searched, their vectors are needed twice.
+        asking: Embedder = RecentEmbedder(embedder) if sources or settings.web else embedder
         tags = (TagFeature(tag_sets, sources, asking),) if sources else ()
         yield Parts(
             library=library,
@@ -131,6 +134,7 @@ async def open_parts(settings: Settings) -> AsyncGenerator[Parts]:
             prompts=prompts_in(settings.prompts),
             tag_sets=tag_sets,
             background=background,
+            web=await closing.enter_async_context(open_web(settings, asking, tokenizer)),
         )
 
 

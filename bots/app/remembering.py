@@ -13,6 +13,7 @@ from bots.settings import Settings
 from ragcore.context import HISTORY_SHARE, default_budget
 from ragcore.history import RECALLED_TOKENS
 from ragcore.links import allowed_urls
+from ragcore.on_web import is_web
 from ragcore.stores.rows import is_open
 from ragcore.types import Answer, Message
 
@@ -99,11 +100,15 @@ async def recall_one(settings: Settings, parts: Parts, request: Recall) -> Recal
 async def _open(
     settings: Settings, parts: Parts, documents: Collection[str], bases: Collection[str], audience: Audience
 ) -> frozenset[str]:
-    """Return those of the documents that stand in one of these knowledge bases now, and are open to the audience."""
+    """Return those of the documents that stand in one of these knowledge bases now, and are open to the audience.
+
+    What was found on the web is open to everybody.
+    """
     home = homes(settings)
-    return frozenset(
+    web = frozenset(filter(is_web, documents))
+    return web | frozenset(
         one.id
-        for one in (await parts.library.registry.documents(tuple(documents))).values()
+        for one in (await parts.library.registry.documents(tuple(set(documents) - web))).values()
         if not one.deleted
         and one.knowledge_base in bases
         and home.get(one.source, one.knowledge_base) == one.knowledge_base

@@ -29,5 +29,7 @@ async def warm(settings: Settings, parts: Parts) -> None:
         async with aclosing(answerer.answer(Question(text=_QUESTION, knowledge_bases=names))) as events:
             async for _ in events:
                 pass
+    if parts.web is not None:
+        await parts.web.reader.warm()
     if isinstance(parts.chat_model, OpenAIChatModel):
         await parts.chat_model.warm_up()

@@ -43,6 +43,7 @@ async def run_ask(
     check_names(settings, request.knowledge_bases)
     _check_text(request.question, "QUESTION")
     _check_filter(request.filter)
+    request = replace(request, web=settings.searches_web(_reader(reader) if reader else ""))
     if reader:
         request = replace(request, audience=audience_of(_reader(reader)), may_mend=True)
     async with reach(settings, command="ask") as gateway:
@@ -76,7 +77,7 @@ def run_chat(config: Path | None, knowledge_bases: tuple[str, ...]) -> int:
         with opening():
             opened = chatting(lambda: reach(settings, command="chat", serving=True))
             backend, loop = stack.enter_context(opened)
-        chat = Chat(backend, loop, console, knowledge_bases=knowledge_bases)
+        chat = Chat(backend, loop, console, knowledge_bases=knowledge_bases, web=settings.searches_web())
         if sys.stdin.isatty():
             chat.talk()
             return 0

@@ -21,6 +21,7 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import EnvSettingsSource
 
 from bots.settings.model import Settings, SourceSettings
+from bots.settings.model.web import WEB_KEYS
 from bots.settings.problems import Place, describe, in_our_words, keys_at_the_top, nearest, show, unknown_key
 from ragcore.errors import ConfigError
 from ragcore.models.llm import LATER_TASKS, TASKS
@@ -204,6 +205,11 @@ def _add_usual_names(table: dict[str, Any]) -> None:
         holder = table.get(section) if section == "llm" else table.setdefault(section, {})
         if value and isinstance(holder, dict):
             holder.setdefault(key, value)
+    web = table.get("web")
+    if isinstance(web, dict):
+        value = os.environ.get(WEB_KEYS.get(str(web.get("provider")), ""), "").strip()
+        if value:
+            web.setdefault("api_key", value)
 
 
 def _unknown_variables() -> list[str]:
@@ -257,6 +263,10 @@ def _contradictions(settings: Settings) -> Iterator[tuple[Place, str]]:
         if task not in (*TASKS, *LATER_TASKS):
             yield ("llm", "tasks", task), unknown_key(task, (*TASKS, *LATER_TASKS))
     yield from _wrong_tag_sets(settings)
+    if settings.web is None:
+        for number, channel in enumerate(settings.channels):
+            if channel.web:
+                yield ("channels", number, "web"), "needs the table [web], which names a search engine"
     known = list(settings.all_knowledge_bases)
     for number, channel in enumerate(settings.channels):
         for entry, name in enumerate(channel.knowledge_bases or ()):

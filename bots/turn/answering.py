@@ -177,6 +177,7 @@ class Writer(Generic[R]):
             author=incoming.asker.name or incoming.asker.id,
             thread=await self._threads.before(job.claim),
             attached=attached.messages if job.question else (),
+            web=self._options.web_in(incoming.conversation),
         )
         async for event in self._backend.run(ask):
             yield event

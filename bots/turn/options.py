@@ -25,11 +25,15 @@ class Rate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelRule:
-    """What one channel is answered; ``knowledge_bases`` None: all that it may read. ``filter`` "": all documents."""
+    """What one channel is answered; ``knowledge_bases`` None: all that it may read. ``filter`` "": all documents.
+
+    ``web``: whether the web is searched beside them; None: as in channels without a rule.
+    """
 
     respond: Respond = "mention"
     knowledge_bases: tuple[str, ...] | None = None
     filter: str = ""
+    web: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +65,7 @@ class TurnOptions:
     ``edit_within`` the question; what is older than ``late_after`` when the bot comes back is not answered any more.
     ``files`` bounds what is read beside a question. ``readers_of`` are the readers of each knowledge base, ``channels``
     what differs in some, by ``place``. ``plain_chat``: without any knowledge base the model is asked all the same.
+    ``web``: whether the web is searched where no rule says otherwise.
     """
 
     patience: float = 40.0
@@ -81,6 +86,7 @@ class TurnOptions:
     readers_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
     plain_chat: bool = False
     channels: Mapping[str, ChannelRule] = field(default_factory=dict)
+    web: bool = False
 
     @property
     def budget(self) -> Budget:
@@ -90,6 +96,11 @@ class TurnOptions:
     def rule(self, conversation: ConversationKey) -> ChannelRule:
         """Return what the conversation's channel is answered."""
         return self.channels.get(place(conversation), _ORDINARY)
+
+    def web_in(self, conversation: ConversationKey) -> bool:
+        """Return whether the web is searched beside the documents in a conversation."""
+        said = self.rule(conversation).web
+        return self.web if said is None else said
 
     def readable_in(self, incoming: Incoming, audience: Audience) -> tuple[str, ...]:
         """Return the knowledge bases that a question is answered from: of those that may be asked those it names."""
@@ -124,10 +135,14 @@ def turn_options(settings: Settings) -> TurnOptions:
         plain_chat=settings.answer.plain_chat and settings.llm is not None,
         channels={
             channel.id: ChannelRule(
-                respond=channel.respond, knowledge_bases=channel.knowledge_bases, filter=channel.filter
+                respond=channel.respond,
+                knowledge_bases=channel.knowledge_bases,
+                filter=channel.filter,
+                web=channel.web,
             )
             for channel in settings.channels
         },
+        web=settings.web is not None and settings.web.everywhere,
     )
 
 

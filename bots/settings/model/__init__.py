@@ -30,6 +30,7 @@ from bots.settings.model.platforms import (
     TurnSettings,
 )
 from bots.settings.model.values import FROZEN, FilePath, Name, Person
+from bots.settings.model.web import WebSettings
 
 __all__ = [
     "AnswerSettings",
@@ -49,6 +50,7 @@ __all__ = [
     "TaskSettings",
     "TelegramSettings",
     "TurnSettings",
+    "WebSettings",
 ]
 
 
@@ -79,6 +81,7 @@ class Settings(BaseSettings):
     llm: LLMSettings | None = None
     embedding: EmbeddingSettings = EmbeddingSettings()
     rerank: RerankSettings | None = None
+    web: WebSettings | None = None
     chroma: ChromaSettings = ChromaSettings()
     database: DatabaseSettings = DatabaseSettings()
     answer: AnswerSettings = AnswerSettings()
@@ -115,6 +118,13 @@ class Settings(BaseSettings):
     def folder(self) -> Path:
         """Return the folder that relative paths in a source's own keys are relative to."""
         return self._file.parent if self._file else Path.cwd()
+
+    def searches_web(self, channel: str = "") -> bool:
+        """Return whether the web is searched beside the documents in a channel, by its id; "" is the terminal."""
+        if self.web is None:
+            return False
+        said = next((one.web for one in self.channels if one.id == channel), None)
+        return said if said is not None else not channel or self.web.everywhere
 
     @property
     def all_knowledge_bases(self) -> Mapping[str, KnowledgeBaseSettings]:

@@ -81,6 +81,11 @@ class ChannelSettings(Section):
     respond: Literal["mention", "all", "questions", "off"] = Field(
         default="mention", description="which messages it answers"
     )
+    web: bool | None = Field(
+        default=None,
+        description="whether answers there may rest on the web too, as `[web]` sets it up; default: that table's "
+        "`everywhere`, which is no",
+    )
 
 
 class TurnSettings(Section):

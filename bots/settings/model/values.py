@@ -1,5 +1,6 @@
 """What the values of settings are made of: addresses, secrets, names, paths, and the table that holds them."""
 
+import ipaddress
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -42,7 +43,17 @@ def _http_url(url: str) -> str:
 def _printable(name: str) -> str:
     if not name.isprintable():
         raise ValueError("must not hold line breaks or control characters")
+    if name.startswith(":"):
+        raise ValueError('must not begin with ":", as the names do that Citebot gives itself')
     return name
+
+
+def _network(text: str) -> str:
+    try:
+        ipaddress.ip_network(text.strip(), strict=False)
+    except ValueError:
+        raise ValueError('must be a network or an address, such as "10.0.0.0/8" or "10.1.2.3"') from None
+    return text.strip()
 
 
 _SLACKS_OWN = frozenset({"/remind", "/search", "/status", "/topic"})
@@ -123,6 +134,7 @@ Name = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100), AfterValidator(_printable)
 ]
 SlashCommand = Annotated[str, StringConstraints(strip_whitespace=True), AfterValidator(_slash_command)]
+Network = Annotated[str, AfterValidator(_network)]
 Reader = Annotated[str, AfterValidator(normal_reader)]
 Person = Annotated[str, AfterValidator(normal_person)]
 FilterText = Annotated[str, AfterValidator(normal_filter)]
