@@ -47,7 +47,7 @@ class Job:
 
     ``media_type`` is what detection found, never what was claimed. ``depth`` counts the documents around this one,
     and ``parse_inner`` parses one that stands inside it (an attachment). ``is_apart``: what is attached is a document
-    of its own, and isn't read here.
+    of its own, and isn't read here. ``only``: the formats that are read, None for all.
     """
 
     content: bytes
@@ -60,6 +60,7 @@ class Job:
     depth: int = 0
     is_apart: bool = False
     parse_inner: Callable[["Job"], ParsedDocument] | None = None
+    only: frozenset[str] | None = None
 
     def step(self, done: int, total: int) -> None:
         """Tell the progress, and stop here when asked to.

@@ -57,6 +57,7 @@ def parse(
     options: ParseOptions = DEFAULT_OPTIONS,
     progress: Callable[[int, int], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
+    only: frozenset[Media] | None = None,
 ) -> ParsedDocument:
     """Read a document into sections that can be quoted and located. Blocks; call it in a thread.
 
@@ -69,6 +70,7 @@ def parse(
         options: Limits.
         progress: Called with (done, total) in the format's own unit (pages for PDF), often enough to move a bar.
         cancelled: Asked as often; True stops the work.
+        only: The formats that are read; None: all.
 
     Returns:
         The title, what the content turned out to be, and its sections. Where a section has rows or lines, line k of
@@ -78,7 +80,15 @@ def parse(
         ParseError: It cannot be read, is beyond a limit, or was cancelled; EmptyDocument if it holds no text.
     """
     return parse_job(
-        Job(content=content, name=name, media_type=media_type, options=options, progress=progress, cancelled=cancelled)
+        Job(
+            content=content,
+            name=name,
+            media_type=media_type,
+            options=options,
+            progress=progress,
+            cancelled=cancelled,
+            only=only,
+        )
     )
 
 
@@ -97,6 +107,8 @@ def recognise(content: bytes, *, name: str, media_type: str, options: ParseOptio
 def parse_job(job: Job) -> ParsedDocument:
     """Parse a job whose ``media_type`` is still the claimed one."""
     media = recognise(job.content, name=job.name, media_type=job.media_type, options=job.options)
+    if job.only is not None and media not in job.only:
+        raise ParseError(f"it is {media.value}, and not read here", mend="give what it says as text")
     parsed = PARSERS[media](
         replace(
             job,

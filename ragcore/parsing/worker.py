@@ -25,6 +25,7 @@ from dataclasses import dataclass, replace
 from typing import BinaryIO
 
 from ragcore.errors import ParseError
+from ragcore.parsing.media import Media
 from ragcore.parsing.options import ParseOptions
 from ragcore.parsing.pdf.cutout import Cutout, cut_out
 from ragcore.parsing.registry import parse
@@ -77,7 +78,7 @@ class _Refused:
     kind: type[ParseError]
 
 
-_Request = tuple[bytes, str, str, ParseOptions] | tuple[bytes, tuple[Box, ...]]
+_Request = tuple[bytes, str, str, ParseOptions, frozenset[Media] | None] | tuple[bytes, tuple[Box, ...]]
 _Reply = Step | ParsedDocument | Part | Cutout | _Refused
 
 
@@ -95,7 +96,14 @@ class ParseWorker:
         self._turn = asyncio.Lock()
 
     async def parse(
-        self, content: bytes, *, name: str, media_type: str, options: ParseOptions, seconds: float, apart: bool = False
+        self,
+        content: bytes,
+        *,
+        name: str,
+        media_type: str,
+        options: ParseOptions,
+        seconds: float,
+        only: frozenset[Media] | None = None,
     ) -> AsyncGenerator[Step | ParsedDocument | Part, None]:
         """Parse one document: yield how far it is, then the document without its sections, then these part by part.
 
@@ -107,18 +115,19 @@ class ParseWorker:
             media_type: what its source claims.
             options: limits.
             seconds: how long it may take until it gets on by a step.
-            apart: whether it is parsed in the process whatever it is, since nobody knows who wrote it.
+            only: the formats that are read of a document that anybody may have written: such a one is told and parsed
+                in the process, whatever it is. None: all are.
 
         Raises:
             ParseError: it cannot be read, does not get on, or crashed its parser; EmptyDocument if it holds no text.
         """
-        if not apart and not needs_process(content):
+        if only is None and not needs_process(content):
             parsed = await asyncio.to_thread(parse, content, name=name, media_type=media_type, options=options)
             for told in _told(parsed):
                 yield told
             return
         last: Part | None = None
-        async with self._turn, aclosing(self._replies((content, name, media_type, options), seconds)) as replies:
+        async with self._turn, aclosing(self._replies((content, name, media_type, options, only), seconds)) as replies:
             async for reply in replies:
                 if isinstance(reply, _Refused):
                     raise reply.kind(reply.reason, mend=reply.mend)
@@ -178,6 +187,11 @@ class ParseWorker:
                 process.stdin.write(data[start : start + _PIECE])
                 await process.stdin.drain()
         return process
+
+    @property
+    def runs(self) -> bool:
+        """Whether the process is there: the next document needn't wait for its start."""
+        return self._process is not None
 
     async def close(self) -> None:
         """End the process; the next document starts another one."""
@@ -260,8 +274,8 @@ def _answer(request: _Request, answers: _Answers) -> None:
         if len(request) == 2:
             answers.send(cut_out(*request))
             return
-        content, name, media_type, options = request
-        parsed = parse(content, name=name, media_type=media_type, options=options, progress=answers.step)
+        content, name, media_type, options, only = request
+        parsed = parse(content, name=name, media_type=media_type, options=options, progress=answers.step, only=only)
     except ParseError as error:
         answers.send(_Refused(reason=error.reason, mend=error.mend, kind=type(error)))
         return

@@ -20,7 +20,6 @@ from ragcore.links import host_of
 from ragcore.on_web import WEB
 from ragcore.parsing.media import Media
 from ragcore.parsing.options import ParseOptions
-from ragcore.parsing.registry import recognise
 from ragcore.parsing.worker import ParseWorker, Part
 from ragcore.stores.rows import storable
 from ragcore.tokens import Tokenizer
@@ -68,19 +67,21 @@ class PageReader:
         self._limits = limits
         self._worker = ParseWorker()
         self._warming: asyncio.Task[None] | None = None
+        self._is_closed = False
 
     async def warm(self) -> None:
         """Start the process that parses, so that no page has to wait for it: that takes half a second."""
         steps = self._worker.parse(
-            b"-", name="", media_type="text/plain", options=ParseOptions(), seconds=_START_SECONDS, apart=True
+            b"-", name="", media_type="text/plain", options=ParseOptions(), seconds=_START_SECONDS, only=_READ
         )
-        with contextlib.suppress(ParseError):
+        with contextlib.suppress(ParseError, OSError):
             async with aclosing(steps):
                 async for _ in steps:
                     pass
 
     async def close(self) -> None:
         """End the process that parses."""
+        self._is_closed = True
         if self._warming is not None:
             self._warming.cancel()
             await asyncio.gather(self._warming, return_exceptions=True)
@@ -92,6 +93,7 @@ class PageReader:
         Raises:
             SourceError: One of its kinds: it can't be reached or may not be, or answers with something else.
             ParseError: What it holds can't be read; EmptyDocument if that is nothing.
+            OSError: No process could be started to read it.
         """
         limits = self._limits
         reply = await http.get(
@@ -127,27 +129,30 @@ class PageReader:
         options = ParseOptions(max_bytes=self._limits.bytes, ocr=False)
         name = unquote(urlsplit(reply.url).path.rpartition("/")[2])[:200]
         claimed = f"{reply.media_type}; charset={reply.charset}" if reply.charset else reply.media_type
-        found = await asyncio.to_thread(recognise, reply.content, name=name, media_type=claimed, options=options)
-        if found not in _READ:
-            raise ParseError(f"it is {found.value} and claims to be {reply.media_type}", mend="cite another page")
         parsed: ParsedDocument | None = None
         sections: list[Section] = []
+        room = self._limits.characters
         parsing = self._worker.parse(
-            reply.content, name=name, media_type=claimed, options=options, seconds=self._limits.seconds, apart=True
+            reply.content, name=name, media_type=claimed, options=options, seconds=self._limits.seconds, only=_READ
         )
         try:
             async with aclosing(parsing) as steps:
                 async for step in steps:
                     if isinstance(step, ParsedDocument):
                         parsed = step
-                    elif isinstance(step, Part):
+                    elif isinstance(step, Part) and room > 0:  # a small PDF may unpack to any length
                         sections += step.sections
-        except BaseException:
-            # Whoever is late or hangs has the process ended: the next page shall find one that runs.
-            self._warming = asyncio.create_task(self.warm())
-            raise
+                        room -= sum(len(section.text) for section in step.sections)
+        finally:
+            if not self._worker.runs:
+                self._start_again()
         assert parsed is not None
         return replace(parsed, sections=tuple(sections))
+
+    def _start_again(self) -> None:
+        """Let the next page find a process that runs: that of one which is late or hangs is ended."""
+        if not self._is_closed and (self._warming is None or self._warming.done()):
+            self._warming = asyncio.create_task(self.warm())
 
     def _cut(self, sections: Sequence[Section]) -> list[Piece]:
         """Cut the first sections into passages. Blocks."""

@@ -135,7 +135,7 @@ class WebRetriever:
     async def _read(self, http: PageHttp, page: WebPage) -> tuple[Chunk, ...]:
         try:
             return await self._parts.reader.read(http, page)
-        except (SourceError, ParseError) as error:
+        except (SourceError, ParseError, OSError) as error:
             log.info("a page of the web was not read: %s", error)
             return ()
 

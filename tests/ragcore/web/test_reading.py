@@ -181,6 +181,43 @@ async def test_a_page_that_drips_is_left_after_its_time(site: Website, reader: P
         await read(reader, site.url("/"), within=0.3)
 
 
+async def test_what_a_page_is_is_told_in_the_process_too(
+    site: Website, reader: PageReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def here(*args: object, **how: object) -> None:
+        raise AssertionError("three megabytes of JSON hold up every other answer")
+
+    monkeypatch.setattr("ragcore.parsing.registry.detect", here)
+    site.page("/a.json", '{"leave": "Thirty days of leave."}', media_type="text/plain")
+    (passage,) = await read(reader, site.url("/a.json"))
+    assert "Thirty days of leave." in passage.text
+
+
+async def test_a_process_that_can_not_be_started_is_told(site: Website, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def full() -> None:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr("ragcore.parsing.worker._start", full)
+    site.page("/", LEAVE)
+    reader = PageReader(offline_tokenizer(), LIMITS)
+    with pytest.raises(OSError, match="temporarily unavailable"):
+        await read(reader, site.url("/"))
+    await reader.close()
+
+
+@pytest.mark.soak
+async def test_of_several_pages_that_hang_one_process_is_left_and_none_after_the_end(site: Website) -> None:
+    site.page("/leave", LEAVE)
+    reader = PageReader(offline_tokenizer(), replace(LIMITS, seconds=0.0))
+    before = asyncio.all_tasks()
+    found = await asyncio.gather(*(read(reader, site.url("/leave")) for _ in range(4)), return_exceptions=True)
+    assert all(isinstance(one, ParseError) for one in found)
+    await reader.close()
+    await asyncio.sleep(1.0)  # longer than a process takes to start
+    assert not reader._worker.runs
+    assert not {task for task in asyncio.all_tasks() - before if "warm" in repr(task)}
+
+
 @pytest.mark.soak
 async def test_after_a_page_that_hangs_its_parser_the_next_finds_one_that_runs(site: Website) -> None:
     site.page("/leave", LEAVE)
@@ -190,7 +227,7 @@ async def test_after_a_page_that_hangs_its_parser_the_next_finds_one_that_runs(s
             await read(reader, site.url("/leave"))
         assert reader._warming is not None
         await reader._warming
-        assert reader._worker._process is not None
+        assert reader._worker.runs
     finally:
         await reader.close()
 

@@ -137,6 +137,16 @@ async def test_it_stands_alone_where_the_documents_have_nothing_and_never_more_t
     assert 1 <= len(found.chunks) <= 2
 
 
+async def test_without_a_process_to_read_pages_the_engine_s_words_must_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def full(self: PageReader, http: object, page: WebPage) -> tuple[Chunk, ...]:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(PageReader, "read", full)
+    async with searching(Engine(pages=(page(LEAVE),)), Documents(Retrieved())) as retriever:
+        (found,) = (await retriever.retrieve(ASKED)).chunks
+    assert found.chunk.text == LEAVE
+
+
 async def test_a_page_that_a_source_has_is_not_there_twice() -> None:
     held = replace(DOCUMENT, chunk=replace(DOCUMENT.chunk, url="https://a.example/leave"))
     async with searching(Engine(pages=(page(LEAVE),)), Documents(Retrieved(chunks=(held,)))) as retriever:
