@@ -19,6 +19,8 @@ DEFAULT_WAIT = 60.0
 USED_UP_WAIT = 600.0
 """Seconds after which it is asked again once the plan's searches were used up."""
 LONGEST_WAIT = 24 * 3600.0
+MOST_ROWS = 100
+"""Results that are looked at: no engine that is asked for a page of them sends more."""
 
 TOO_OFTEN, REFUSED_KEY = 429, frozenset({401, 403})
 _TOLD = frozenset({400, 401, 402, 403, 404, 405, 406, 410, 413, 414, 422, TOO_OFTEN, 432, 433})
@@ -29,13 +31,15 @@ _TOLD = frozenset({400, 401, 402, 403, 404, 405, 406, 410, 413, 414, 422, TOO_OF
 class Engine:
     """What is peculiar to an engine.
 
-    ``auth_mend`` says what to do when the key is refused, and names the setting. ``used_up`` are statuses that say that
-    the plan's searches are used up. ``wait`` reads how long it asks to wait, in seconds; None: it doesn't say.
+    ``auth_mend`` says what to do when the key is refused, and names the setting, ``limit_mend`` where it is asked too
+    often. ``used_up`` are statuses that say that the plan's searches are used up. ``wait`` reads how long it asks to
+    wait, in seconds; None: it doesn't say.
     ``is_key_refused`` tells by the JSON of a refusal that the key was, where the status alone does not.
     """
 
     name: str
     auth_mend: str
+    limit_mend: str = ""
     used_up: frozenset[int] = frozenset({402})
     wait: Callable[[Mapping[str, str]], float | None] = retry_after
     is_key_refused: Callable[[object], bool] = field(default=lambda said: False)
@@ -70,7 +74,7 @@ class Asking:
             if found.reply.status >= 400:
                 raise self._refusal(found.reply, found.value)
         except SourceRateLimited as error:
-            self._rests_until = self._clock() + error.retry_after
+            self._rests_until = max(self._rests_until, self._clock() + error.retry_after)
             raise
         if found.value is None:
             raise SourceBadReply(
@@ -85,7 +89,9 @@ class Asking:
             asked = engine.wait(reply.headers)
             seconds = min(max(DEFAULT_WAIT if asked is None else asked, 0.0), LONGEST_WAIT)
             return SourceRateLimited(
-                f"{engine.name} was asked too often, and asks to wait {seconds:.0f} s ({status})", retry_after=seconds
+                f"{engine.name} was asked too often, and asks to wait {seconds:.0f} s ({status})",
+                retry_after=seconds,
+                mend=engine.limit_mend,
             )
         if status in engine.used_up:
             return SourceRateLimited(
@@ -99,7 +105,7 @@ class Asking:
 
 
 def rows_of(value: object, *path: str, engine: str) -> list[object]:
-    """Return the list that stands under these names in an engine's answer.
+    """Return the list that stands under these names in an engine's answer, as far as it is looked at.
 
     Raises:
         SourceBadReply: There is none.
@@ -108,4 +114,4 @@ def rows_of(value: object, *path: str, engine: str) -> list[object]:
         value = value.get(name) if isinstance(value, Mapping) else None
     if not isinstance(value, list):
         raise SourceBadReply(f"{engine} did not answer as it should", mend="check base_url under [web]")
-    return value
+    return value[:MOST_ROWS]

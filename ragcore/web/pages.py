@@ -83,6 +83,8 @@ def is_linkable(url: str) -> bool:
     """Tell whether an address is one of http or https that a link can carry: with a host, and no name or password."""
     if not url or len(url) > LONGEST_URL or not url.isprintable() or any(map(str.isspace, url)):
         return False
+    if "\\" in url:  # browsers take it for a slash, so that they see another host than we do
+        return False
     try:
         parts = urlsplit(url)
         _ = parts.port
@@ -95,7 +97,9 @@ def pages_of(found: Iterable[WebPage | None], count: int) -> tuple[WebPage, ...]
     """Return the first ``count`` pages, each address once."""
     pages: dict[str, WebPage] = {}
     for page in found:
-        if page is not None and len(pages) < count:
+        if len(pages) >= count:
+            break
+        if page is not None:
             pages.setdefault(page.url, page)
     return tuple(pages.values())
 

@@ -2,9 +2,9 @@
 
 Returned is ``results`` with ``title``, ``url``, ``content`` and ``publishedDate``; how many cannot be asked for. An
 instance answers 403 unless ``search.formats`` in its ``settings.yml`` has ``json``, and its limiter 429. It needs no
-key; one stands here for a proxy before it, as a Bearer token. In a query ``!`` chooses an engine, ``!!`` leads straight
-to another site, ``:`` chooses a language and ``<`` a time limit (docs.searxng.org, Search syntax): a question asks for
-none of these.
+key; one stands here for a proxy before it, as a Bearer token. A word of a query that begins with ``!`` chooses an
+engine, with ``!!`` another site to be led to, with ``:`` a language and with ``<`` a time limit; ``!!`` alone leads to
+what is found first (docs.searxng.org, Search syntax): a question asks for none of these.
 """
 
 import re
@@ -16,11 +16,12 @@ from ragcore.web.asking import Asking, Engine, rows_of
 from ragcore.web.http import JsonHttp
 from ragcore.web.pages import WebPage, page_of, pages_of, searchable
 
-_SYNTAX = re.compile(r"(?<!\S)[!:<]+(?=\S)")
+_SYNTAX = re.compile(r"(?<!\S)[!:<]+")
 _ENGINES_MEND = "see its page of preferences, or the log of the instance, for which engines are blocked"
 _ENGINE = Engine(
     name="SearXNG",
     auth_mend="add json to search.formats in its settings.yml, or check base_url and api_key under [web]",
+    limit_mend="put the address of this machine under pass_ip in its limiter.toml: it takes programs for robots",
 )
 
 
@@ -40,7 +41,7 @@ class SearXNG:
 
     async def search(self, query: str, count: int) -> tuple[WebPage, ...]:
         """Return pages; see ``WebSearch.search``."""
-        asked = {"q": _SYNTAX.sub("", searchable(query)), "format": "json"}
+        asked = {"q": _SYNTAX.sub("", searchable(query)).strip(), "format": "json"}
         if not asked["q"]:
             return ()
         found = await self._asking.ask(f"{self._url}?{urlencode(asked)}", headers=self._headers)

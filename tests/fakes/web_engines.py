@@ -28,11 +28,12 @@ def found(title: str, url: str, text: str, date: str | None = None) -> Found:
 
 @dataclass(kw_only=True)
 class EngineServer:
-    """One engine; ``asked`` are the queries that it answered or refused, ``requests`` all that came."""
+    """One engine; it ``heeds`` how many results are asked for; ``asked`` are the queries that it answered or refused, ``requests`` all that came."""
 
     style: Style
     pages: list[Found] = field(default_factory=list)
     trouble: Trouble | None = None
+    heeds: bool = True
     asked: list[str] = field(default_factory=list)
     requests: list[web.Request] = field(default_factory=list)
     seen: list[str] = field(default_factory=list)
@@ -76,7 +77,7 @@ class EngineServer:
         rows = [
             {"title": one["title"], "url": one["url"], "content": one["text"], "score": 0.9, "raw_content": None}
             | ({"published_date": one["date"]} if one["date"] else {})
-            for one in self.pages[:count]
+            for one in self.pages[: count if self.heeds else None]
         ]
         return _json({"query": query, "answer": None, "images": [], "results": rows, "response_time": 0.5})
 
@@ -93,7 +94,7 @@ class EngineServer:
         rows = [
             {"type": "search_result", "title": one["title"], "url": one["url"], "description": one["text"]}
             | ({"page_age": one["date"]} if one["date"] else {})
-            for one in self.pages[:count]
+            for one in self.pages[: count if self.heeds else None]
         ]
         answer: dict[str, Any] = {"type": "search", "query": {"original": query}}
         return _json(answer | ({"web": {"type": "search", "results": rows}} if rows else {}))
@@ -107,7 +108,7 @@ class EngineServer:
             return web.Response(status=403, text="<html>Forbidden</html>", content_type="text/html")
         query = request.query["q"]
         self.asked.append(query)
-        if query.startswith("!!"):
+        if any(word.startswith("!!") for word in query.split()):
             return web.Response(status=302, headers={"Location": "https://elsewhere.example/"})
         if not query:
             return _json({"error": "No query"}, 400)

@@ -1,5 +1,6 @@
 """Every search engine keeps the one contract, against a server of ours that enforces what its documentation says."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -9,8 +10,9 @@ import pytest
 
 from connectors.http import HttpClient, HttpOptions
 from ragcore.errors import SourceAuthError, SourceBadReply, SourceError, SourceRateLimited, SourceUnreachable
+from ragcore.web.asking import MOST_ROWS, Asking, Engine
 from ragcore.web.brave import Brave
-from ragcore.web.http import JsonHttp
+from ragcore.web.http import JsonHttp, JsonReply
 from ragcore.web.pages import WebSearch
 from ragcore.web.searxng import SearXNG
 from ragcore.web.tavily import Tavily
@@ -70,8 +72,8 @@ class Conformance:
             assert await engine.search("xyzzy", 5) == ()
 
     @pytest.mark.parametrize(
-        "query", ["word " * 6_000, "x" * 30_000, "年假" * 400, "🙂", "a\nb\x00c\td", "!!g leave", ":de !images <3 leave", "&q=x#y%"],
-        ids=["words", "one-word", "chinese", "emoji", "controls", "bang", "syntax", "url"],
+        "query", ["word " * 6_000, "x" * 30_000, "年假" * 400, "🙂", "a\nb\x00c\td", "!!g leave", ":de !images <3 leave", "wow !! leave", "&q=x#y%"],
+        ids=["words", "one-word", "chinese", "emoji", "controls", "bang", "syntax", "lucky", "url"],
     )  # fmt: skip
     async def test_any_question_is_asked_within_the_limits(self, query: str) -> None:
         async with self.asking() as (server, engine):
@@ -169,6 +171,7 @@ class Conformance:
                 found("Login", "https://user:pass@a.example/", "x"),
                 found("Endless", "https://a.example/" + "x" * 3_000, "x"),
                 found("No host", "https:///leave", "x"),
+                found("Two hosts", "https://evil.example\\.a.example/leave", "x"),
                 found("Port", "https://a.example:99999999/", "x"),
                 {"title": 7, "url": 8, "text": 9, "date": 10},
                 {"title": None, "url": "https://d.example/", "text": None, "date": "the other day"},
@@ -181,6 +184,14 @@ class Conformance:
             ("Good", "https://a.example/leave", "Thirty & three days"),
         ]
         assert [one.published_at for one in pages] == [None, datetime(2026, 3, 1, 8, tzinfo=UTC)]
+
+    async def test_of_results_without_number_the_first_are_looked_at(self) -> None:
+        async with self.asking() as (server, engine):
+            # Tavily and Brave are told how many; a proxy before them may not heed it.
+            server.pages, server.heeds = [found("Script", "javascript:x", "x")] * MOST_ROWS + PAGES, False
+            assert await engine.search("leave", 3) == ()
+            server.pages = [*PAGES, *[found("Late", "https://late.example/", "x")] * 5]
+            assert len(await engine.search("leave", 3)) == 3
 
     async def test_an_answer_without_end_is_bounded(self) -> None:
         async with self.asking(without_end()) as (_, engine):
@@ -262,3 +273,27 @@ class TestSearXNG(Conformance):
                 for url in (server.url, f"{server.url}/", f"{server.url}/search"):
                     assert len(await SearXNG(http, base_url=url).search("leave", 3)) == 3
             assert not any("Authorization" in seen for seen in server.seen)
+
+    async def test_its_limiter_is_told_with_the_file_that_lifts_it(self) -> None:
+        async with self.asking(refusing(429)) as (_, engine):
+            with pytest.raises(SourceRateLimited) as caught:
+                await engine.search("leave", 3)
+        assert "limiter.toml" in caught.value.mend
+
+
+async def test_of_two_limits_that_are_told_at_once_the_longer_holds() -> None:
+    class Limited:
+        def __init__(self) -> None:
+            self.waits = [700.0, 5.0]
+
+        async def json(self, url: str, **how: object) -> JsonReply:
+            wait = self.waits.pop(0)
+            await asyncio.sleep(0)  # so that both are under way
+            raise SourceRateLimited("too often", retry_after=wait)
+
+    now = 1_000.0
+    asking = Asking(Limited(), Engine(name="E", auth_mend="m"), clock=lambda: now)
+    await asyncio.gather(asking.ask("u"), asking.ask("u"), return_exceptions=True)
+    now += 10.0
+    with pytest.raises(SourceRateLimited, match="690 s more"):
+        await asking.ask("u")
