@@ -43,7 +43,9 @@ async def run_ask(
     check_names(settings, request.knowledge_bases)
     _check_text(request.question, "QUESTION")
     _check_filter(request.filter)
-    request = replace(request, web=settings.searches_web(_reader(reader) if reader else ""))
+    # What is narrowed to certain documents is not the web's; a channel's own filter narrows its documents alone.
+    web = settings.searches_web(_reader(reader) if reader else "") and not request.filter
+    request = replace(request, web=web)
     if reader:
         request = replace(request, audience=audience_of(_reader(reader)), may_mend=True)
     async with reach(settings, command="ask") as gateway:

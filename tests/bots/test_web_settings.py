@@ -137,6 +137,8 @@ def test_the_terminal_searches_it_as_that_reader_would(
     assert cli("ask", "carry over?").code == 0
     assert cli("ask", "carry over?", "--as", "slack:T1/C1").code == 0
     assert webs() == [False, True, False]
+    assert cli("ask", "carry over?", "--filter", "team = sales").code == 0
+    assert webs()[-1] is False
 
 
 async def test_each_engine_is_made_of_its_settings(
