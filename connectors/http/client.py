@@ -22,6 +22,7 @@ from yarl import URL
 
 from connectors.http.addresses import AddressRule
 from connectors.http.faults import fault_of, of_exception, shown
+from connectors.http.names import Names
 from connectors.http.pace import Pace
 from ragcore.errors import SourceBadReply, SourceError
 
@@ -125,6 +126,7 @@ class HttpClient:
         connector = aiohttp.TCPConnector(
             limit_per_host=options.connections,
             use_dns_cache=False,
+            resolver=Names(),
             socket_factory=rule.open_socket if rule else None,
         )
         self._session = aiohttp.ClientSession(

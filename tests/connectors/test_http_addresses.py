@@ -1,6 +1,5 @@
 """Addresses inside are never connected to unless a setting allows them, whatever leads there."""
 
-import asyncio
 import ipaddress
 import socket
 
@@ -80,17 +79,16 @@ async def test_allowed_networks_are_reached(site):
 
 def resolving(monkeypatch, answers):
     """Let names resolve to these addresses, one after another, as a name server of an attacker does."""
-    loop = asyncio.get_running_loop()
-    real, asked = loop.getaddrinfo, []
+    real, asked = socket.getaddrinfo, []
 
-    async def getaddrinfo(host, port, **how):
+    def getaddrinfo(host, port, *how, **named):
         if host not in answers:
-            return await real(host, port, **how)
+            return real(host, port, *how, **named)
         asked.append(host)
         found = answers[host].pop(0) if len(answers[host]) > 1 else answers[host][0]
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in found]
 
-    monkeypatch.setattr(loop, "getaddrinfo", getaddrinfo)
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
     return asked
 
 

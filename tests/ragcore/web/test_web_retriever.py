@@ -1,6 +1,7 @@
 """The web beside the documents: behind what they say, or alone, in its time; only the question's own words go out."""
 
 import asyncio
+import socket
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -108,10 +109,10 @@ async def searching(
 def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every name of a page lead to an address inside, which is refused: nothing goes out."""
 
-    async def getaddrinfo(self: object, host: str, port: int, **how: object) -> list[object]:
+    def getaddrinfo(host: str, port: int, *how: object, **named: object) -> list[object]:
         return [(2, 1, 6, "", ("127.0.0.1", port))]
 
-    monkeypatch.setattr(asyncio.BaseEventLoop, "getaddrinfo", getaddrinfo)
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
 
 
 async def test_what_is_relevant_stands_behind_the_documents() -> None:
