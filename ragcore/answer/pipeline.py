@@ -29,6 +29,7 @@ from ragcore.extractive import ExtractOptions
 from ragcore.links import allowed_urls
 from ragcore.models.embeddings import Embedder
 from ragcore.models.llm import ChatModel
+from ragcore.on_web import is_web
 from ragcore.phrases import Phrase, phrase
 from ragcore.refine.refining import Refiner, Steps
 from ragcore.retrieval.summaries import opened
@@ -132,7 +133,7 @@ class Answerer:
         with stages.stage("search"):
             found, chunks, searching = await self._searched(question, searcher, within)
             searching += refining
-            others = found.near if found.chunks else ()
+            others = tuple(one for one in found.near if one not in chunks)
         if not chunks:
             yield replace(self._nothing_found(question, language, found, stages), usage=searching)
             return
@@ -185,17 +186,22 @@ class Answerer:
     async def _searched(
         self, question: Question, searcher: Searcher, within: "Within"
     ) -> tuple[Found, tuple[ScoredChunk, ...], Usage]:
-        """Search for the question; if nothing is found, for it and what stands beside it; tell what that took, too."""
+        """Search for the question; if nothing is found, for it and what stands beside it; tell what that took, too.
+
+        What was found on the web stands behind the documents' chunks, and in place of none of them.
+        """
         spent = Usage()
         if isinstance(searcher, Ahead):
             searcher, spent = await searcher.ahead(question, within.left)  # once, for both
         for asked in _readings(question):
             found = await searcher.retrieve(asked)
             spent += found.usage
-            chunks = found.chunks or await self._second_look(asked, found.near)
+            web = tuple(one for one in found.chunks if is_web(one.chunk.document_id))
+            chunks = tuple(one for one in found.chunks if one not in web)
+            chunks = chunks or await self._second_look(asked, found.near)
             if chunks:
                 break
-        return found, chunks, spent
+        return found, (*chunks, *web), spent
 
     async def _second_look(self, question: Question, near: tuple[ScoredChunk, ...]) -> tuple[ScoredChunk, ...]:
         """Return the chunks that came near to the gate if they say what is asked, or nearly, in words of their own."""

@@ -9,12 +9,13 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol, runtime_checkable
 
 from ragcore.errors import ParseError, SourceError
 from ragcore.phrases import Phrase
 from ragcore.retrieval.retriever import Retrieved, Retrieving
 from ragcore.tokens import Tokenizer
-from ragcore.types import Chunk, Question, ScoredChunk
+from ragcore.types import Chunk, Question, ScoredChunk, Usage
 from ragcore.web.http import OpenPages, PageHttp
 from ragcore.web.judging import PassageJudge
 from ragcore.web.pages import WebPage, WebSearch
@@ -59,6 +60,13 @@ class _OnWeb:
     notes: tuple[Phrase, ...] = ()
 
 
+@runtime_checkable
+class _Ahead(Protocol):
+    """What asks a model before it searches; see ``Answerer``."""
+
+    async def ahead(self, question: Question, seconds: float) -> tuple[Retrieving, Usage]: ...
+
+
 class WebRetriever:
     """A retriever that adds passages of the web. It is for one question: it remembers what that was answered with."""
 
@@ -68,6 +76,13 @@ class WebRetriever:
         self._parts = parts
         self._options = options
         self._known: dict[str, _OnWeb] = {}
+
+    async def ahead(self, question: Question, seconds: float) -> tuple["WebRetriever", Usage]:
+        """Let the documents' search ask what it asks before it searches, within so many seconds."""
+        if not isinstance(self._retriever, _Ahead):
+            return self, Usage()
+        retriever, spent = await self._retriever.ahead(question, seconds)
+        return WebRetriever(retriever, self._parts, self._options), spent
 
     async def retrieve(self, question: Question) -> Retrieved:
         """Return the relevant chunks, and after them those of the web; see ``Retriever.retrieve``.
