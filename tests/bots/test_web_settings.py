@@ -178,7 +178,24 @@ async def test_the_doctor_asks_it_once(engine: EngineServer) -> None:
     assert len(engine.asked) == 2
 
 
-async def test_an_answer_rests_on_the_web_where_it_may_and_is_remembered(
+async def test_an_answer_rests_on_the_web_where_it_may(home: pathlib.Path, engine: EngineServer) -> None:
+    engine.pages = [found("Bridges", "http://127.0.0.1:1/firth", BRIDGE)]
+    (home / "citebot.toml").write_text(
+        f'{SETTINGS}[web]\nprovider = "searxng"\nbase_url = "{engine.url}"\nseconds = 30\n'
+    )
+    async with opened(home) as (operations, _):
+        closed = await answered(operations, Ask(question=QUESTION, audience=READER))
+        assert closed.abstained
+        assert engine.asked == []
+        answer = await answered(operations, Ask(question=QUESTION, audience=READER, web=True))
+    assert engine.asked == [QUESTION]
+    (form,) = answer_form(answer)["citations"]  # type: ignore[misc]
+    assert (form["url"], form["web"]) == ("http://127.0.0.1:1/firth", True)
+    assert BRIDGE[:-1] in answer.raw_text
+
+
+@pytest.mark.soak
+async def test_what_was_read_on_the_web_is_remembered_and_its_failure_told(
     home: pathlib.Path, engine: EngineServer
 ) -> None:
     async with Website() as site, OpenAIServer(default=Reply(text=f"{BRIDGE[:-1]} [ID:0].")) as server:
