@@ -392,7 +392,7 @@ class Answer:
     ``chunks`` are those of the prompt, in prompt order, and behind them what is cited in the place of a summary:
     ``[ID:n]`` is ``chunks[n]``.
     ``notes`` are remarks for the reader (cut at the length limit, no model configured), already in words.
-    ``timings_ms`` has one entry a stage.
+    ``timings_ms`` has one entry a stage. ``related`` are questions to go on with, which some of the chunks answer.
     """
 
     question: str
@@ -405,6 +405,7 @@ class Answer:
     usage: Usage = Usage()
     timings_ms: Mapping[str, float] = field(default_factory=dict)
     allowed_urls: frozenset[str] = frozenset()
+    related: tuple[str, ...] = ()
 
     @property
     def abstained(self) -> bool:

@@ -111,6 +111,7 @@ def answer_options(settings: Settings, knowledge_bases: tuple[str, ...]) -> Answ
         hosts=link_hosts(settings),
         prompt_file=prompt,
         known_languages=known_languages(settings),
+        related_questions=answer.related_questions,
         plain_chat=answer.plain_chat and not settings.all_knowledge_bases,
         prompts=prompts_in(settings.prompts),
     )

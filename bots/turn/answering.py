@@ -298,7 +298,7 @@ class Writer(Generic[R]):
             outcome=_OUTCOMES[answer.support],
             answer=answer,
             buttons=tuple(buttons),
-            prompts=self.prompts(language) if manner.suggests and progress.is_first else (),
+            prompts=answer.related or (self.prompts(language) if manner.suggests and progress.is_first else ()),
         )
 
     async def _reason(self, job: Job, error: CitebotError, progress: "_Progress", language: str) -> Written:

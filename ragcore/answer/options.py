@@ -15,6 +15,7 @@ class AnswerOptions:
     links when they stand in a retrieved chunk. ``prompts`` are the templates, and ``prompt_file`` is one that takes the
     place of ``answer_system``, with the same input. ``known_languages`` are those that the embedder can tell apart;
     None: all. ``plain_chat``: where there is no knowledge base to ask, the model answers by itself, marked as such.
+    ``related_questions``: how many to go on with an answer offers at most.
     """
 
     empty_response: str = ""
@@ -26,4 +27,5 @@ class AnswerOptions:
     prompt_file: Path | None = None
     known_languages: frozenset[str] | None = frozenset({"en"})
     plain_chat: bool = False
+    related_questions: int = 3
     prompts: Prompts = OWN

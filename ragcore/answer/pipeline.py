@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import math
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Protocol, runtime_checkable
@@ -11,6 +11,7 @@ from typing import Protocol, runtime_checkable
 from ragcore.answer.chatting import chatted
 from ragcore.answer.fixed import fixed, reason_of, says_something
 from ragcore.answer.options import AnswerOptions
+from ragcore.answer.related import related
 from ragcore.answer.small_talk import small_talk_language
 from ragcore.answer.stages import Stages
 from ragcore.answer.writing import Draft, ExtractiveWriter, ModelWriter, under_nearest
@@ -34,9 +35,12 @@ from ragcore.phrases import Phrase, phrase
 from ragcore.refine.refining import Refiner, Steps
 from ragcore.retrieval.summaries import opened
 from ragcore.tokens import Tokenizer
-from ragcore.types import Answer, AnswerEvent, Delta, Message, Question, ScoredChunk, Status, Support, Usage
+from ragcore.types import Answer, AnswerEvent, Citation, Delta, Message, Question, ScoredChunk, Status, Support, Usage
 
 log = logging.getLogger(__name__)
+
+_GOES_ON = frozenset({Support.CITED, Support.NEAREST})
+"""After these, questions to go on with are offered: what the documents don't bear out leads nowhere."""
 
 
 class Found(Protocol):
@@ -301,7 +305,12 @@ class Answerer:
             usage=draft.usage,
             timings_ms=stages.milliseconds(),
             allowed_urls=allowed_urls((scored.chunk for scored in opened(draft.chunks)), self._options.hosts),
+            related=self._related(question, draft, citations) if support in _GOES_ON else (),
         )
+
+    def _related(self, question: Question, draft: Draft, citations: Sequence[Citation]) -> tuple[str, ...]:
+        cited = {citation.chunk_id for citation in citations}
+        return related(question, draft.chunks, cited, most=self._options.related_questions)
 
     def _nothing_found(self, question: Question, language: str, found: Found, stages: Stages) -> Answer:
         nothing = fixed(question, self._empty(language), Support.ABSTAINED, stages)

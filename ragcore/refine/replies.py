@@ -78,7 +78,7 @@ def worded_of(reply: str, asked: Asked) -> Worded:
     if not isinstance(said, Mapping):
         # Small models write the sentence alone, where nothing but a sentence is asked for.
         said = {"question": reply.strip()} if asked.alone and not asked.languages and said is None else {}
-    alone = _clean(said.get("question")) if asked.alone else ""
+    alone = cleaned(said.get("question")) if asked.alone else ""
     if not (alone and _is_wording(alone, asked)):
         alone = ""
     translated = said.get("translations")
@@ -87,7 +87,7 @@ def worded_of(reply: str, asked: Asked) -> Worded:
     by_name = {str(name).strip().casefold(): text for name, text in translated.items()}
     found: dict[str, str] = {}
     for language in asked.languages:
-        text = _clean(by_name.get(language.casefold(), by_name.get(code_of(language))))
+        text = cleaned(by_name.get(language.casefold(), by_name.get(code_of(language))))
         if text and _is_translation(text, language, asked, alone):
             found.setdefault(text.casefold(), text)
     for same in (asked.question, alone):
@@ -104,18 +104,18 @@ def keywords_of(reply: str, question: str, most: int) -> tuple[str, ...]:
         said: Sequence[object] = list_of(reply, "keywords")
     except ModelBadOutput:
         return ()
-    own, numbers = _telling(question), _numbers(question)
+    own, numbers = telling(question), _numbers(question)
     found: dict[str, str] = {}
     for one in said:
-        text = _clean(one)
-        if not text or len(text) > LONGEST_KEYWORD or not _is_safe(text, question) or _numbers(text) - numbers:
+        text = cleaned(one)
+        if not text or len(text) > LONGEST_KEYWORD or not is_safe(text, question) or _numbers(text) - numbers:
             continue
-        if _telling(text) - own:
+        if telling(text) - own:
             found.setdefault(text.casefold(), text)
     return tuple(found.values())[:most]
 
 
-def _clean(said: object) -> str:
+def cleaned(said: object) -> str:
     """Return a text on one line, without the quotes around all of it; "" of what is none, or shows nothing."""
     if not isinstance(said, str) or len(said) > 2 * LONGEST:
         return ""
@@ -132,7 +132,7 @@ def _is_wording(text: str, asked: Asked) -> bool:
         return False
     if question.endswith(_ASKS) and not text.endswith(_ASKS):
         return False  # an answer, or a remark
-    own, said, written = _telling(question), _telling(asked.said), _telling(text)
+    own, said, written = telling(question), telling(asked.said), telling(text)
     if len(own) >= FEW and len(own & written) < KEPT * len(own):
         return False
     strange = {word for word in written - own - said if not word[0].isdigit()}  # numbers are looked at by themselves
@@ -159,10 +159,10 @@ def _fits(text: str, asked: Asked, alone: str = "") -> bool:
     """Tell whether a text is no longer than the question in other words can be, safe, and not the prompt."""
     longest = min(LONGEST, LONGER * max(len(asked.question), len(alone)) + ROOM)
     echoes = any(text[at : at + ECHO] in asked.rules for at in range(len(text) - ECHO + 1))
-    return len(text) <= longest and _is_safe(text, asked.question) and not echoes
+    return len(text) <= longest and is_safe(text, asked.question) and not echoes
 
 
-def _is_safe(text: str, question: str) -> bool:
+def is_safe(text: str, question: str) -> bool:
     """Tell whether a text has no link, mention or markup but those of the question."""
     own = question.casefold()
     return all(found[0].casefold() in own for found in _UNSAFE.finditer(text))
@@ -181,5 +181,6 @@ def _numbers(text: str) -> set[str]:
     return {_LEADING.sub("", number) for number in _NUMBER.findall(unicodedata.normalize("NFKC", text))}
 
 
-def _telling(text: str) -> set[str]:
+def telling(text: str) -> set[str]:
+    """Return the words of a text that say something, in their normal form."""
     return {term.text for term in terms(text) if term.kind is not Kind.CHARACTER and not is_stop_word(term)}

@@ -59,6 +59,13 @@ class AnswerSettings(Section):
         default=False,
         description="where no knowledge base is set up at all, let the model answer by itself, marked as such",
     )
+    related_questions: int = Field(
+        default=3,
+        ge=0,
+        le=5,
+        description="how many questions to go on with an answer offers as buttons: those that `auto_questions` wrote "
+        "for the passages found, and headings that ask; no call of the model; 0: none",
+    )
     toc_enhance: bool = Field(
         default=False,
         description="add the sections that fit the question by the tables of contents of the best documents; the model "

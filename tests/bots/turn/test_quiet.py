@@ -181,6 +181,21 @@ def test_the_first_answer_carries_questions_where_no_event_opens_a_conversation(
     run(talk())
 
 
+def test_questions_that_the_documents_answer_are_suggested_in_the_place_of_the_first_ones() -> None:
+    async def related(request: Ask) -> AsyncIterator[Event]:
+        yield replace(answer_to(request.question, "Five days."), related=("And after that?",))
+
+    async def talk() -> None:
+        async with flowing(model=Model(related), options=replace(OPTIONS, prompts=("What is new?",))) as flow:
+            flow.platform.suggests = True
+            for message in ("q1", "q2"):
+                await flow.turns.receive(asked("Why?", message=message, reach=Reach.DIRECT))
+                await flow.idle()
+            assert flow.platform.suggested == [("And after that?",)] * 2
+
+    run(talk())
+
+
 def test_without_any_of_ones_own_help_and_sources_are_suggested() -> None:
     async def talk() -> None:
         async with flowing() as flow:
