@@ -4,9 +4,13 @@ import pathlib
 
 import pytest
 
+from ragcore.chunking import ChunkOptions
+from ragcore.ingest import IngestOptions
 from ragcore.library import Library
+from ragcore.library.recovery import recover
 from ragcore.stores import languages
 from ragcore.stores.languages import HeldLanguages
+from tests.fakes.embedding import HashEmbedder
 from tests.fakes.libraries import fill, opened
 from tests.ragcore.retrieval.test_filtered_search import index, made_document
 
@@ -17,6 +21,7 @@ GERMAN = (
     "# Urlaub {0}\n\nDie Beschäftigten der Abteilung {0} haben dreißig Tage Urlaub im Jahr und dürfen fünf mitnehmen."
 )
 CHINESE = "# 休假 {0}\n\n第 {0} 部门的员工每年享有十天带薪年假，需要提前两周申请，未休完的可以结转。"
+SMALL = IngestOptions(chunk=ChunkOptions(chunk_tokens=48))
 TABLE = "# Codes {0}\n\n| A{0} | 1 |\n| --- | --- |\n| B{0} | 2 |"
 
 
@@ -81,6 +86,28 @@ async def test_the_text_is_looked_at_once_in_a_while(tmp_path: pathlib.Path, mon
         monkeypatch.setattr(languages, "FRESH_SECONDS", -1.0)
         await held.of(("kb",))
         assert len(looks) == 4
+
+
+async def test_few_chunks_of_one_document_are_found_among_many_others(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(languages, "NEAR", 1)
+    monkeypatch.setattr(languages, "DRAWN", 1)
+    monkeypatch.setattr(languages, "ENOUGH", 2)
+    async with opened(tmp_path) as library:
+        await fill(library, texts(chinese=9) | {"book": "\n\n".join(map(GERMAN.format, range(9)))}, SMALL)
+        assert await HeldLanguages(library.database).of(("kb",)) == {"kb": ("zh", "de")}
+
+
+@pytest.mark.soak
+async def test_postgresql_tells_the_same(tmp_path: pathlib.Path, postgres_tables_url: str) -> None:
+    library = await Library.open(tmp_path, embedder=HashEmbedder(), database_url=postgres_tables_url)
+    try:
+        await recover(library)
+        await fill(library, texts(german=4, chinese=2))
+        assert await HeldLanguages(library.database).of(("kb", "other")) == {"kb": ("de", "zh")}
+    finally:
+        await library.close()
 
 
 async def _add(library: Library, documents: dict[str, str]) -> None:
