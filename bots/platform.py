@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import Any, Literal, Protocol, TypeVar
 
 from bots.manner import Manner
+from bots.pictures import Picturing
 from bots.rendering.tree import Document
 from ragcore.types import ConversationKey, Message
 
@@ -322,14 +323,11 @@ class Vote:
     reason: str = ""
 
 
-class Inbox(Protocol):
+class Inbox(Picturing, Protocol):
     """Where a platform hands over what happened; implemented by the turn."""
 
     async def receive(self, incoming: Incoming) -> bool:
-        """Claim the message and begin its turn; return False when it was claimed before.
-
-        The claim is committed when this returns, so the platform may then be told "received".
-        """
+        """Begin a message's turn, its claim committed on return (it is received); False when it was claimed before."""
         ...
 
     async def connected(self) -> None:

@@ -1,6 +1,7 @@
 """What happens when a button under an answer is pressed. Buttons are known by what they say, also after a restart."""
 
 import contextlib
+import io
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
@@ -11,10 +12,12 @@ import discord
 from bots.discord.calling import Calls, mapped, ours, view_of
 from bots.discord.reading import Reading
 from bots.discord.translating import asked, place_of, reader_of, turn_of
+from bots.pictures import Picture
 from bots.platform import Inbox, Incoming, Share, View, Vote
 from bots.presses import ALWAYS, Presses
 from bots.rendering.actions import Act, Action, read_action
 from bots.rendering.discord import discord_reasons, render_discord, render_discord_quotes
+from bots.rendering.picture_captions import captions
 from bots.turn.replying.fallbacks import plain, rendered
 from bots.words.captions import caption
 from bots.words.sentences import word
@@ -44,10 +47,13 @@ class Pressing:
         if action is None:
             return
         where = str(interaction.message.id) if interaction.message is not None else ""
+        shown_to: frozenset[str] | None = None
         try:
             with self._presses.one(str(interaction.user.id), where, str(action)) as is_first:
                 async with mapped():
-                    if is_first or action.act in ALWAYS:
+                    if is_first and action.act is Act.QUOTES:
+                        shown_to = await self._show_quotes(action, interaction)
+                    elif is_first or action.act in ALWAYS:
                         await self._do(action, interaction)
                     else:
                         await interaction.response.defer()
@@ -56,6 +62,8 @@ class Pressing:
             language = self._inbox.language(str(interaction.locale))
             words = (word("went_wrong", language), word("reference", language, reference=action.reference))
             await _excuse(interaction, " ".join(words[: 1 + bool(action.reference)]))
+        if shown_to is not None:
+            await _illustrate(interaction, await self._inbox.pictures(action.reference, shown_to))
 
     async def _do(self, action: Action, interaction: discord.Interaction) -> None:
         by, language = str(interaction.user.id), self._inbox.language(str(interaction.locale))
@@ -73,10 +81,6 @@ class Pressing:
                 vote = Vote(reference=action.reference, voter=reader_of(by), side="down", reason=action.value)
                 await self._inbox.vote(vote)
                 await interaction.response.edit_message(content="👎", view=None, suppress_embeds=True)
-            case Act.QUOTES:
-                await interaction.response.defer(ephemeral=True, thinking=True)
-                view = await self._inbox.quotes(action.reference, await self._readers(by))
-                await _reveal(interaction, view, language)
             case Act.PAGE:
                 await self._turn(action, interaction, by, language)
             case Act.SHARE:
@@ -90,6 +94,14 @@ class Pressing:
                     await _take_away(interaction)
             case Act.ASK:
                 await self._ask_pressed(action, interaction)
+
+    async def _show_quotes(self, action: Action, interaction: discord.Interaction) -> frozenset[str] | None:
+        """Show the cited passages to whoever pressed, alone; return who reads them, None where they are gone."""
+        await interaction.response.defer(ephemeral=True, thinking=True)
+        readers = await self._readers(str(interaction.user.id))
+        view = await self._inbox.quotes(action.reference, readers)
+        await _reveal(interaction, view, self._inbox.language(str(interaction.locale)))
+        return readers if view is not None else None
 
     async def _turn(self, action: Action, interaction: discord.Interaction, by: str, language: str) -> None:
         """Show another page of an answer in place of the one under which it was pressed."""
@@ -178,6 +190,23 @@ async def _reveal(interaction: discord.Interaction, view: View | None, language:
     await interaction.edit_original_response(content=first.content, view=view_of(first.rows))
     for part in rest:
         await interaction.followup.send(part.content, view=view_of(part.rows), ephemeral=True, suppress_embeds=True)
+
+
+async def _illustrate(interaction: discord.Interaction, pictures: tuple[Picture, ...]) -> None:
+    """Show pictures of the passages to the same one; where that fails, it is nobody's business but the log's.
+
+    They go in one message, which takes 10 files (https://docs.discord.com/developers/resources/message).
+    """
+    pictures = tuple(one for one in pictures if len(one.png) <= interaction.filesize_limit)
+    if not pictures:
+        return
+    files = [discord.File(io.BytesIO(one.png), one.name, description=one.caption) for one in pictures]
+    (words, *_) = await rendered(render_discord, captions(pictures))
+    try:
+        async with mapped():
+            await interaction.followup.send(words.content, files=files, ephemeral=True, suppress_embeds=True)
+    except PlatformError as error:
+        log.info("passages are shown without pictures: %s", error)
 
 
 def _label(interaction: discord.Interaction) -> str:

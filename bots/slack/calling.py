@@ -17,6 +17,7 @@ from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
+from bots.pictures import Picture
 from bots.platform import Sent
 from bots.refusals import Refusals
 from bots.rendering.slack import SlackMessage
@@ -294,6 +295,24 @@ class Calls:
                 if len(content) > limit:
                     raise PlatformRefused(f"the file is larger than {limit} bytes")
         return bytes(content)
+
+    async def upload(self, picture: Picture) -> str:
+        """Hand a picture to Slack, shared with nobody; return the file's id."""
+        name, size = picture.name, len(picture.png)
+        given = await self.do(
+            self.client.files_getUploadURLExternal(filename=name, length=size, alt_txt=picture.caption)
+        )
+        url, file = str(given.get("upload_url") or ""), str(given.get("file_id") or "")
+        session = self.client.session
+        if not self._is_slacks(url):
+            raise PlatformRefused("the address for an upload is not Slack's")
+        if session is None:
+            raise PlatformUnreachable("Slack is not connected")
+        async with mapped(), session.post(url, data=picture.png, allow_redirects=False) as answer:
+            if answer.status != 200:
+                raise _error("" if answer.status >= 500 else "the upload was refused", answer.status, answer.headers)
+        await self.do(self.client.files_completeUploadExternal(files=[{"id": file, "title": picture.caption}]))
+        return file
 
     def _is_slacks(self, url: str) -> bool:
         """Tell whether the token may be shown to an address: Slack's own, or where the API is."""

@@ -6,7 +6,7 @@ from typing import Any
 from bots.requests import Check
 from bots.settings import Settings
 from bots.slack.calling import Calls, mapped
-from bots.slack.manifest import SCOPES
+from bots.slack.manifest import PICTURES, SCOPES
 from ragcore.errors import PlatformAuthError, PlatformError, PlatformUnreachable
 
 _TOKEN = "slack token"
@@ -39,20 +39,25 @@ async def check(settings: Settings) -> tuple[Check, ...]:
         standing = f"it is that of {said.get('user')} in {said.get('team')} ({said.get('team_id')})"
         found = [Check(name=_TOKEN, state="ok", found=standing)]
         headers = {str(name).lower(): str(value) for name, value in answer.headers.items()}
-        found += _scopes(headers.get("x-oauth-scopes"))
+        found += _scopes(headers.get("x-oauth-scopes"), pictures=settings.turns.pictures)
         found.append(await _events(calls, settings))
     return tuple(found)
 
 
-def _scopes(listed: str | None) -> list[Check]:
+def _scopes(listed: str | None, *, pictures: bool) -> list[Check]:
     """Tell which scopes are missing, where Slack says which there are."""
     if listed is None:
         return []
-    missing = [scope for scope in SCOPES if scope not in re.split(r"[,\s]+", listed)]
+    needed = [scope for scope in SCOPES if scope != PICTURES or pictures]
+    missing = [scope for scope in needed if scope not in re.split(r"[,\s]+", listed)]
+    if missing == [PICTURES]:
+        told = f"the app lacks {PICTURES}: cited passages are shown without pictures"
+        mend = f"{_REINSTALL}, or set pictures = false under [turns]"
+        return [Check(name="slack scopes", state="warn", found=told, mend=mend)]
     if missing:
         told = f"the app lacks {', '.join(missing)}"
         return [Check(name="slack scopes", state="fail", found=told, mend=_REINSTALL)]
-    return [Check(name="slack scopes", state="ok", found=f"all {len(SCOPES)} are granted")]
+    return [Check(name="slack scopes", state="ok", found=f"all {len(needed)} are granted")]
 
 
 async def _events(calls: Calls, settings: Settings) -> Check:

@@ -23,6 +23,7 @@ from slack_bolt.response import BoltResponse
 from bots.listening import listen as listen_at
 from bots.platform import Inbox, Incoming
 from bots.slack.calling import SDK_LOG, Calls, mapped, settled
+from bots.slack.modals import CALLBACK
 from bots.slack.people import People
 from bots.slack.pressing import Presser, read_press
 from bots.slack.sessions import Sessions
@@ -104,6 +105,7 @@ class Listener:
         for command in (self._commands.ask, self._commands.more):
             app.command(command)(self._command)
         app.action(re.compile("^cb:"))(self._pressed)
+        app.view_closed(CALLBACK)(self._closed)
         return app
 
     async def _claim(
@@ -170,6 +172,10 @@ class Listener:
         press = read_press(body)
         if press is not None:
             await self._presser.press(press, self._inbox)
+
+    async def _closed(self, ack: Callable[..., Awaitable[object]], view: dict[str, Any]) -> None:
+        await ack()
+        await self._presser.modals.closed(view)
 
     async def _opened(self, event: dict[str, Any]) -> None:
         if event.get("tab") == "messages":

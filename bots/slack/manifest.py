@@ -14,6 +14,7 @@ SCOPES = (
     "chat:write",
     "commands",
     "files:read",
+    "files:write",
     "groups:history",
     "groups:read",
     "im:history",
@@ -25,7 +26,10 @@ SCOPES = (
     "users:read.email",
 )
 """Reading channels: threads without a mention, edits and deletions, and who is in a channel. Writing direct messages:
-faults are told to admins. Addresses: knowledge bases that are readable by e-mail address."""
+faults are told to admins. Addresses: knowledge bases that are readable by e-mail address. Writing files: pictures of
+passages."""
+PICTURES = "files:write"
+"""The scope that only these need (``turns.pictures``)."""
 EVENTS = (
     "agent_session_stopped",
     "app_home_opened",

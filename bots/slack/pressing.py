@@ -14,6 +14,7 @@ from bots.rendering.actions import Act, Action, read_action
 from bots.rendering.parse import parse_markdown
 from bots.rendering.slack import SlackMessage, SlackModal, render_slack, render_slack_quotes, slack_reasons
 from bots.slack.calling import Calls
+from bots.slack.modals import Modals, Opened
 from bots.slack.people import People
 from bots.slack.reading import Reader
 from bots.slack.translating import PLATFORM, REPLACES, Self, alone_with, conversation_of, reader_of, seen_in
@@ -105,18 +106,25 @@ class Presser:
         self._people = people
         self._reader = Reader(calls, people)
         self._presses = Presses()
+        self.modals = Modals(calls)
 
     async def press(self, press: Press, inbox: Inbox) -> None:
         """Do it; what fails is logged, and told to whoever pressed."""
         reference = press.action.reference
+        opened: Opened | None = None
         try:
             with self._presses.one(press.user, f"{press.channel}/{press.message}", str(press.action)) as is_first:
-                if is_first or press.action.act in ALWAYS:
+                if is_first and press.action.act is Act.QUOTES:
+                    opened = await self._show_quotes(press, inbox)
+                elif is_first or press.action.act in ALWAYS:
                     await self._do(press, inbox)
         except CitebotError as error:
             log.warning("a button of turn %s could not be served: %s: %s", reference, type(error).__name__, error)
             with suppress(PlatformError):
                 await self._tell(press, "went_wrong", inbox)
+        if opened is not None:
+            # Whoever closes the passages and presses again meanwhile is served again.
+            await self.modals.illustrate(opened, await inbox.pictures(reference, opened.readers))
 
     async def _language(self, press: Press, inbox: Inbox) -> str:
         return inbox.language(await self._people.language(press.user))
@@ -139,8 +147,6 @@ class Presser:
             case Act.REASON:
                 await inbox.vote(Vote(reference=reference, voter=voter, side="down", reason=action.value))
                 await self._calls.respond(press.url)
-            case Act.QUOTES:
-                await self._show_quotes(press, inbox)
             case Act.STOP:
                 await inbox.stop(reference, press.user)
             case Act.DELETE:
@@ -165,31 +171,31 @@ class Presser:
         else:
             await self._calls.whisper(press.channel, press.user, words, blocks, thread=thread)
 
-    async def _show_quotes(self, press: Press, inbox: Inbox) -> None:
-        """Open a modal while the trigger lives; what is found later is shown in it then."""
-        finding = asyncio.ensure_future(self._modal(press, inbox))
+    async def _show_quotes(self, press: Press, inbox: Inbox) -> Opened | None:
+        """Open a modal while the trigger lives; what is found later is shown in it then. None: nothing is cited."""
+        finding = asyncio.ensure_future(self._found(press, inbox))
         try:
             await asyncio.wait({finding}, timeout=TRIGGER_SECONDS)
             if finding.done():
-                await self._open(press, finding.result())
-                return
-            language = await self._language(press, inbox)
-            opened = await self._open(press, _notice(word("searching", language), language))
-            modal = await finding
-            await self._calls.do(self._calls.client.views_update(view_id=opened, view=_view(modal)))
+                modal, readers = finding.result()
+                view = await self.modals.open(press.trigger, modal)
+            else:
+                language = await self._language(press, inbox)
+                view = await self.modals.open(press.trigger, _notice(word("searching", language), language))
+                modal, readers = await finding
+                await self.modals.change(view, modal)
         finally:
             finding.cancel()  # where no modal was opened, nobody waits for it any more
+        return Opened(view=view, modal=modal, readers=readers) if readers is not None else None
 
-    async def _modal(self, press: Press, inbox: Inbox) -> SlackModal:
-        view = await inbox.quotes(press.action.reference, await self._readers(press))
+    async def _found(self, press: Press, inbox: Inbox) -> tuple[SlackModal, frozenset[str] | None]:
+        """Return the cited passages and who reads them; without readers it says that they are gone."""
+        readers = await self._readers(press)
+        view = await inbox.quotes(press.action.reference, readers)
         if view is None:
             language = await self._language(press, inbox)
-            return _notice(word("quotes_gone", language), language)
-        return await rendered(render_slack_quotes, view)
-
-    async def _open(self, press: Press, modal: SlackModal) -> str:
-        said = await self._calls.do(self._calls.client.views_open(trigger_id=press.trigger, view=_view(modal)))
-        return str((said.get("view") or {}).get("id") or "")
+            return _notice(word("quotes_gone", language), language), None
+        return await rendered(render_slack_quotes, view), readers
 
     async def _turn(self, press: Press, inbox: Inbox) -> None:
         """Show another page of an answer in place of the one under which it was pressed."""
@@ -258,7 +264,3 @@ class Presser:
 
 def _notice(words: str, language: str) -> SlackModal:
     return render_slack_quotes(View(document=parse_markdown(words), reference="", language=language))
-
-
-def _view(modal: SlackModal) -> dict[str, Any]:
-    return {"type": "modal", "title": {"type": "plain_text", "text": modal.title}, "blocks": list(modal.blocks)}

@@ -26,8 +26,18 @@ from aiogram.exceptions import (
     TelegramServerError,
     TelegramUnauthorizedError,
 )
-from aiogram.methods import EditMessageText, GetFile, Response, SendMessage, SendRichMessage, TelegramMethod
+from aiogram.methods import (
+    EditMessageText,
+    GetFile,
+    Response,
+    SendDocument,
+    SendMessage,
+    SendPhoto,
+    SendRichMessage,
+    TelegramMethod,
+)
 from aiogram.types import (
+    BufferedInputFile,
     InlineKeyboardButton,
     InlineKeyboardMarkup,
     InputRichMessage,
@@ -38,6 +48,7 @@ from aiogram.types import (
 from aiogram.utils.token import TokenValidationError
 
 from bots.newest_messages import Newest
+from bots.pictures import Picture
 from bots.platform import Sent
 from bots.refusals import Refusals
 from bots.rendering.telegram import TelegramButton, TelegramMessage, TelegramRich
@@ -67,6 +78,7 @@ _GONE = (
     "MESSAGE_ID_INVALID",
 )
 _SAME = "message is not modified"
+_NO_PHOTO = ("PHOTO_INVALID_DIMENSIONS", "IMAGE_PROCESS_FAILED")
 
 
 @asynccontextmanager
@@ -184,6 +196,29 @@ class Calls:
             raise ours(error) from error
         self.newest.saw(f"{chat}/{topic}", sent)
         return Sent(channel=chat, id=str(sent))
+
+    async def show(self, chat: str, picture: Picture, caption: str, *, topic: str, reply_to: str) -> None:
+        """Send a picture with a caption in HTML; as a file where Telegram takes it for no photo.
+
+        A photo has sides that are 10,000 pixels together, the longer at most 20 times the other
+        (https://core.telegram.org/bots/api#sendphoto).
+        """
+        file = BufferedInputFile(picture.png, picture.name)
+        common: dict[str, Any] = {
+            "chat_id": chat,
+            "message_thread_id": int(topic) if topic else None,
+            "reply_parameters": ReplyParameters(message_id=int(reply_to), allow_sending_without_reply=True),
+            "caption": caption,
+            "parse_mode": "HTML",
+            "disable_notification": True,
+        }
+        try:
+            sent = await self.do(SendPhoto(photo=file, **common))
+        except PlatformRefused as error:
+            if not any(words in str(error) for words in _NO_PHOTO):
+                raise
+            sent = await self.do(SendDocument(document=file, **common))
+        self.newest.saw(f"{chat}/{topic}", sent.message_id)
 
     async def draft(self, chat: str, number: int, message: TelegramMessage, *, topic: str = "") -> None:
         """Show what is written so far in a private chat, with a button that stops it."""

@@ -2,21 +2,34 @@
 
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from functools import partial
 
 from aiogram.types import CallbackQuery, InlineKeyboardMarkup, Message
 
+from bots.pictures import Picture
 from bots.platform import Inbox, Vote
 from bots.presses import Presses
 from bots.rendering.actions import Act, Action, read_action
-from bots.rendering.telegram import render_telegram_quotes, telegram_reasons
+from bots.rendering.picture_captions import captions
+from bots.rendering.telegram import render_telegram, render_telegram_quotes, telegram_reasons
 from bots.telegram.calling import Calls, keyboard, when_allowed
 from bots.telegram.translating import reader_of, seen_by
 from bots.turn.replying.fallbacks import rendered
 from bots.words.sentences import word
-from ragcore.errors import CitebotError
+from ragcore.errors import CitebotError, PlatformError
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Quoted:
+    """The message in which passages are shown, and who reads it."""
+
+    chat: str
+    topic: str
+    message: str
+    readers: frozenset[str]
 
 
 GroupsOf = Callable[[str], Awaitable[frozenset[str]]]
@@ -36,10 +49,15 @@ async def press(query: CallbackQuery, inbox: Inbox, calls: Calls, groups_of: Gro
     """
     action = read_action(query.data or "")
     told = ""
+    quoted: _Quoted | None = None
     try:
         with presses.one(*pressed_by(query)) as is_first:
             if is_first and action is not None and isinstance(query.message, Message):
-                told = await _do(action, query, query.message, inbox, calls, groups_of)
+                if action.act is Act.QUOTES:
+                    quoted = await _show_quotes(action, query, query.message, inbox, calls, groups_of)
+                    told = "" if quoted else word("quotes_gone", inbox.language(query.from_user.language_code or ""))
+                else:
+                    told = await _do(action, query, query.message, inbox, calls)
     except CitebotError as error:
         language = inbox.language(query.from_user.language_code or "")
         told = word("went_wrong", language)
@@ -48,11 +66,11 @@ async def press(query: CallbackQuery, inbox: Inbox, calls: Calls, groups_of: Gro
         log.warning("a button of turn %s could not be served: %s", action.reference if action else "?", error)
     finally:
         await calls.quietly(lambda: query.answer(told or None))
+    if quoted is not None and action is not None:
+        await _illustrate(quoted, await inbox.pictures(action.reference, quoted.readers), calls)
 
 
-async def _do(
-    action: Action, query: CallbackQuery, message: Message, inbox: Inbox, calls: Calls, groups_of: GroupsOf
-) -> str:
+async def _do(action: Action, query: CallbackQuery, message: Message, inbox: Inbox, calls: Calls) -> str:
     by, language = str(query.from_user.id), inbox.language(query.from_user.language_code or "")
     match action.act:
         case Act.UP:
@@ -70,11 +88,6 @@ async def _do(
             await inbox.vote(vote)
             await when_allowed(lambda: calls.rekey(message, _without_reasons(message)))
             return "👎"
-        case Act.QUOTES:
-            readers = seen_by(message.chat, query.from_user.id)
-            if message.chat.type == "private":
-                readers |= await groups_of(by)
-            return await _show_quotes(action, query, message, inbox, calls, readers)
         case Act.STOP:
             await inbox.stop(action.reference, by)
         case Act.DELETE:
@@ -85,17 +98,33 @@ async def _do(
 
 
 async def _show_quotes(
-    action: Action, query: CallbackQuery, message: Message, inbox: Inbox, calls: Calls, readers: frozenset[str]
-) -> str:
+    action: Action, query: CallbackQuery, message: Message, inbox: Inbox, calls: Calls, groups_of: GroupsOf
+) -> _Quoted | None:
+    """Show the cited passages under the answer; None where they are gone."""
+    readers = seen_by(message.chat, query.from_user.id)
+    if message.chat.type == "private":
+        readers |= await groups_of(str(query.from_user.id))
     view = await inbox.quotes(action.reference, readers)
     if view is None:
-        return word("quotes_gone", inbox.language(query.from_user.language_code or ""))
+        return None
     topic = str(message.message_thread_id) if message.is_topic_message else ""
     reply_to = str(message.message_id)
     for part in await rendered(render_telegram_quotes, view):
         post = partial(calls.post, str(message.chat.id), part, topic=topic, reply_to=reply_to, silent=True)
         reply_to = (await when_allowed(post)).id
-    return ""
+    return _Quoted(chat=str(message.chat.id), topic=topic, message=reply_to, readers=readers)
+
+
+async def _illustrate(quoted: _Quoted, pictures: tuple[Picture, ...], calls: Calls) -> None:
+    """Show pictures below the passages, each with its caption; where that fails, it is for the log alone."""
+    for picture in pictures:
+        (words, *_) = render_telegram(captions((picture,)))
+        post = partial(calls.show, quoted.chat, picture, words.html, topic=quoted.topic, reply_to=quoted.message)
+        try:
+            await when_allowed(post)
+        except PlatformError as error:
+            log.info("passages are shown without pictures: %s", error)
+            return
 
 
 def _with_reasons(message: Message, reference: str, language: str) -> InlineKeyboardMarkup:

@@ -9,6 +9,7 @@ from bots.access import Audience, readable
 from bots.platform import Incoming
 from bots.settings import Settings
 from bots.turn.budget import Budget
+from bots.turn.pictures import PictureLimits
 from ragcore.types import ConversationKey
 
 Respond = Literal["mention", "all", "questions", "off"]
@@ -63,9 +64,9 @@ class TurnOptions:
     Within ``patience`` an answer or a plain reason stands, unless words are being shown; what is being shown is ended
     after ``longest``. Messages of one asker ``merge_within`` each other are one question. Edits count
     ``edit_within`` the question; what is older than ``late_after`` when the bot comes back is not answered any more.
-    ``files`` bounds what is read beside a question. ``readers_of`` are the readers of each knowledge base, ``channels``
-    what differs in some, by ``place``. ``plain_chat``: without any knowledge base the model is asked all the same.
-    ``web``: whether the web is searched where no rule says otherwise.
+    ``files`` bounds what is read beside a question, ``pictures`` what is cut from pages (None: nothing). ``readers_of``
+    are the readers of each knowledge base, ``channels`` what differs in some, by ``place``. ``plain_chat``: without any
+    knowledge base the model is asked all the same. ``web``: whether the web is searched where no rule says otherwise.
     """
 
     patience: float = 40.0
@@ -78,6 +79,7 @@ class TurnOptions:
     channel_rate: Rate = _CHANNEL_RATE
     thread_messages: int = 30
     files: FileLimits = FileLimits()
+    pictures: PictureLimits | None = field(default_factory=PictureLimits)
     language: str = ""
     prompts: tuple[str, ...] = ()
     log_questions: bool = False
@@ -126,6 +128,7 @@ def turn_options(settings: Settings) -> TurnOptions:
         user_rate=Rate(questions=turns.user_limit, seconds=60.0),
         channel_rate=Rate(questions=turns.channel_limit, seconds=60.0),
         files=FileLimits(images=settings.llm is not None and bool(settings.llm.vision_model)),
+        pictures=PictureLimits() if turns.pictures else None,
         prompts=turns.prompts,
         log_questions=settings.monitoring.log_questions,
         language=settings.answer.language,

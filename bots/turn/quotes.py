@@ -8,6 +8,7 @@ from bots.platform import Button, View
 from bots.rendering.clean import clean_line, clean_url
 from bots.rendering.parse import parse_answer
 from bots.rendering.passages import joined, passage_lines, strong
+from bots.rendering.sources import shortened
 from bots.rendering.tree import Block, Document, Inline, Link, Paragraph, Quote, Text, web_mark
 from bots.requests import ReadChunk, Recall, Recalled
 from bots.service import Backend
@@ -25,7 +26,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 
 async def quotes_view(backend: Backend, request: Recall, language: str) -> View | None:
     """Return the cited passages that may be read, with the words that support each sentence marked."""
-    recalled = await _recall(backend, request)
+    recalled = await recall(backend, request)
     if recalled is None or not recalled.citations:
         return None
     quoted = "".join(citation.quote for citation in recalled.citations)
@@ -35,7 +36,7 @@ async def quotes_view(backend: Backend, request: Recall, language: str) -> View 
 
 async def shared_view(backend: Backend, request: Recall, prompt: Sequence[ReadChunk], language: str) -> View | None:
     """Return the answer, None unless all that it was written from may be read; ``prompt`` tells what may be linked."""
-    recalled = await _recall(backend, replace(request, chunks=tuple(chunk.chunk_id for chunk in prompt)))
+    recalled = await recall(backend, replace(request, chunks=tuple(chunk.chunk_id for chunk in prompt)))
     if recalled is None or recalled.withheld:
         return None
     buttons = (Button.FEEDBACK, Button.QUOTES) if recalled.citations else (Button.FEEDBACK,)
@@ -46,7 +47,7 @@ async def shared_view(backend: Backend, request: Recall, prompt: Sequence[ReadCh
 
 async def all_open(backend: Backend, request: Recall) -> bool:
     """Return whether all that an answer was written from may be read; also of a turn of which nothing is remembered."""
-    recalled = await _recall(backend, request)
+    recalled = await recall(backend, request)
     return recalled is None or not recalled.withheld
 
 
@@ -64,9 +65,18 @@ def answer_of(recalled: Recalled) -> Answer:
     )
 
 
-async def _recall(backend: Backend, request: Recall) -> Recalled | None:
+async def recall(backend: Backend, request: Recall) -> Recalled | None:
+    """Return a turn as far as it may be read, None when it is gone."""
     found = [event async for event in backend.run(request) if isinstance(event, Recalled)]
     return found[0] if found else None
+
+
+def label_of(citation: Citation, most: int | None = None) -> str:
+    """Return the names of a citation's document and place, in at most so many characters."""
+    mark = web_mark(clean_line(host_of(citation.url))) if is_web(citation.document_id) else ""
+    label = ", ".join(part for part in (clean_line(citation.title), clean_line(citation.location), mark) if part)
+    label = label or clean_line(citation.document_id)
+    return label if most is None else shortened(label, most)
 
 
 def _supported_by(answer: str, identifier: int) -> str:
@@ -82,9 +92,7 @@ def _passages(recalled: Recalled) -> tuple[Block, ...]:
 
 
 def _passage(citation: Citation, sentences: str) -> list[Block]:
-    mark = web_mark(clean_line(host_of(citation.url))) if is_web(citation.document_id) else ""
-    label = ", ".join(part for part in (clean_line(citation.title), clean_line(citation.location), mark) if part)
-    name: Inline = Text(text=label or clean_line(citation.document_id))
+    name: Inline = Text(text=label_of(citation))
     url = clean_url(citation.url)
     if url and not url.startswith("file:"):
         name = Link(url=url, children=(name,))

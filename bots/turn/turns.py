@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Generic
 
+from bots.pictures import Picture
 from bots.platform import Incoming, Platform, R, Share, View, Vote
 from bots.requests import Recall
 from bots.retrying import INSTANT
@@ -20,6 +21,7 @@ from bots.turn.ending import end, ended_soon, note_end
 from bots.turn.feedback import Feedback
 from bots.turn.meter import Meter
 from bots.turn.options import TurnOptions
+from bots.turn.pictures import Pictures
 from bots.turn.quotes import all_open, quotes_view, shared_view
 from bots.turn.receiving.arriving import Arrivals
 from bots.turn.receiving.catching_up import CatchingUp
@@ -84,6 +86,7 @@ class Turns(Generic[R]):
         self._now = now
         self._doors = Doors()
         self._writer = Writer(platform, backend, claims, options)
+        self._pictures = Pictures(backend, options.pictures)
         self._rush = Rush()
         self._taker = taker = Taker(
             platform, self._writer, claims, backend, options, self.meter, self._doors.of, tell_elsewhere, self._rush
@@ -294,6 +297,16 @@ class Turns(Generic[R]):
         if claim is None or request is None:
             return None
         return await quotes_view(self._backend, request, self._language(claim))
+
+    async def pictures(self, reference: str, readers: frozenset[str]) -> tuple[Picture, ...]:
+        """Return the cited passages as pictures, as far as these readers may read them; none while closing."""
+        try:
+            claim = await self._claims.by_reference(reference)
+        except CitebotError as error:
+            log.info("turn %s: passages are shown without pictures: %s", reference, error)
+            return ()
+        request = self._recall(claim, readers) if claim is not None and not self._closing else None
+        return await self._pictures.of(request) if request is not None else ()
 
     async def share(self, reference: str, by: str, readers: frozenset[str]) -> Share:
         """Begin to share an answer once, if its asker does it and these readers may read all of it."""

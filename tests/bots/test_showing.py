@@ -9,9 +9,10 @@ import typer
 import bots.app.showing
 from bots.app import Operations
 from bots.cli.picturing import draw, picture_folder, write_pictures
-from bots.requests import Ask, Found, Search, Show, Shown, Sync
+from bots.requests import Ask, Found, Recall, Search, Show, Shown, Sync
+from bots.turn.pictures import PictureLimits, Pictures
 from connectors.files.connector import FilesConnector
-from ragcore.types import ScoredChunk
+from ragcore.types import ConversationKey, ScoredChunk
 from tests.bots.handbook import answered, opened, told
 from tests.ragcore.parsing.makers import lines, pdf
 
@@ -71,6 +72,15 @@ async def test_a_passage_is_shown_as_long_as_its_document_is_what_was_indexed(
         assert "does not have it any more" in gone.reason
 
 
+async def the_chat_platforms_get_the_same(operations: Operations, drawn: Shown) -> None:
+    pictures = Pictures(operations, PictureLimits())
+    assert await pictures.of(Recall(reference="0123abcd", audience=frozenset({"slack:T2"}))) == ()
+    (picture,) = await pictures.of(Recall(reference="0123abcd", audience=frozenset({"slack:T1"})))
+    assert drawn.image is not None
+    assert (picture.number, picture.png) == (1, base64.b64decode(drawn.image.data))
+    assert picture.label.startswith("Ferries & Boats, ")
+
+
 @pytest.mark.soak
 async def test_a_source_that_gives_nothing_in_time_or_has_no_settings_is_told(
     home: pathlib.Path, monkeypatch: pytest.MonkeyPatch
@@ -98,9 +108,12 @@ async def test_the_pictures_of_an_answer_are_written_to_a_folder(
     assert folder is not None
     async with opened(home) as (operations, _):
         await told(operations, Sync())
-        answer = await answered(operations, Ask(question="On which deck are bicycles carried?"))
+        here = ConversationKey(platform="slack", workspace="T1", channel="C1", thread="1.5")
+        ask = Ask(question="On which deck are bicycles carried?", conversation=here, reference="0123abcd")
+        answer = await answered(operations, ask)
         cited = [(one.number, one.chunk_id, one.title) for one in answer.citations]
         drawn = await draw(operations, [*cited, (9, "0-0", "Gone")])
+        await the_chat_platforms_get_the_same(operations, next(one for one in drawn if one.image))
     write_pictures(drawn, [*cited, (9, "0-0", "Gone")], folder)
     path = folder / "1-ferries-boats-p2.png"
     assert path.read_bytes().startswith(PNG)

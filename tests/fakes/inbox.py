@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from bots.pictures import Picture
 from bots.platform import Incoming, Share, View, Vote
 from bots.words.sentences import language_for
 from ragcore.errors import StoreError
@@ -24,6 +25,8 @@ class Kept:
     seen: list[Mapping[str, Any]] = field(default_factory=list)
     """The raw events."""
     quoted: dict[str, View] = field(default_factory=dict)
+    pictured: tuple[Picture, ...] = ()
+    pictured_for: list[frozenset[str]] = field(default_factory=list)
     shown_to: list[frozenset[str]] = field(default_factory=list)
     """For whom quotes or an answer to share were asked."""
     sharing: list[tuple[str, bool]] = field(default_factory=list)
@@ -93,6 +96,10 @@ class Kept:
     async def quotes(self, reference: str, readers: frozenset[str]) -> View | None:
         self.shown_to.append(readers)
         return self.quoted.get(reference)
+
+    async def pictures(self, reference: str, readers: frozenset[str]) -> tuple[Picture, ...]:
+        self.pictured_for.append(readers)
+        return self.pictured
 
     async def page(self, reference: str, by: str, number: int, readers: frozenset[str]) -> View | None:
         self.shown_to.append(readers)

@@ -7,6 +7,7 @@ from bots.rendering.slack.messages import (
     render_slack_partial,
     render_slack_quotes,
     slack_reasons,
+    with_pictures,
 )
 from bots.rendering.slack.stream import slack_stream_text
 
@@ -18,4 +19,5 @@ __all__ = [
     "render_slack_quotes",
     "slack_reasons",
     "slack_stream_text",
+    "with_pictures",
 ]

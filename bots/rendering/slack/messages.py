@@ -4,9 +4,10 @@ Limits are those of Slack's block reference; what only users report (a whole pay
 are the stricter of code points and UTF-16 units.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from bots.pictures import Picture
 from bots.platform import View
 from bots.rendering.markup import safe_url
 from bots.rendering.measure import units
@@ -84,6 +85,22 @@ def render_slack_quotes(view: View) -> SlackModal:
     if len(sections) > MAX_MODAL_BLOCKS:
         sections = [*sections[: MAX_MODAL_BLOCKS - 1], _context("…")]
     return SlackModal(title=shortened(caption("sources", view.language), MAX_TITLE), blocks=tuple(sections))
+
+
+def with_pictures(modal: SlackModal, files: Mapping[str, Picture]) -> SlackModal:
+    """Return a modal with pictures below its sections; ``files`` are the ids under which Slack keeps them."""
+    images: list[SlackBlock] = [
+        {
+            "type": "image",
+            "slack_file": {"id": file},
+            "alt_text": picture.caption,
+            "title": {"type": "plain_text", "text": picture.caption, "emoji": False},
+        }
+        for file, picture in files.items()
+    ]
+    room = MAX_MODAL_BLOCKS - len(images)
+    kept = modal.blocks if len(modal.blocks) <= room else (*modal.blocks[: room - 1], _context("…"))
+    return replace(modal, blocks=(*kept, *images))
 
 
 def slack_reasons(reference: str, language: str) -> tuple[SlackBlock, ...]:

@@ -108,6 +108,11 @@ class TurnSettings(Section):
     )
     user_limit: int = Field(default=15, gt=0, description="questions a minute of one person")
     channel_limit: int = Field(default=60, gt=0, description="questions a minute in one channel")
+    pictures: bool = Field(
+        default=True,
+        description="whether whoever asks to see the cited passages also gets those of PDFs as pictures cut from their "
+        "pages; Slack needs the scope `files:write` for it",
+    )
     prompts: tuple[str, ...] = Field(
         default=(), max_length=4, description="questions to suggest to whoever opens a conversation, at most four"
     )

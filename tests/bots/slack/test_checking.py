@@ -5,6 +5,7 @@ import pytest
 from bots.app.platforms import check_halves
 from bots.settings import Settings
 from bots.slack.checking import check
+from bots.slack.manifest import SCOPES
 from tests.servers.slack import SlackServer, slack_server
 
 
@@ -33,6 +34,24 @@ async def test_right_tokens_are_well() -> None:
     async with slack_server() as server:
         found = await check(settings_of(server, bot_token=server.bot_token, app_token=server.app_token))
         assert {one.state for one in found} == {"ok"}
+
+
+@pytest.mark.parametrize(
+    ("lacking", "pictures", "state"),
+    [("nothing", True, "ok"), ("files:write", True, "warn"), ("files:write", False, "ok"), ("files:read", False, "fail")],
+)
+async def test_a_missing_scope_is_told_and_that_of_pictures_only_where_they_are_wanted(
+    lacking: str, pictures: bool, state: str
+) -> None:
+    async with slack_server() as server:
+        server.scopes = tuple(scope for scope in SCOPES if scope != lacking)
+        settings = settings_of(server, bot_token=server.bot_token, app_token=server.app_token)
+        turns = settings.turns.model_copy(update={"pictures": pictures})
+        found = await check(settings.model_copy(update={"turns": turns}))
+    (told,) = [one for one in found if one.name == "slack scopes"]
+    assert told.state == state
+    assert (lacking in told.found) == (state != "ok")
+    assert ("pictures = false" in told.mend) == (state == "warn")
 
 
 @pytest.mark.parametrize(

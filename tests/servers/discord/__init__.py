@@ -322,7 +322,7 @@ class DiscordServer:
 async def discord_server(*, port: int = 0, rates: Rates | None = None) -> AsyncIterator[DiscordServer]:
     """Serve on a port of its own, on the loopback, until left."""
     server = DiscordServer(rates=rates)
-    app = web.Application(client_max_size=2**22)
+    app = web.Application(client_max_size=2**25)
     app.router.add_get("/gateway", server.gateway.handle)
     app.router.add_get("/gateway/", server.gateway.handle)
     app.router.add_route("*", "/api/v10/{path:.*}", server.rest.handle)

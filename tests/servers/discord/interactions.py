@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tests.servers.discord.rules import Refused, check_components, check_message, pings, previews
-from tests.servers.discord.world import APPLICATION, EPHEMERAL, Channel, Json, message_json, moment, spoken
+from tests.servers.discord.world import APPLICATION, EPHEMERAL, Channel, Json, message_json, moment, snowflake, spoken
 
 if TYPE_CHECKING:
     from tests.servers.discord import State
@@ -116,12 +116,13 @@ class Interactions:
 
     async def _post(self, one: Interaction, said: Json) -> Json:
         check_message(said)
-        message = message_json(one.channel, self._state.bot, said["content"])
+        message = message_json(one.channel, self._state.bot, said.get("content") or "")
         message |= {
             "components": said.get("components") or [],
             "flags": said.get("flags", 0),
             "webhook_id": str(APPLICATION),
             "application_id": str(APPLICATION),
+            "attachments": [self._kept(file) for file in said.get("attachments") or []],
         }
         one.messages[int(message["id"])] = message
         self._seen(message, said)
@@ -129,6 +130,14 @@ class Interactions:
             one.channel.messages[int(message["id"])] = message
             await self._tell("MESSAGE_CREATE", message)
         return message
+
+    def _kept(self, file: Json) -> Json:
+        """Keep a file; return what is told of it."""
+        name, content = f"sent/{snowflake()}/{file['filename']}", file["content"]
+        self._state.files[name] = content
+        told = {"id": str(snowflake()), "filename": file["filename"], "size": len(content)}
+        url = f"{self._state.url.removesuffix('/api/v10')}/files/{name}"
+        return {**told, "description": file.get("description"), "url": url, "proxy_url": url}
 
     async def _change(self, one: Interaction, message: Json, said: Json) -> None:
         check_message(said, edit=True)

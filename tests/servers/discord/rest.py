@@ -61,7 +61,7 @@ class Rest:
     async def handle(self, request: web.Request) -> web.StreamResponse:
         parts = request.match_info["path"].strip("/").split("/")
         name = f"{request.method} /" + "/".join("{}" if _is_id(part) else part for part in _named(parts))
-        body: Json = await request.json() if request.can_read_body else {}
+        body: Json = await _body(request) if request.can_read_body else {}
         self._state.calls.append((time.monotonic(), name, body if isinstance(body, dict) else {"": body}))
         self._state.asked.append(request.path_qs)
         self._state.watch("before", name)
@@ -307,6 +307,19 @@ class _Slow(Exception):
         super().__init__()
         self.seconds = seconds
         self.everywhere = everywhere
+
+
+async def _body(request: web.Request) -> Json:
+    """Return what a call says; of a form its JSON, with the contents of the files that come along in ``attachments``."""
+    if request.content_type != "multipart/form-data":
+        told: Json = await request.json()
+        return told
+    form = await request.post()
+    body: Json = json.loads(str(form["payload_json"]))
+    files = {int(key[6:-1]): value for key, value in form.items() if isinstance(value, web.FileField)}
+    for one in body.get("attachments") or []:
+        one["content"] = files[int(one["id"])].file.read()
+    return body
 
 
 def _reply(channel: Channel, reference: Json) -> Json:

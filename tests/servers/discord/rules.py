@@ -9,6 +9,9 @@ from tests.servers.discord.world import SUPPRESS_EMBEDS, Json
 
 MAX_CONTENT = 2000
 MAX_NONCE = 25
+MAX_FILES, MAX_DESCRIPTION = 10, 1024
+MAX_FILE_BYTES, MAX_REQUEST_BYTES = 10 * 2**20, 25 * 2**20
+"""Of one file without a boost of the server, and of one call; the latter only users report."""
 _NAME = re.compile(r"[-_'a-z0-9\u0400-\uffff]{1,32}")
 
 
@@ -38,9 +41,21 @@ def check_message(params: Json, *, edit: bool = False) -> None:
     empty = not (content or "").strip() and not params.get("embeds") and not params.get("attachments")
     if empty and not (edit and "content" not in params):
         raise Refused(400, 50006, "Cannot send an empty message")
+    check_files(params.get("attachments") or [])
     if len(str(params.get("nonce") or "")) > MAX_NONCE:
         raise invalid("nonce", "NONCE_TYPE_TOO_LONG", "Nonce must be 25 characters or shorter.")
     check_components(params.get("components") or [])
+
+
+def check_files(attachments: list[Json]) -> None:
+    """Raise Refused for files that can't be sent: too many, too large, or with too long a description."""
+    if len(attachments) > MAX_FILES:
+        raise invalid("attachments", "BASE_TYPE_BAD_LENGTH", f"Must be {MAX_FILES} or fewer in length.")
+    sizes = [len(one.get("content", b"")) for one in attachments]
+    if any(size > MAX_FILE_BYTES for size in sizes) or sum(sizes) > MAX_REQUEST_BYTES:
+        raise Refused(413, 40005, "Request entity too large")
+    if any(len(one.get("description") or "") > MAX_DESCRIPTION for one in attachments):
+        raise invalid("attachments", "BASE_TYPE_MAX_LENGTH", f"Must be {MAX_DESCRIPTION} or fewer in length.")
 
 
 def check_components(rows: list[Json]) -> None:

@@ -121,6 +121,14 @@ class SlackServer(World):
         )
         return trigger
 
+    def close_view(self, name: str, *, user: str = "U1") -> None:
+        """Let somebody close a modal."""
+        view = {"id": name, **self.views.pop(name)}
+        if view.get("notify_on_close"):
+            who = {"id": user, "name": user.lower(), "team_id": self.team}
+            payload = {"type": "view_closed", "user": who, "team": {"id": self.team}, "view": view, "is_cleared": False}
+            self._events.deliver("interactive", payload, name=f"close {name}")
+
     def open_messages(self, user: str) -> str:
         """Let somebody open their direct messages with the app; returns the channel."""
         self.person(user)
@@ -187,6 +195,7 @@ class SlackServer(World):
         app.router.add_route("*", "/api/{method}", self._web_api.handle)
         app.router.add_get("/link", self._sockets.link)
         app.router.add_get("/files/{name}", self._web_api.download)
+        app.router.add_post("/upload/{name}", self._web_api.upload)
         app.router.add_post("/response/{name}", self._responses.respond)
 
     async def close(self) -> None:
@@ -199,7 +208,7 @@ class SlackServer(World):
 async def slack_server(*, rates: Rates | None = None, agent: bool = True) -> AsyncIterator[SlackServer]:
     """Serve on a port of its own, on the loopback, until left."""
     server = SlackServer(rates=rates, agent=agent)
-    app = web.Application(client_max_size=2**22)
+    app = web.Application(client_max_size=2**25)
     server.serve(app)
     async with served(app) as where:
         server.url = f"http://{where}"

@@ -61,6 +61,8 @@ def _words(blocks: Sequence[Json]) -> Iterator[str]:
                 yield block["text"]["text"]
             case "context":
                 yield from (element["text"] for element in block["elements"])
+            case "image":
+                yield block["title"]["text"]
 
 
 def _check_block(block: Json, where: str) -> None:
@@ -75,6 +77,11 @@ def _check_block(block: Json, where: str) -> None:
             _text(block.get("text"), 150, f"{where}/text", kind="plain_text")
         case "divider":
             pass
+        case "image":
+            _length(block.get("alt_text"), 2_000, f"{where}/alt_text")
+            _text(block.get("title"), 2_000, f"{where}/title", kind="plain_text")
+            if ("image_url" in block) == ("slack_file" in block):
+                raise InvalidBlocks(where, "one of image_url and slack_file is required")
         case "context":
             _elements(block, 10, where)
             for index, element in enumerate(block["elements"]):

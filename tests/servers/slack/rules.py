@@ -17,7 +17,14 @@ SCOPES_BY_KIND = {
     "conversations.members": _READ,
 }
 """The scope that reading a channel of each kind takes."""
-SCOPES = {"users.info": "users:read", "users.list": "users:read", "usergroups.list": "usergroups:read"}
+SCOPES = {
+    "files.completeUploadExternal": "files:write",
+    "files.delete": "files:write",
+    "files.getUploadURLExternal": "files:write",
+    "usergroups.list": "usergroups:read",
+    "users.info": "users:read",
+    "users.list": "users:read",
+}
 SCOPES_BY_TYPE = {"public_channel": "channel", "private_channel": "group", "im": "im", "mpim": "mpim"}
 TYPED = frozenset({"conversations.list", "users.conversations"})
 TRIGGER_SECONDS = 3.0
@@ -35,7 +42,7 @@ class Refused(Exception):
 
 
 def check_scopes(method: str, params: Json, kind: str, granted: tuple[str, ...]) -> None:
-    """Raise Refused for a call of a reading method without its scope; ``kind`` is that of the channel it names."""
+    """Raise Refused for a call without its scope, of reading methods and of uploads; ``kind`` is that of the channel it names."""
     needed = {SCOPES.get(method), SCOPES_BY_KIND.get(method, {}).get(kind)} - {None}
     if method in TYPED:
         types = str(params.get("types") or "public_channel").split(",")
@@ -68,6 +75,7 @@ def check(blocks: list[Json], most: int = MAX_BLOCKS) -> None:
 
 def check_view(view: Json) -> None:
     """Raise Refused for what can't be a modal."""
-    if not 1 <= len(view["title"]["text"]) <= 24:
+    longest = {"private_metadata": 3_000, "callback_id": 255}
+    if not 1 <= len(view["title"]["text"]) <= 24 or any(len(view.get(key, "")) > most for key, most in longest.items()):
         raise Refused("invalid_arguments")
     check(view["blocks"], MAX_VIEW_BLOCKS)

@@ -14,6 +14,7 @@ from tests.servers.slack.messages import Messages
 from tests.servers.slack.rules import Json, Refused, check_scopes
 from tests.servers.slack.sockets import Sockets
 from tests.servers.slack.streams import Streams
+from tests.servers.slack.uploads import Uploads
 from tests.servers.slack.views import Views
 from tests.servers.slack.world import World
 
@@ -24,9 +25,11 @@ class WebApi:
     def __init__(self, world: World, events: Events, sockets: Sockets) -> None:
         self._world = world
         self._sockets = sockets
-        messages, agents, views = Messages(world, events), Agents(world), Views(world)
+        messages, agents, uploads = Messages(world, events), Agents(world), Uploads(world)
+        views = Views(world, uploads)
         streams, conversations = Streams(world, events, agents), Conversations(world)
         self.download = conversations.download
+        self.upload = uploads.take
         self._methods: dict[str, tuple[Callable[[Json], Awaitable[Json]], str]] = {
             "auth.test": (self._auth_test, ""),
             "chat.postMessage": (messages.post, "posts"),
@@ -52,6 +55,9 @@ class WebApi:
             "users.info": (conversations.user, "append"),
             "users.list": (conversations.users, "start"),
             "files.info": (conversations.file, "append"),
+            "files.getUploadURLExternal": (uploads.address, "append"),
+            "files.completeUploadExternal": (uploads.complete, "append"),
+            "files.delete": (uploads.delete, "change"),
         }
 
     async def handle(self, request: web.Request) -> web.StreamResponse:

@@ -121,6 +121,10 @@ class World:
     channels: dict[str, Channel] = field(default_factory=dict)
     users: dict[str, Json] = field(default_factory=dict)
     files: dict[str, bytes] = field(default_factory=dict)
+    uploads: dict[str, Any] = field(default_factory=dict)
+    """What the app uploaded (``uploads.Upload``), by id."""
+    upload_seconds: float = 0.0
+    """How long an uploaded file can't be shown yet; only users report it."""
     calls: list[tuple[float, str, Json]] = field(default_factory=list)
     refused: list[tuple[str, str]] = field(default_factory=list)
     shown: list[Shown] = field(default_factory=list)

@@ -108,7 +108,7 @@ async def telegram_server(
 ) -> AsyncIterator[TelegramServer]:
     """Serve on a port of its own, on the loopback, until left."""
     server = TelegramServer(rates=rates, has_rich=has_rich)
-    app = web.Application(client_max_size=2**22)
+    app = web.Application(client_max_size=2**25)
     server.serve(app)
     async with served(app, port) as where:
         server.url = f"http://{where}"

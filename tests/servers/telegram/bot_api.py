@@ -13,7 +13,9 @@ from tests.servers.telegram.rules import Json, Refused, check_commands
 from tests.servers.telegram.updates import Updates
 from tests.servers.telegram.world import World
 
-_WORDS = frozenset({"text", "callback_query_id", "file_id", "secret_token", "url", "parse_mode", "language_code"})
+_WORDS = frozenset(
+    {"text", "callback_query_id", "file_id", "secret_token", "url", "parse_mode", "language_code", "caption"}
+)
 """Parameters that are text whatever they look like."""
 
 
@@ -31,6 +33,8 @@ class BotApi:
             "getWebhookInfo": updates.webhook_info,
             "setMyCommands": self._set_commands,
             "sendMessage": messages.send,
+            "sendPhoto": messages.send_photo,
+            "sendDocument": messages.send_document,
             "sendRichMessage": messages.send_rich,
             "sendMessageDraft": messages.send_draft,
             "editMessageText": messages.edit,
@@ -46,7 +50,10 @@ class BotApi:
         method = request.match_info["method"]
         if request.match_info["token"] != self._world.token:
             return _refusal(Refused(401, "Unauthorized"))
-        params = {key: _value(key, value) for key, value in (await request.post()).items()}
+        given = await request.post()
+        files = {key: value for key, value in given.items() if isinstance(value, web.FileField)}
+        params = {key: _value(key, value) for key, value in given.items() if key not in files}
+        params |= {key: files[value[9:]].file.read() for key, value in params.items() if _names_file(value)}
         self._world.calls.append((self._world.clock(), method, params))
         fault = self._world.faults.take(method)
         if fault is not None and fault.delay:
@@ -117,6 +124,10 @@ def _value(key: str, value: object) -> Any:
         except ValueError:
             return text
     return text
+
+
+def _names_file(value: object) -> bool:
+    return isinstance(value, str) and value.startswith("attach://")
 
 
 def _refusal(refused: Refused) -> web.Response:

@@ -2,7 +2,17 @@
 
 import time
 
-from tests.servers.telegram.rules import MAX_CALLBACK_ANSWER, Json, Refused, markup_of, rich_of, text_of
+from tests.servers.telegram.rules import (
+    MAX_CALLBACK_ANSWER,
+    MAX_DOCUMENT_BYTES,
+    Json,
+    Refused,
+    caption_of,
+    check_photo,
+    markup_of,
+    rich_of,
+    text_of,
+)
 from tests.servers.telegram.world import Chat, Draft, World
 
 _CONTENT = ("text", "entities", "rich_message", "reply_markup")
@@ -20,6 +30,26 @@ class Messages:
         text, entities = text_of(params)
         content = {"text": text, "entities": entities, "link_preview_options": params.get("link_preview_options", {})}
         return self._keep(chat, params, content)
+
+    async def send_photo(self, params: Json) -> object:
+        chat = self._world.known_chat(params)
+        self._world.pace(chat)
+        width, height = check_photo(params["photo"])
+        size = {"file_id": self._kept(params["photo"]), "file_unique_id": "u", "width": width, "height": height}
+        return self._keep(chat, params, {"photo": [size], **caption_of(params)})
+
+    async def send_document(self, params: Json) -> object:
+        chat = self._world.known_chat(params)
+        self._world.pace(chat)
+        if len(params["document"]) > MAX_DOCUMENT_BYTES:
+            raise Refused(413, "Request Entity Too Large")
+        told = {"file_id": self._kept(params["document"]), "file_unique_id": "u"}
+        return self._keep(chat, params, {"document": told, **caption_of(params)})
+
+    def _kept(self, content: bytes) -> str:
+        name = f"sent-{self._world.next_message()}"
+        self._world.files[name] = content
+        return name
 
     async def send_rich(self, params: Json) -> object:
         chat = self._world.known_chat(params)

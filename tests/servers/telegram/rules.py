@@ -1,7 +1,10 @@
 """What the Bot API refuses of what a call says: its wordings, and the limits of messages and keyboards."""
 
+import io
 import itertools
 from typing import Any
+
+from PIL import Image, UnidentifiedImageError
 
 from tests.bots.rendering.readers import telegram_rich
 from tests.bots.rendering.readers.shown import Invalid
@@ -10,6 +13,9 @@ from tests.bots.rendering.readers.telegram import parse_html
 Json = dict[str, Any]
 
 MAX_TEXT = 4096
+MAX_CAPTION = 1024
+MAX_PHOTO_BYTES, MAX_DOCUMENT_BYTES = 10_000_000, 50_000_000
+MAX_PHOTO_SIDES, MAX_PHOTO_RATIO = 10_000, 20
 MAX_RAW_BYTES = 32_768
 MAX_CALLBACK_BYTES = 64
 MAX_CALLBACK_ANSWER = 200
@@ -42,6 +48,29 @@ def text_of(params: Json) -> tuple[str, list[Json]]:
     if len(text) > MAX_TEXT:
         raise Refused(400, "Bad Request: message is too long")
     return text, entities
+
+
+def caption_of(params: Json) -> Json:
+    """Return the caption of a picture or a file, or raise Refused for one that is too long."""
+    if not params.get("caption"):
+        return {}
+    text, entities = text_of({"text": params["caption"], "parse_mode": params.get("parse_mode", "")})
+    if len(text) > MAX_CAPTION:
+        raise Refused(400, "Bad Request: message caption is too long")
+    return {"caption": text, "caption_entities": entities}
+
+
+def check_photo(content: bytes) -> tuple[int, int]:
+    """Return the sides of a photo, or raise Refused for what is none."""
+    if len(content) > MAX_PHOTO_BYTES:
+        raise Refused(413, "Request Entity Too Large")
+    try:
+        width, height = Image.open(io.BytesIO(content)).size
+    except UnidentifiedImageError as error:
+        raise Refused(400, "Bad Request: IMAGE_PROCESS_FAILED") from error
+    if width + height > MAX_PHOTO_SIDES or max(width, height) > MAX_PHOTO_RATIO * min(width, height):
+        raise Refused(400, "Bad Request: PHOTO_INVALID_DIMENSIONS")
+    return width, height
 
 
 def rich_of(params: Json) -> Json:

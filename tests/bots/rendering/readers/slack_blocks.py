@@ -67,6 +67,10 @@ def _check_block(block: Json) -> None:
             _keys(block, {"type", "elements"})
             _count(block["elements"], 25)
             _check_elements(block["elements"], {"button", "overflow"})
+        case "image":
+            _keys(block, {"type", "slack_file", "alt_text", "title"})
+            _at_most(block["alt_text"], 2000, "an alternative text")
+            _check_text(block["title"], 2000, ("plain_text",))
         case "context_actions":
             _keys(block, {"type", "elements"})
             _count(block["elements"], 5)
@@ -138,6 +142,8 @@ def read_blocks(blocks: Sequence[Json]) -> Shown:
                     inside = read_mrkdwn(element["text"])
                     inside.page = "\n".join("· " + line for line in inside.page.split("\n"))
                     shown.add(inside)
+            case "image":
+                shown.add(Shown(plain=block["title"]["text"], page=f"[picture] {block['title']['text']}"))
             case _:
                 shown.add(Shown(page=" ".join(f"[{words_on}]" for words_on in _captions(block))))
         shown.add(words("\n"))
