@@ -38,7 +38,12 @@ async def test_right_tokens_are_well() -> None:
 
 @pytest.mark.parametrize(
     ("lacking", "pictures", "state"),
-    [("nothing", True, "ok"), ("files:write", True, "warn"), ("files:write", False, "ok"), ("files:read", False, "fail")],
+    [
+        ("nothing", True, "ok"),
+        ("files:write", True, "warn"),
+        ("files:write", False, "ok"),
+        ("files:read", False, "fail"),
+    ],
 )
 async def test_a_missing_scope_is_told_and_that_of_pictures_only_where_they_are_wanted(
     lacking: str, pictures: bool, state: str
