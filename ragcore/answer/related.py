@@ -10,6 +10,7 @@ from itertools import chain, zip_longest
 
 from ragcore.chunking.questions import is_question, plain_question
 from ragcore.citations.languages import asked_in, told_by_itself
+from ragcore.on_web import is_web
 from ragcore.refine.replies import cleaned, is_safe, telling
 from ragcore.terms import language_of
 from ragcore.types import Chunk, Question, ScoredChunk
@@ -27,13 +28,14 @@ def related(question: Question, chunks: Sequence[ScoredChunk], cited: Collection
 
     Args:
         question: What was asked, and what before it in the conversation.
-        chunks: Those of the prompt, the best first.
+        chunks: Those of the prompt, the best first. A page of the web puts no words on our buttons.
         cited: Ids of chunks that the answer cites: what else they answer comes before what others do.
         most: 0: none.
     """
     if most < 1:
         return ()
-    ranked = sorted((one.chunk for one in chunks), key=lambda chunk: chunk.id not in cited)
+    own = (one.chunk for one in chunks if not is_web(one.chunk.document_id))
+    ranked = sorted(own, key=lambda chunk: chunk.id not in cited)
     # In turn: three chunks with a question each tell more than one with three.
     in_turn = chain.from_iterable(zip_longest(*(_asked_by(chunk) for chunk in ranked), fillvalue=""))
     said = [question.text, *(message.text for message in question.history if message.role == "user")]

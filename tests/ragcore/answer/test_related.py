@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragcore.answer.related import LONGEST, related
+from ragcore.on_web import WEB
 from ragcore.types import Chunk, Message, Question, ScoredChunk
 from tests.ragcore.answer.test_answer_pipeline import FakeModel, Found, answerer, ask, say, scored
 
@@ -72,6 +73,13 @@ def test_questions_of_ingest_headings_and_entries_are_offered() -> None:
 )
 def test_what_was_asked_or_is_no_plain_question_in_the_language_is_left_out(text: str) -> None:
     assert related(LEAVE, [found(1, questions=(text,)), found(2, heading=text)], set(), most=3) == ()
+
+
+def test_pages_of_the_web_put_no_words_on_a_button() -> None:
+    page = found(1, heading="Who do I tell when I am ill?")
+    page = replace(page, chunk=replace(page.chunk, document_id=f"{WEB}:1"))
+    assert related(LEAVE, [page], set(), most=3) == ()
+    assert related(LEAVE, [page, found(2, heading="Who do I tell when I am ill?")], set(), most=3) != ()
 
 
 def test_headings_that_do_not_ask_are_no_questions() -> None:
