@@ -14,7 +14,7 @@ from ragcore.answer.options import AnswerOptions
 from ragcore.answer.related import related
 from ragcore.answer.small_talk import small_talk_language
 from ragcore.answer.stages import Stages
-from ragcore.answer.writing import Draft, ExtractiveWriter, ModelWriter, under_nearest
+from ragcore.answer.writing import NOTHING_BESIDE, Beside, Draft, ExtractiveWriter, ModelWriter, under_nearest
 from ragcore.citations import markers
 from ragcore.citations.cite import CitedText, cite
 from ragcore.citations.languages import asked_in
@@ -96,16 +96,21 @@ class Answerer:
         chat_model: ChatModel | None = None,
         options: AnswerOptions = AnswerOptions(),
         refiner: Refiner | None = None,
+        beside: Beside = NOTHING_BESIDE,
     ) -> None:
-        """Compose; without a chat model the answers quote the documents, without a refiner all is searched as asked."""
+        """Compose; without a chat model the answers quote the documents, without a refiner all is searched as asked.
+
+        ``beside`` is what these answers have more.
+        """
         self._refiner = refiner
+        self._beside = beside
         self._retriever = retriever
         self._embedder = embedder
         self._options = options
         self._model = chat_model
         self._tokenizer = tokenizer
         self._extractive = ExtractiveWriter(embedder, ExtractOptions(known_languages=options.known_languages))
-        self._writer = ModelWriter(chat_model, tokenizer, options) if chat_model else None
+        self._writer = ModelWriter(chat_model, tokenizer, options, rules=beside.rules) if chat_model else None
         chats = chat_model if options.plain_chat else None
         self._chatter = ModelWriter(chats, tokenizer, options, without_documents=True) if chats else None
 
@@ -160,6 +165,9 @@ class Answerer:
             nothing = self._nothing_found(question, language, found, stages)
             yield replace(nothing, notes=(*told, *nothing.notes), usage=draft.usage)
             return
+        if closing := self._beside.closing(draft):
+            yield Delta(text=f"\n\n{closing}")
+            draft = replace(draft, text=f"{draft.text.rstrip()}\n\n{closing}")
         yield Status(stage="cite")
         with stages.stage("cite"):
             draft = await self._with_citation_pass(draft)
@@ -239,6 +247,9 @@ class Answerer:
                 notes = (reason_of(error, language), phrase("quoted", language))
         async for piece in self._extractive.write(question, (*chunks, *others), language):
             if isinstance(piece, Draft):
+                if not piece.text and (near := self._beside.nearest(piece.chunks)):
+                    yield Delta(text=under_nearest(near, language))
+                    piece = replace(piece, text=near, nearest=True)  # noqa: PLW2901
                 yield replace(piece, notes=notes, usage=spent, reasoning=thoughts)
             else:
                 yield piece

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -51,6 +51,24 @@ class Spent:
     """What a call took that gave nothing: it failed, and another one or a quote takes its place."""
 
     usage: Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """What one answer has beside what all have, such as that of a research.
+
+    ``rules`` stand behind those of the prompt. ``closing`` is given the finished draft and returns what is set at its
+    end, in a paragraph of its own; "" for nothing. Its ``[ID:n]`` are chunks of the draft, and are checked like any.
+    ``nearest`` is given the chunks where no sentence of them answers, and returns what comes nearest to an answer, with
+    its markers.
+    """
+
+    rules: str = ""
+    closing: Callable[[Draft], str] = lambda draft: ""
+    nearest: Callable[[tuple[ScoredChunk, ...]], str] = lambda chunks: ""
+
+
+NOTHING_BESIDE = Beside()
 
 
 class Writer(Protocol):
@@ -107,9 +125,19 @@ class ModelWriter:
     """Asks a chat model, with rules, knowledge and history fitted into its window."""
 
     def __init__(
-        self, model: ChatModel, tokenizer: Tokenizer, options: AnswerOptions, *, without_documents: bool = False
+        self,
+        model: ChatModel,
+        tokenizer: Tokenizer,
+        options: AnswerOptions,
+        *,
+        rules: str = "",
+        without_documents: bool = False,
     ) -> None:
-        """Compose; ``without_documents``: what is written rests on none, and cites nothing."""
+        """Compose; ``rules`` stand behind those of the prompt.
+
+        ``without_documents``: what is written rests on none, and cites nothing.
+        """
+        self._more_rules = rules
         self._without_documents = without_documents
         self._model = model
         self._tokenizer = tokenizer
@@ -204,7 +232,7 @@ class ModelWriter:
         rules = prompts.render_file(prompt, quote=quote) if prompt else prompts.render("answer_system", quote=quote)
         if quote and "[ID:" not in rules:
             rules = f"{rules}\n\n{prompts.render('citation_rules')}"  # a prompt of the user's own that leaves it to us
-        return rules
+        return f"{rules}\n\n{self._more_rules}" if self._more_rules else rules
 
     def _fit(self, question: Question, chunks: tuple[ScoredChunk, ...], budget: int) -> Fitted:
         rules = self._rules()

@@ -239,7 +239,7 @@ def _names(said: Sequence[Message]) -> list[str]:
     written: dict[str, str] = {}
     for back, message in enumerate(reversed(said)):
         weight = (1.5 if message.role == "user" else 1.0) / (1 + 0.25 * back)
-        for name in dict.fromkeys(_names_in(strip(message.text)[:MOST_READ])):
+        for name in dict.fromkeys(names_in(strip(message.text)[:MOST_READ])):
             key = name.lower()
             counts[key] = counts.get(key, 0.0) + weight
             written.setdefault(key, name)
@@ -252,7 +252,7 @@ def _names(said: Sequence[Message]) -> list[str]:
     return [written[key] for key in sorted(counts, key=lambda key: -counts[key])]
 
 
-def _names_in(text: str) -> Iterator[str]:
+def names_in(text: str) -> Iterator[str]:
     """Yield the names in a text: capitalised runs, codes, and what stands in quotation marks."""
     for quoted in _QUOTED.finditer(text):
         yield quoted[1].strip()

@@ -1,0 +1,89 @@
+"""One call of the model for a step of a research: fitted, within the limits, and never an error to whoever asked."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ragcore.context import Fitted, default_budget, fit_prompt
+from ragcore.errors import ContextTooSmall, ModelError
+from ragcore.models.llm import ChatModel
+from ragcore.prompts import OWN, Prompts
+from ragcore.research.meter import Meter
+from ragcore.tokens import Tokenizer
+from ragcore.types import Message, Usage
+
+log = logging.getLogger(__name__)
+
+TASK = "research"
+
+NO_MODEL = "no language model is set up"
+OVER_LIMIT = "the limit for the model is used up"
+NOT_USABLE = "the language model's reply could not be used"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What a model wrote, ``text`` None where it wrote nothing, and then why, in words for a reader.
+
+    ``blocks`` tells how many of the given knowledge blocks its prompt held.
+    """
+
+    text: str | None = None
+    reason: str = ""
+    blocks: int = 0
+    usage: Usage = Usage()
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Asks the model, if there is one; ``meter`` is that of one research."""
+
+    model: ChatModel | None
+    tokenizer: Tokenizer
+    meter: Meter
+    prompts: Prompts = OWN
+
+    async def ask(
+        self,
+        template: str,
+        material: str,
+        *,
+        history: Sequence[Message] = (),
+        knowledge: Sequence[str] = (),
+        **inputs: object,
+    ) -> Reply:
+        """Let the model do what a template says with the material.
+
+        Raises:
+            ConfigError: A template of the operator's cannot be used.
+        """
+        model = self.model
+        if model is None:
+            return Reply(reason=NO_MODEL)
+        rules = Message(role="system", text=self.prompts.render(template, **inputs))
+        messages = [rules, *history, Message(role="user", text=material)]
+        try:
+            fitted = await asyncio.to_thread(self._fit, model, messages, knowledge)
+        except ContextTooSmall as error:
+            log.warning("%s: %s", template, error)
+            return Reply(reason=error.user_message)
+        if not self.meter.affords(fitted.count, model.max_tokens):
+            return Reply(reason=OVER_LIMIT)
+        with self.meter.call(fitted.count, model.max_tokens) as call:
+            try:
+                text, usage = await model.complete(fitted.messages, task=TASK)
+            except ModelError as error:
+                log.warning("%s: %s: %s", template, type(error).__name__, error)
+                return Reply(reason=error.user_message)
+            call.took(usage)
+        return Reply(text=text, blocks=fitted.blocks, usage=usage)
+
+    def _fit(self, model: ChatModel, messages: Sequence[Message], knowledge: Sequence[str]) -> Fitted:
+        return fit_prompt(
+            messages,
+            default_budget(model.context_window),
+            knowledge=knowledge,
+            reserve=model.max_tokens,
+            tokenizer=self.tokenizer,
+        )

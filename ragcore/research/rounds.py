@@ -1,0 +1,288 @@
+"""The rounds of a research: plan, search side by side, note what was found, judge; until it is enough, or a limit."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import count
+from typing import Protocol
+
+from ragcore.answer.pipeline import Found, Searcher
+from ragcore.errors import CitebotError
+from ragcore.phrases import Phrase
+from ragcore.research.asking import Asker
+from ragcore.research.findings import Noting
+from ragcore.research.judging import judge
+from ragcore.research.meter import Meter
+from ragcore.research.parts import parts_of
+from ragcore.research.planning import MOST_QUESTIONS, plan
+from ragcore.research.queries import planned, shown
+from ragcore.research.side_by_side import as_they_come
+from ragcore.research.values import Contradiction, Finding, Outcome, Plan, Progress, Step, StepKind
+from ragcore.types import Question, ScoredChunk, Usage
+
+WEB_RESULTS = 5
+PLAN_SHARE = 0.3
+"""Of the time for searching so much may pass before the first search."""
+
+OUT_OF_TIME = "the time for searching is over"
+
+
+class WebSearch(Protocol):
+    """Searches the web."""
+
+    async def search(self, query: str, count: int) -> Sequence[ScoredChunk]:
+        """Return at most so many passages of pages, best first; raise CitebotError."""
+        ...
+
+
+class Keeping(Protocol):
+    """Keeps the steps that are done, for a research that is gone on with after a crash."""
+
+    @property
+    def known(self) -> Mapping[str, Step]:
+        """Return the steps that were done before, by their keys."""
+        ...
+
+    async def keep(self, step: Step, elapsed: float) -> None:
+        """Keep a step, done so many seconds after the start."""
+        ...
+
+
+@dataclass(slots=True, kw_only=True)
+class Gathered:
+    """What the rounds came to. ``missing`` is what was to be searched for still, ``cut`` counts what was not looked at.
+
+    ``failed`` counts the searches that failed, of which ``error`` is the first.
+    """
+
+    findings: list[Finding] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+    missing: tuple[str, ...] = ()
+    contradictions: dict[frozenset[str], Contradiction] = field(default_factory=dict)
+    notes: dict[Phrase, None] = field(default_factory=dict)
+    cut: int = 0
+    failed: int = 0
+    error: CitebotError | None = None
+
+
+class Rounds:
+    """The rounds of one research."""
+
+    def __init__(
+        self,
+        *,
+        searcher: Searcher,
+        noting: Noting,
+        asker: Asker,
+        meter: Meter,
+        keeping: Keeping,
+        web: WebSearch | None = None,
+    ) -> None:
+        """Compose; ``web`` is searched too, with what was planned before a document was read: none of them leaks."""
+        self._searcher = searcher
+        self._noting = noting
+        self._asker = asker
+        self._meter = meter
+        self._keeping = keeping
+        self._web = web
+
+    async def run(self, question: Question) -> AsyncGenerator[Progress | Gathered]:
+        """Yield each step as it begins and ends, and then what was gathered.
+
+        Raises:
+            StoreError: The documents could not be searched, and no other search found anything.
+            ConfigError: A template of the operator's cannot be used.
+        """
+        gathered = Gathered()
+        pending: Sequence[str] = ()
+        async with aclosing(self._planned(question)) as planning:
+            async for progress in planning:
+                yield progress
+                if progress.step.plan is not None:
+                    pending = progress.step.plan.questions
+                    gathered.cut += progress.step.plan.cut
+        for number in count(1):
+            batch = [asked for asked in pending if self._meter.search()]
+            gathered.missing = tuple(pending[len(batch) :])
+            async with aclosing(self._searched(question, number, batch, gathered)) as searching:
+                async for progress in searching:
+                    yield progress
+            if self._meter.late:
+                self._meter.stop("seconds")
+            if not batch or self._meter.late:
+                break
+            following: list[str] = []
+            async with aclosing(self._judged(question, number, gathered, following)) as judging:
+                async for progress in judging:
+                    yield progress
+            pending = following
+            if not pending:
+                break
+        if gathered.error is not None and not any(finding.chunks for finding in gathered.findings):
+            raise gathered.error
+        yield gathered
+
+    async def _planned(self, question: Question) -> AsyncGenerator[Progress]:
+        begun = Step(kind=StepKind.PLAN, round=1, outcome=Outcome.BEGUN)
+        yield _told(begun)
+        step = self._known(begun)
+        if step is None:
+            share = (self._meter.end_of_rounds - asyncio.get_running_loop().time()) * PLAN_SHARE
+            step = await self._in_time(partial(plan, question, self._asker), share)
+            if step is None:
+                own = question.text
+                parts = planned(parts_of(own, question.history), MOST_QUESTIONS, [own])
+                made = Plan(questions=(own, *parts.questions), cut=parts.cut)
+                step = replace(begun, outcome=Outcome.DONE, reason=OUT_OF_TIME, plan=made)
+            await self._keep(step)
+        yield _told(step)
+
+    async def _searched(
+        self, question: Question, round_: int, batch: Sequence[str], gathered: Gathered
+    ) -> AsyncGenerator[Progress]:
+        """Search for all of a batch side by side."""
+        steps = [
+            Step(kind=StepKind.SEARCH, round=round_, number=number, asked=asked, outcome=Outcome.BEGUN)
+            for number, asked in enumerate(batch)
+        ]
+        for step in steps:
+            yield _told(step)
+        ended: dict[int, Step] = {}
+        works = [partial(self._branch, question, step, gathered) for step in steps]
+        limits = self._meter.limits
+        running = as_they_come(works, at_once=limits.side_by_side, until=self._meter.end_of_rounds)
+        async with aclosing(running) as results:
+            async for number, result in results:
+                if result is None:
+                    self._meter.stop("seconds")
+                ended[number] = result or replace(steps[number], outcome=Outcome.FAILED, reason=OUT_OF_TIME)
+                yield _told(ended[number])
+        # In the order in which they were asked, not in that of their ends: what is made of them is the same each time.
+        for step in (ended[number] for number in sorted(ended)):
+            gathered.asked.append(step.asked)
+            if step.finding is not None:
+                gathered.findings.append(step.finding)
+            if step.outcome is Outcome.FAILED:
+                gathered.failed += 1
+                if step.reason == OUT_OF_TIME:
+                    gathered.missing = (*gathered.missing, step.asked)
+
+    async def _judged(
+        self, question: Question, round_: int, gathered: Gathered, following: list[str]
+    ) -> AsyncGenerator[Progress]:
+        """Judge a round; ``following`` gets what is searched for in the next one, nothing where it is the last."""
+        begun = Step(kind=StepKind.JUDGE, round=round_, outcome=Outcome.BEGUN)
+        yield _told(begun)
+        step = self._known(begun)
+        if step is None:
+            work = partial(judge, round_, question.text, gathered.findings, gathered.asked, self._asker)
+            left = self._meter.end_of_rounds - asyncio.get_running_loop().time()
+            step = await self._in_time(work, left)
+            if step is None:
+                self._meter.stop("seconds")
+                yield _told(replace(begun, outcome=Outcome.FAILED, reason=OUT_OF_TIME))
+                return
+            await self._keep(step)
+        yield _told(step)
+        verdict = step.verdict
+        assert verdict is not None
+        for contradiction in verdict.contradictions:
+            key = frozenset((contradiction.one.chunk_id, contradiction.other.chunk_id))
+            gathered.contradictions.setdefault(key, contradiction)
+        gathered.cut += verdict.cut
+        if verdict.enough:
+            return
+        if round_ >= self._meter.limits.rounds:
+            if verdict.told and verdict.missing:
+                self._meter.stop("rounds")
+                gathered.missing = verdict.missing
+            return
+        room = self._meter.limits.searches - self._meter.searches
+        # A guess that there is no room for is nothing that anybody misses.
+        following += verdict.missing if verdict.told else verdict.missing[:room]
+
+    async def _branch(self, question: Question, begun: Step, gathered: Gathered) -> Step:
+        """Search for one sub-question and note what was found; a failure is a step of its own."""
+        known = self._known(begun)
+        if known is not None:
+            return known
+        asked = begun.asked
+        own = asked == question.text
+        sought = question if own else replace(question, text=asked, history=(), beside="")
+        found, (passages, lacking) = await _both(
+            self._in_documents(sought, gathered),
+            self._in_web(asked, own or (begun.round == 1 and not question.history)),
+        )
+        if isinstance(found, CitebotError) and not passages:
+            return replace(begun, outcome=Outcome.FAILED, reason=found.user_message)
+        chunks, near, usage = (*passages,), (), Usage()
+        if isinstance(found, CitebotError):
+            lacking = found.user_message
+        else:
+            chunks, near, usage = (*found.chunks, *passages), found.near, found.usage
+            self._meter.count(usage)
+            gathered.notes |= dict.fromkeys(found.notes)
+        finding, reply = await self._noting.note(asked, chunks, near)
+        step = replace(
+            begun,
+            outcome=Outcome.DONE if finding.chunks else Outcome.NOTHING,
+            reason=lacking or reply.reason,
+            finding=finding,
+            usage=usage + reply.usage,
+        )
+        await self._keep(step)
+        return step
+
+    async def _in_documents(self, question: Question, gathered: Gathered) -> Found | CitebotError:
+        try:
+            return await self._searcher.retrieve(question)
+        except CitebotError as error:
+            gathered.error = gathered.error or error
+            return error
+
+    async def _in_web(self, asked: str, may_leave: bool) -> tuple[Sequence[ScoredChunk], str]:
+        """Return what the web has to say, or why it says nothing; what holds words of documents is not sent there."""
+        if self._web is None or not may_leave:
+            return (), ""
+        try:
+            return (await self._web.search(asked, WEB_RESULTS))[:WEB_RESULTS], ""
+        except CitebotError as error:
+            return (), error.user_message
+
+    def _known(self, begun: Step) -> Step | None:
+        """Return a step that was done before a crash, with what it took counted again."""
+        known = self._keeping.known.get(begun.key)
+        if known is None or known.asked != begun.asked:
+            return None
+        self._meter.count(known.usage)
+        return known
+
+    async def _keep(self, step: Step) -> None:
+        await self._keeping.keep(step, self._meter.elapsed)
+
+    async def _in_time(self, work: Callable[[], Awaitable[Step]], seconds: float) -> Step | None:
+        """Return what the work comes to, None where it would come too late."""
+        until = asyncio.get_running_loop().time() + seconds
+        async with aclosing(as_they_come([work], at_once=1, until=until)) as results:
+            async for _, step in results:
+                return step
+        return None
+
+
+async def _both(
+    one: Awaitable[Found | CitebotError], other: Awaitable[tuple[Sequence[ScoredChunk], str]]
+) -> tuple[Found | CitebotError, tuple[Sequence[ScoredChunk], str]]:
+    """Return both, worked out side by side; neither goes on when this is cancelled."""
+    first, second = asyncio.ensure_future(one), asyncio.ensure_future(other)
+    try:
+        return await first, await second
+    finally:
+        for task in (first, second):
+            task.cancel()
+        await asyncio.gather(first, second, return_exceptions=True)
+
+
+def _told(step: Step) -> Progress:
+    return Progress(stage=step.kind, detail=shown(step.asked), step=step)
