@@ -7,7 +7,6 @@ closed is forgotten, and so is what was made of it: the judgement of its round, 
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Protocol
 
@@ -17,16 +16,8 @@ from ragcore.research.records import Record, from_json, to_json
 from ragcore.research.values import Step, StepKind
 from ragcore.retrieval.parents import siblings_of, widened
 from ragcore.stores.registry import Registry
+from ragcore.stores.research_steps import KeptStep
 from ragcore.types import Question, ScoredChunk
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeptStep:
-    """A step as it is kept: its key, the seconds after which it was done, and the step itself, as a line."""
-
-    key: str
-    elapsed: float
-    line: str
 
 
 class StepStore(Protocol):

@@ -84,6 +84,8 @@ def from_json(line: str) -> Record | None:
 
 
 def _record(said: Any) -> Record:
+    if not isinstance(said, dict):
+        raise TypeError("a step is an object")
     plan, finding, verdict = said.get("plan"), said.get("finding"), said.get("verdict")
     calls, prompt, completion = said["usage"]
     step = Step(

@@ -25,7 +25,7 @@ from ragcore.errors import ConfigError, StoreError
 from ragcore.stores.schema import counters, metadata
 from ragcore.stores.writing import Writer
 
-SCHEMA_VERSION = "0018"
+SCHEMA_VERSION = "0020"
 """The newest revision in migrations/versions."""
 
 BUSY_TIMEOUT_MS = 30_000

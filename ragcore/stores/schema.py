@@ -22,6 +22,7 @@ from sqlalchemy import (
 )
 
 from ragcore.stores.graph_schema import graph_tables
+from ragcore.stores.research_schema import research_table
 
 metadata = MetaData()
 
@@ -129,6 +130,7 @@ chunks = Table(
 
 # The knowledge graph, by name and by relation: live while the chunks are that tell it.
 graph_names, graph_relations = graph_tables(metadata)
+research_steps = research_table(metadata)
 
 # Nothing is embedded twice: a vector outlives its chunk.
 vectors = Table(

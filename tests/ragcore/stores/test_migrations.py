@@ -24,6 +24,7 @@ from tests.fakes.embedding import HashEmbedder
 from tests.fakes.libraries import each, fill, opened
 
 TO_0008 = (
+    "DROP TABLE research_steps",
     "DROP TABLE graph_names",
     "DROP TABLE graph_relations",
     "DROP TABLE document_values",
