@@ -31,11 +31,11 @@ _SENTENCE = re.compile(r"(?<=[?？!！。;；])\s*|\n+")
 _JOINT = re.compile(
     r"\s*[,，]?\s+(?:and(?: then| also)?|or|as well as|versus|vs\.?|compared (?:to|with)|und|oder|sowie|et|ou"
     r"|ainsi que|y|o|así como|e|и|или|а также)\s+"
-    r"|\s*(?:以及|还有|還有|和|与|與|及|或者|或|相比|それと|および|及び|または|그리고|및|와|과)\s*|[,，、]\s*",
+    r"|\s*(?:以及|还有|還有|和|与|與|及|或者|或|相比|それと|および|及び|または|그리고|및|와|과)\s*|[，、]\s*",
     re.IGNORECASE,
 )
 _RELATIVE = re.compile(
-    r"\s*,?\s+(?:(?:in|on|at|of|by|for|to|from|with)\s+)?(?:who|whom|whose|which|where|that|dessen|deren|dont|duquel|cuyo|cuya|cujo"
+    r"\s*,?\s+(?:(?:and|or|und|oder|et|ou|y|o|e)\s+)?(?:(?:in|on|at|of|by|for|to|from|with)\s+)?(?:who|whom|whose|which|where|that|dessen|deren|dont|duquel|cuyo|cuya|cujo"
     r"|cuja|который|которая|которое|которые|которого|которой)\s+",
     re.IGNORECASE,
 )
@@ -50,7 +50,7 @@ def parts_of(question: str, history: Sequence[Message] = ()) -> tuple[str, ...]:
     asked = question[-MOST_READ:].strip()
     leaning = followup(asked, history)
     along = " ".join(leaning.names) if leaning else ""
-    parts = [*_clauses(asked), *_of_each_name(asked), *_around_relatives(asked)]
+    parts = [*_of_each_name(asked), *_clauses(asked), *_around_relatives(asked)]
     return distinct(f"{part} {along}".strip() for part in parts)
 
 
@@ -111,40 +111,59 @@ def _bridges(words: Sequence[Word], finding: Finding) -> Iterator[_Bridge]:
 
 def _clauses(asked: str) -> Iterator[str]:
     """Yield the sentences of a question, and the clauses that it joins, where there are several that tell something."""
-    sentences = [one for one in map(str.strip, _SENTENCE.split(asked)) if _tells(one)]
+    sentences = _sentences_of(asked)
     if len(sentences) > 1:
-        yield from sentences
+        yield from _told_apart(sentences)
     for sentence in sentences:
-        clauses = [one for one in map(str.strip, _JOINT.split(sentence)) if one]
-        if len(clauses) < 2 or not all(map(_tells, clauses)):
-            continue
-        names = list(dict.fromkeys(names_in(clauses[0])))[:1]
-        for clause in clauses:
-            needs = names and not any(True for _ in names_in(clause))
-            yield f"{clause} {names[0]}" if needs else clause
+        clauses = [one for one in map(str.strip, _JOINT.split(sentence)) if _telling(one)]
+        if len(clauses) > 1:
+            yield from _told_apart(clauses)
+
+
+def _told_apart(clauses: Sequence[str]) -> Iterator[str]:
+    """Yield each clause; one that says little has with it what the fullest of the others says.
+
+    "And who approves it": what that is about stands in another clause.
+    """
+    for clause in clauses:
+        fullest = max((one for one in clauses if one is not clause), key=lambda one: len(_telling(one)), default="")
+        yield clause if _tells(clause) else " ".join((clause, *_telling(fullest)))
+
+
+def _sentences_of(asked: str) -> list[str]:
+    return [one for one in map(str.strip, _SENTENCE.split(asked)) if _telling(one)]
 
 
 def _of_each_name(asked: str) -> Iterator[str]:
-    """Yield each of several names with the words that say what is asked of them."""
-    found = (name for joint in names_in(asked) for name in _BOTH.split(joint))
-    names = [name for name in dict.fromkeys(found) if content(name)][:MOST_NAMES]
-    if len(names) < 2:
-        return
+    """Yield each of several names with the words that say what is asked of them; a single name alone."""
+    found = list(dict.fromkeys(name for joint in names_in(asked) for name in _BOTH.split(joint) if content(name)))
+    if len(found) > 1 and asked.startswith(found[0]):
+        # "Compare TW-200 ...", "Besides Little Rock ...": the first word has its capital from there.
+        found[0] = found[0].partition(" ")[2]
+    names = [name for name in found if name][:MOST_NAMES]
     of_names = {term for name in names for term in content(name)}
     words = question_words(asked, identifier=_IDENTIFIER)
-    rest = " ".join(word.written for word in words if word.term not in of_names and word.weight >= LIGHTEST)
-    yield from (f"{name} {rest}".strip() for name in names)
+    rest = [word.written for word in words if word.term not in of_names and word.weight >= LIGHTEST]
+    if len(names) == 1 and len(rest) > FEW:
+        yield names[0]  # who or what it is stands where little of the rest does
+    elif len(names) > 1:
+        yield from (" ".join((name, *rest)) for name in names)
 
 
 def _around_relatives(asked: str) -> Iterator[str]:
     """Yield what stands before and behind a relative pronoun: the thing that is asked about, and its description."""
-    sides = [one for one in map(str.strip, _RELATIVE.split(asked)) if one]
-    if len(sides) > 1:
-        yield from (side for side in reversed(sides) if _tells(side))
+    for sentence in _sentences_of(asked):
+        sides = [one for one in map(str.strip, _RELATIVE.split(sentence)) if one]
+        if len(sides) > 1:
+            yield from (side for side in reversed(sides) if _tells(side))
 
 
 def _tells(part: str) -> bool:
-    return len([word for word in question_words(part, identifier=_IDENTIFIER) if word.weight >= LIGHTEST]) >= FEW
+    return len(_telling(part)) >= FEW
+
+
+def _telling(part: str) -> list[str]:
+    return [word.written for word in question_words(part, identifier=_IDENTIFIER) if word.weight >= LIGHTEST]
 
 
 def _sentences(text: str) -> Iterator[str]:

@@ -20,6 +20,7 @@ SHOWN = 160
 
 _ADDRESS = re.compile(r"\W*(?:www\.|[a-z][a-z0-9+.-]{0,30}:\S)", re.IGNORECASE)
 _SIGNS = re.compile(r"[<>\[\]{}|`*_~\\@#]+")
+_WORD = re.compile(r"\w+")
 _TELLS_APART = re.compile(r"\d")
 
 
@@ -73,7 +74,9 @@ def shown(question: str) -> str:
 
 
 def _asked(question: str) -> frozenset[str]:
-    return frozenset(content(question[:LONGEST])) or frozenset(question.casefold().split())
+    """Return what a question says; of one that has nothing but small words, or none, these or its signs."""
+    head = question[:LONGEST].casefold()
+    return frozenset(content(question[:LONGEST])) or frozenset(_WORD.findall(head) or head.split())
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
