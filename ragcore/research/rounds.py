@@ -96,13 +96,10 @@ class Rounds:
             ConfigError: A template of the operator's cannot be used.
         """
         gathered = Gathered()
-        pending: Sequence[str] = ()
-        async with aclosing(self._planned(question)) as planning:
+        pending: list[str] = []
+        async with aclosing(self._planned(question, gathered, pending)) as planning:
             async for progress in planning:
                 yield progress
-                if progress.step.plan is not None:
-                    pending = progress.step.plan.questions
-                    gathered.cut += progress.step.plan.cut
         for number in count(1):
             batch = [asked for asked in pending if self._meter.search()]
             gathered.missing = tuple(pending[len(batch) :])
@@ -124,7 +121,8 @@ class Rounds:
             raise gathered.error
         yield gathered
 
-    async def _planned(self, question: Question) -> AsyncGenerator[Progress]:
+    async def _planned(self, question: Question, gathered: Gathered, pending: list[str]) -> AsyncGenerator[Progress]:
+        """Plan; ``pending`` gets what is searched for first."""
         begun = Step(kind=StepKind.PLAN, round=1, outcome=Outcome.BEGUN)
         yield _told(begun)
         step = self._known(begun)
@@ -137,6 +135,9 @@ class Rounds:
                 made = Plan(questions=(own, *parts.questions), cut=parts.cut)
                 step = replace(begun, outcome=Outcome.DONE, reason=OUT_OF_TIME, plan=made)
             await self._keep(step)
+        assert step.plan is not None
+        pending += step.plan.questions
+        gathered.cut += step.plan.cut
         yield _told(step)
 
     async def _searched(
@@ -285,4 +286,13 @@ async def _both(
 
 
 def _told(step: Step) -> Progress:
-    return Progress(stage=step.kind, detail=shown(step.asked), step=step)
+    found = len(step.finding.chunks) if step.finding else len(step.plan.questions) if step.plan else 0
+    return Progress(
+        stage=step.kind,
+        detail=shown(step.asked),
+        round=step.round,
+        number=step.number,
+        outcome=step.outcome,
+        found=found,
+        reason=step.reason,
+    )

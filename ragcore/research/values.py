@@ -152,6 +152,14 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress(Status):
-    """A step that has begun or ended: its ``stage`` is the step's kind, its ``detail`` what is asked in it."""
+    """A step that has begun or ended, for whoever waits: ``stage`` is the step's kind, ``detail`` what is asked.
 
-    step: Step
+    Told again with the same stage, round and number, it is the same step. ``found`` counts the passages that were read;
+    of a plan, the sub-questions. ``reason`` says why it failed, or was done without the model.
+    """
+
+    round: int
+    number: int = 0
+    outcome: Outcome
+    found: int = 0
+    reason: str = ""

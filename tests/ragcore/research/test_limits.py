@@ -128,7 +128,7 @@ def test_no_limit_is_passed_and_every_citation_was_read(seed: int) -> None:
         assert model.usage.prompt_tokens + model.usage.completion_tokens <= limits.tokens
         if price is not None:
             assert price.of(model.usage.prompt_tokens, model.usage.completion_tokens) <= limits.money
-        rounds = {event.step.round for event in events if isinstance(event, Progress)}
+        rounds = {event.round for event in events if isinstance(event, Progress)}
         assert max(rounds) <= limits.rounds
         assert answer.usage == model.usage
         assert_rests_on_what_was_read(answer)
@@ -197,8 +197,8 @@ def test_what_is_late_is_told_and_what_was_found_by_then_is_answered() -> None:
     async def research() -> Answer:
         model = ResearchModel({"plan": plan(*parts)}, seconds=4.0)
         events, answer = await run(made(Shelf(CHUNKS), model, Limits(seconds=30.0, side_by_side=1)))
-        late = [event.step for event in events if isinstance(event, Progress) and event.step.outcome is Outcome.FAILED]
-        assert [step.asked for step in late] == ["Leyton town", "Kestrel founded"]
+        late = [event for event in events if isinstance(event, Progress) and event.outcome is Outcome.FAILED]
+        assert [step.detail for step in late] == ["Leyton town", "Kestrel founded"]
         return answer
 
     answer = virtual.run(research())

@@ -45,8 +45,8 @@ async def run(of: Researcher, question: Question, **given: Any) -> tuple[list[An
 
 
 def steps(events: Sequence[AnswerEvent], kind: StepKind) -> list[tuple[str, Outcome]]:
-    ended = [one.step for one in events if isinstance(one, Progress) and one.step.outcome is not Outcome.BEGUN]
-    return [(step.asked, step.outcome) for step in ended if step.kind is kind]
+    ended = [one for one in events if isinstance(one, Progress) and one.outcome is not Outcome.BEGUN]
+    return [(one.detail, one.outcome) for one in ended if one.stage == kind]
 
 
 async def test_it_plans_searches_in_rounds_and_answers_with_citations() -> None:
@@ -121,7 +121,7 @@ async def test_a_branch_that_fails_is_a_step_with_its_reason() -> None:
     shelf = Shelf(CHUNKS, fails=lambda question: StoreError("sqlite: secret") if "sport" in question.text else None)
     model = ResearchModel({"plan": plan("Which official sport has Maryland?", "anglicanism in Maryland")})
     events, answer = await run(researcher(shelf, model), asked("Tell me about anglicanism in that Maryland, please"))
-    failed = [one.step for one in events if isinstance(one, Progress) and one.step.outcome is Outcome.FAILED]
+    failed = [one for one in events if isinstance(one, Progress) and one.outcome is Outcome.FAILED]
     assert [step.reason for step in failed] == [StoreError.user_message]
     assert answer.support is Support.CITED
     assert sentence("failed", "en", count=1) in answer.notes
@@ -141,7 +141,7 @@ async def test_a_model_that_fails_at_everything_leaves_the_extractive_way() -> N
     events, answer = await run(researcher(Shelf(CHUNKS), ResearchModel(scripts)), asked())
     assert answer.citations
     assert phrase("model_busy", "en") in answer.notes
-    reasons = {one.step.reason for one in events if isinstance(one, Progress) and one.step.reason}
+    reasons = {one.reason for one in events if isinstance(one, Progress) and one.reason}
     assert reasons == {ModelRateLimited.user_message}
 
 
@@ -196,8 +196,8 @@ async def test_a_web_that_refuses_leaves_the_documents() -> None:
     web = Web(SourceRateLimited("429", retry_after=60))
     events, answer = await run(researcher(Shelf(CHUNKS), ResearchModel(), web=web), asked())
     assert answer.support is Support.CITED
-    done = [one.step for one in events if isinstance(one, Progress) and one.step.outcome is Outcome.DONE]
-    assert SourceRateLimited.user_message in {step.reason for step in done if step.kind is StepKind.SEARCH}
+    done = [one for one in events if isinstance(one, Progress) and one.outcome is Outcome.DONE]
+    assert SourceRateLimited.user_message in {step.reason for step in done if step.stage == StepKind.SEARCH}
 
 
 async def test_the_web_answers_where_the_documents_cannot_be_searched() -> None:
