@@ -30,6 +30,7 @@ from bots.service import Backend
 from bots.words.sentences import age
 from ragcore.errors import CitebotError
 from ragcore.phrases import LANGUAGES, phrase
+from ragcore.research import Outcome, Progress, StepKind
 from ragcore.types import Answer, ConversationKey, Delta, Status
 
 T = TypeVar("T")
@@ -43,7 +44,15 @@ _HELP = (
     ("  /quit      ", "leave (so do Ctrl-C and Ctrl-D at the prompt)"),
     ("", "Ctrl-C while an answer is written stops the answer."),
 )
-_STAGES = {"rewrite": "Reading the question", "search": "Searching", "write": "Writing", "cite": "Checking the sources"}
+_STAGES = {
+    "rewrite": "Reading the question",
+    "search": "Searching",
+    "write": "Writing",
+    "cite": "Checking the sources",
+    "plan": "Planning",
+    "research": "Searching",
+    "judge": "Judging what was found",
+}
 _LEAVING = frozenset({"quit", "exit", "q"})
 _BARE = frozenset({"help", "reset", "sources"})
 _FRAMES_PER_SECOND = 8
@@ -87,7 +96,8 @@ async def show_answer(
 ) -> Answer | None:
     """Show an answer as it is written and, in its place, the finished one; return it.
 
-    Where the console is no terminal only the finished answer is shown. Cancelled half way, what was written stays.
+    Where the console is no terminal only the finished answer is shown, and the steps of a research on stderr. Cancelled
+    half way, what was written stays.
 
     Args:
         events: The stream of an ``Ask``.
@@ -96,6 +106,7 @@ async def show_answer(
     """
     answer: Answer | None = None
     writing = _Writing()
+    steps = console if console.is_terminal else Console(stderr=True)
     # A log line on the same terminal goes above the frames rather than into them; elsewhere it stays what it is.
     live = Live(
         console=console,
@@ -110,6 +121,8 @@ async def show_answer(
         with keys_unseen(), live if console.is_terminal else contextlib.nullcontext():
             async for event in events:
                 writing.take(event)
+                if isinstance(event, Progress) and event.outcome is not Outcome.BEGUN:
+                    steps.print(_step(event))
                 if isinstance(event, Answer):
                     answer = event
     except asyncio.CancelledError:
@@ -121,6 +134,25 @@ async def show_answer(
         kept = tuple(note for note in document.notes if note not in hidden_notes)
         console.print(document_terminal(replace(document, notes=kept)))
     return answer
+
+
+def _step(step: Progress) -> Text:
+    """Return a step that has ended as a line: what was done for what, and what came of it."""
+    told = [_STAGES.get(step.stage, step.stage)]
+    if step.detail:
+        told.append(f": {clean_line(step.detail)}")
+    match step.outcome:
+        case Outcome.FAILED:
+            told.append(f" (failed: {step.reason})")
+        case Outcome.NOTHING:
+            told.append(" (nothing found)")
+        case _ if step.stage == StepKind.PLAN:
+            told.append(f" ({counted(step.found, 'question')})")
+        case _ if step.stage == StepKind.SEARCH:
+            told.append(f" ({counted(step.found, 'passage')})")
+        case _:
+            pass
+    return Text("".join(told), "dim")
 
 
 class LoopThread:

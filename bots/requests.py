@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Literal
 
 from ragcore.reports import EnrichReport, FailedDocument, Fault, SyncProgress, SyncReport
+from ragcore.research.values import Progress
 from ragcore.types import Answer, Citation, ConversationKey, Delta, Image, Message, ScoredChunk, Status, Usage
 
 
@@ -27,7 +28,8 @@ class Ask:
     remembered under its ``reference``, in place of what that reference had. ``private_to`` is who alone sees the
     answer, where it is one person. ``thread`` is what else was said there before: it follows the history. ``attached``
     are the texts of files beside the question, and ``author`` is who asked. ``web``: whether the web may be searched
-    beside the documents, where an engine is set up.
+    beside the documents, where an engine is set up. With ``research`` it is searched for in several rounds, each step
+    of which is told as ``Progress``; one with a ``reference`` goes on after a crash.
     """
 
     question: str
@@ -43,6 +45,7 @@ class Ask:
     thread: tuple[Message, ...] = ()
     attached: tuple[Message, ...] = ()
     web: bool = False
+    research: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -301,6 +304,7 @@ class Shown:
 
 Event = (
     Status
+    | Progress
     | Delta
     | Answer
     | Found

@@ -13,6 +13,7 @@ from bots.app.enriching import Enriching
 from bots.app.options import answer_options, drawn_fields, filters_of, homes, retrieval_options
 from bots.app.parts import Parts, refiner_of
 from bots.app.remembering import recall_history, recall_one, remember
+from bots.app.researching import researcher_of
 from bots.app.showing import show
 from bots.app.side_by_side import Room
 from bots.app.standing import source_states, with_ages
@@ -203,15 +204,7 @@ class Operations:
             filters=filters_of(self._settings, names, request.filter),
             beside="\n".join(message.text for message in request.attached),
         )
-        answerer = Answerer(
-            retriever=self._with_web(self._searcher(names), request),
-            embedder=self._parts.embedder,
-            tokenizer=self._parts.tokenizer,
-            chat_model=self._parts.chat_model,
-            options=answer_options(self._settings, names),
-            refiner=self._refiner,
-        )
-        async with contextlib.aclosing(answerer.answer(question)) as events:
+        async with contextlib.aclosing(self._answering(request, question, names)) as events:
             async for event in events:
                 if not isinstance(event, Answer):
                     yield event
@@ -219,6 +212,21 @@ class Operations:
                 await remember(self._settings, self._parts, request, event, history)
                 aged = await with_ages(self._settings, self._parts.library, event)
                 yield self._with_refusal(await self._with_empty_index(aged, request, names), request, names)
+
+    def _answering(self, request: Ask, question: Question, names: tuple[str, ...]) -> AsyncGenerator[AnswerEvent]:
+        searcher = self._searcher(names)
+        if request.research:
+            researcher = researcher_of(self._settings, self._parts, names, searcher)
+            return researcher.research(question, id=request.reference)
+        answerer = Answerer(
+            retriever=self._with_web(searcher, request),
+            embedder=self._parts.embedder,
+            tokenizer=self._parts.tokenizer,
+            chat_model=self._parts.chat_model,
+            options=answer_options(self._settings, names),
+            refiner=self._refiner,
+        )
+        return answerer.answer(question)
 
     async def _sync(self, request: Sync) -> AsyncGenerator[Event]:
         reports = []

@@ -39,6 +39,7 @@ from ragcore.refine.refining import Refiner
 from ragcore.retrieval import Retriever
 from ragcore.stores.languages import HeldLanguages
 from ragcore.stores.model_results import ModelResults
+from ragcore.stores.research_steps import ResearchSteps
 from ragcore.tagging.feature import TagFeature
 from ragcore.tagging.sets import TagSets
 from ragcore.tokens import Tokenizer, offline_tokenizer, tokenizer_for
@@ -106,6 +107,7 @@ async def open_parts(settings: Settings) -> AsyncGenerator[Parts]:
         await recover(library)
         history = History(library.database, tokenizer=tokenizer, days=settings.answer.history_days)
         await history.expire()
+        await ResearchSteps(library.database).expire()
         sources = tag_sources(settings)
         tag_sets = TagSets(library, known_languages=known_languages(settings))
         closing.push_async_callback(tag_sets.close)

@@ -193,6 +193,9 @@ def ask(
         str, typer.Option("--as", metavar="READER", help="Answer as this reader would be answered, e.g. slack:T0123.")
     ] = "",
     pictures: Pictures = None,
+    research: Annotated[
+        bool, typer.Option("--research", help="Search in several rounds, for a question that one search can't answer.")
+    ] = False,
     json: Json = False,
     config: Config = None,
 ) -> None:
@@ -201,7 +204,11 @@ def ask(
     from bots.requests import Ask
 
     request = Ask(
-        question=" ".join(question), knowledge_bases=tuple(kb or ()), document_ids=tuple(doc or ()), filter=only
+        question=" ".join(question),
+        knowledge_bases=tuple(kb or ()),
+        document_ids=tuple(doc or ()),
+        filter=only,
+        research=research,
     )
     _run(run_ask(config or context.obj, request, reader=reader, as_json=json, pictures=pictures))
 

@@ -24,7 +24,7 @@ from bots.settings.model import Settings, SourceSettings
 from bots.settings.model.web import WEB_KEYS
 from bots.settings.problems import Place, describe, in_our_words, keys_at_the_top, nearest, show, unknown_key
 from ragcore.errors import ConfigError
-from ragcore.models.llm import LATER_TASKS, TASKS
+from ragcore.models.llm import TASKS
 from ragcore.phrases import LANGUAGES, is_spoken
 
 FILE_NAME = "citebot.toml"
@@ -260,8 +260,8 @@ def _contradictions(settings: Settings) -> Iterator[tuple[Place, str]]:
     if language and not is_spoken(language):
         yield ("answer", "language"), f'"{language}" is none of those there are: {", ".join(sorted(LANGUAGES))}'
     for task in settings.llm.tasks if settings.llm else ():
-        if task not in (*TASKS, *LATER_TASKS):
-            yield ("llm", "tasks", task), unknown_key(task, (*TASKS, *LATER_TASKS))
+        if task not in TASKS:
+            yield ("llm", "tasks", task), unknown_key(task, TASKS)
     yield from _wrong_tag_sets(settings)
     if settings.web is None:
         for number, channel in enumerate(settings.channels):

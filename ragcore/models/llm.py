@@ -6,10 +6,8 @@ from typing import Literal, Protocol
 
 from ragcore.types import Message, Usage
 
-TASKS = ("answer", "cite", "check", "enrich", "vision", "contents", "rerank", "filter", "rewrite")
+TASKS = ("answer", "cite", "check", "enrich", "vision", "contents", "rerank", "filter", "rewrite", "research")
 """What a chat model is asked to do; options may differ by task."""
-LATER_TASKS = ("research",)
-"""Tasks that the design names and nothing asks for yet: their options are taken, and wait."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,6 +29,7 @@ from bots.settings.model.platforms import (
     TelegramSettings,
     TurnSettings,
 )
+from bots.settings.model.research import ResearchSettings
 from bots.settings.model.values import FROZEN, FilePath, Name, Person
 from bots.settings.model.web import WebSettings
 
@@ -43,6 +44,7 @@ __all__ = [
     "LLMSettings",
     "MonitoringSettings",
     "RerankSettings",
+    "ResearchSettings",
     "Settings",
     "SlackSettings",
     "SourceSettings",
@@ -85,6 +87,7 @@ class Settings(BaseSettings):
     chroma: ChromaSettings = ChromaSettings()
     database: DatabaseSettings = DatabaseSettings()
     answer: AnswerSettings = AnswerSettings()
+    research: ResearchSettings = ResearchSettings()
     knowledge_bases: Annotated[dict[Name, KnowledgeBaseSettings], *FROZEN] = Field(default_factory=dict)
     sources: tuple[SourceSettings, ...] = ()
     sync: SyncSettings = SyncSettings()

@@ -9,9 +9,10 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragcore.research import Limits, Progress, Researcher
+from ragcore.research import Limits, Progress
 from ragcore.research.keeping import KeptStep, Reading
 from ragcore.research.records import from_json, to_json
+from ragcore.research.research import Researcher
 from ragcore.research.values import (
     Claim,
     Contradiction,

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from ragcore.citations import markers
 from ragcore.errors import ConfigError, ModelBadOutput, ModelError, ModelUnreachable, StoreError
-from ragcore.research import Limits, Outcome, Price, Progress, Researcher
+from ragcore.research import Limits, Outcome, Price, Progress
+from ragcore.research.research import Researcher
 from ragcore.research.sentences import LANGUAGES, SAID, sentence
 from ragcore.tokens import offline_tokenizer
 from ragcore.types import Answer, AnswerEvent, Message, Question, Support

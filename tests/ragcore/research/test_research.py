@@ -10,7 +10,8 @@ import pytest
 from ragcore.answer import AnswerOptions
 from ragcore.errors import ModelRateLimited, ModelUnreachable, SourceRateLimited, StoreError
 from ragcore.phrases import phrase
-from ragcore.research import Limits, Outcome, Progress, Researcher, StepKind
+from ragcore.research import Limits, Outcome, Progress, StepKind
+from ragcore.research.research import Researcher
 from ragcore.research.sentences import sentence
 from ragcore.tokens import offline_tokenizer
 from ragcore.types import Answer, AnswerEvent, Message, Question, ScoredChunk, Support

@@ -1,0 +1,80 @@
+"""A research asked for through the operations: over real documents, within access, and gone on with after a crash."""
+
+import pathlib
+
+import pytest
+from sqlalchemy import func, select
+
+from bots.app.researching import limits_of
+from bots.console import _step
+from bots.requests import Ask, Sync
+from bots.settings import load_settings
+from ragcore.models.prices import price_of
+from ragcore.phrases import phrase
+from ragcore.research import Limits, Outcome, Price, Progress, StepKind
+from ragcore.stores.schema import research_steps
+from ragcore.types import Answer
+from tests.bots.handbook import opened, told
+
+QUESTION = "How many unused leave days may be carried over, and who must be told of sickness?"
+
+
+async def test_documents_are_researched_as_their_readers_may_read_them(home: pathlib.Path) -> None:
+    async with opened(home) as (operations, _):
+        await told(operations, Sync())
+        request = Ask(question=QUESTION, research=True, audience=frozenset({"slack:T1"}), reference="r1")
+        *steps, answer = await told(operations, request)
+        assert isinstance(answer, Answer)
+        assert {citation.document_id for citation in answer.citations} == {"handbook:leave.md"}
+        assert answer.notes == (phrase("no_model", "en"),)
+        ended = [one for one in steps if isinstance(one, Progress) and one.outcome is not Outcome.BEGUN]
+        assert {one.stage for one in ended} == set(StepKind)
+        assert all(one.outcome in {Outcome.DONE, Outcome.NOTHING} for one in ended)
+
+        async with operations.database.connect() as connection:
+            kept = await connection.scalar(select(func.count()).select_from(research_steps))
+        assert kept == len(ended)
+        *again, same = await told(operations, request)
+        assert isinstance(same, Answer)
+        assert same.raw_text == answer.raw_text
+
+        # With another access, what was read before is closed: nothing of it is shown.
+        *_, closed = await told(operations, Ask(question=QUESTION, research=True, audience=frozenset({"slack:T2"})))
+        assert isinstance(closed, Answer)
+        assert not closed.chunks
+
+
+def test_limits_are_those_of_the_settings(tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "citebot.toml"
+    file.write_text('[llm]\nmodel = "gpt-4.1-mini"\n[research]\nrounds = 2\ndollars = 0.5\nseconds = 60\n')
+    limits = limits_of(load_settings(file))
+    assert (limits.rounds, limits.money, limits.seconds, limits.searches) == (2, 0.5, 60, Limits().searches)
+    assert limits.price == price_of("gpt-4.1-mini")
+    file.write_text('[llm]\nmodel = "llama3.1:8b-at-home"\n[research]\ndollars = 0.5\n')
+    assert limits_of(load_settings(file)).price is None
+    file.write_text("")
+    assert limits_of(load_settings(file)) == Limits()
+
+
+def test_prices_are_known_of_models_that_are_sold() -> None:
+    price = price_of("gpt-4.1-mini")
+    assert isinstance(price, Price)
+    assert 0 < price.prompt < price.completion
+    assert price_of("openai/gpt-4.1-mini") == price
+    tiered = price_of("gemini-2.5-pro")
+    assert tiered is not None
+    assert tiered.prompt >= 1.25
+    assert price_of("my-own-model") is None
+
+
+@pytest.mark.parametrize(
+    ("outcome", "stage", "line"),
+    [
+        (Outcome.DONE, "research", "Searching: leave (3 passages)"),
+        (Outcome.NOTHING, "research", "Searching: leave (nothing found)"),
+        (Outcome.FAILED, "research", "Searching: leave (failed: away)"),
+    ],
+)
+def test_a_step_is_a_line(outcome: Outcome, stage: str, line: str) -> None:
+    step = Progress(stage=stage, detail="leave", round=1, outcome=outcome, found=3, reason="away")
+    assert _step(step).plain == line
