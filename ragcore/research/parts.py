@@ -99,7 +99,7 @@ def _bridges(words: Sequence[Word], finding: Finding) -> Iterator[_Bridge]:
         rest = " ".join(word.written for word in lacking)
         # A title tells what the whole text is about, so it stands beside all of its words.
         places = [(chunk.title, held, True)]
-        places += [(one, frozenset(content(one)), False) for one in _sentences(text)]
+        places += [(one, {*content(one)}, False) for one in _sentences(text)]
         for place, said, is_title in places:
             share = sum(word.weight for word in words if word.term in said) / total
             names = [place.strip()] if is_title else names_in(place)

@@ -218,7 +218,7 @@ class Rounds:
         )
         if isinstance(found, CitebotError) and not passages:
             return replace(begun, outcome=Outcome.FAILED, reason=found.user_message)
-        chunks, near, usage = (*passages,), (), Usage()
+        chunks, near, usage = tuple(passages), tuple[ScoredChunk, ...](), Usage()
         if isinstance(found, CitebotError):
             lacking = found.user_message
         else:

@@ -34,7 +34,7 @@ async def test_documents_are_researched_as_their_readers_may_read_them(home: pat
         async with operations.database.connect() as connection:
             kept = await connection.scalar(select(func.count()).select_from(research_steps))
         assert kept == len(ended)
-        *again, same = await told(operations, request)
+        *_, same = await told(operations, request)
         assert isinstance(same, Answer)
         assert same.raw_text == answer.raw_text
 
