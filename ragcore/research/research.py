@@ -79,7 +79,7 @@ class Researcher:
                 id and the same question. "": its steps are not kept.
 
         Raises:
-            StoreError: The documents could not be searched, or steps not be kept.
+            StoreError: The documents could not be searched, or what was kept not be read.
             ConfigError: A template of the operator's cannot be used.
         """
         if small_talk_language(question.text) or not question.text.strip():

@@ -1,6 +1,7 @@
 """The rounds of a research: plan, search side by side, note what was found, judge; until it is enough, or a limit."""
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
@@ -9,7 +10,7 @@ from itertools import count
 from typing import Protocol
 
 from ragcore.answer.pipeline import Found, Searcher
-from ragcore.errors import CitebotError
+from ragcore.errors import CitebotError, StoreError
 from ragcore.phrases import Phrase
 from ragcore.research.asking import Asker
 from ragcore.research.findings import Noting
@@ -21,6 +22,8 @@ from ragcore.research.queries import planned, shown
 from ragcore.research.side_by_side import as_they_come
 from ragcore.research.values import Contradiction, Finding, Outcome, Plan, Progress, Step, StepKind
 from ragcore.types import Question, ScoredChunk, Usage
+
+log = logging.getLogger(__name__)
 
 WEB_RESULTS = 5
 PLAN_SHARE = 0.3
@@ -261,7 +264,11 @@ class Rounds:
         return known
 
     async def _keep(self, step: Step) -> None:
-        await self._keeping.keep(step, self._meter.elapsed)
+        """Keep a step; where that fails, it is done again after a crash, and nobody waits for it now."""
+        try:
+            await self._keeping.keep(step, self._meter.elapsed)
+        except StoreError as error:
+            log.warning("a step of a research was not kept: %s", error)
 
     async def _in_time(self, work: Callable[[], Awaitable[Step]], seconds: float) -> Step | None:
         """Return what the work comes to, None where it would come too late."""

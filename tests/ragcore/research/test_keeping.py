@@ -9,6 +9,7 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ragcore.errors import StoreError
 from ragcore.research import Limits, Progress
 from ragcore.research.keeping import KeptStep, Reading
 from ragcore.research.records import from_json, to_json
@@ -237,6 +238,15 @@ def test_a_step_comes_back_as_it_was_kept() -> None:
 def test_a_line_of_another_version_is_no_step() -> None:
     for line in ("", "{}", "[]", "null", '{"kind": "plan"}', '{"kind": "dance", "usage": [0, 0, 0]}'):
         assert from_json(line) is None
+
+
+async def test_steps_that_cannot_be_kept_do_not_end_it() -> None:
+    class Full(Steps):
+        async def keep(self, research: str, question: str, step: KeptStep) -> None:
+            raise StoreError("the disk is full")
+
+    answer = await whole(made(scripted(), Full()))
+    assert answer.raw_text == (await whole(made(scripted(), Steps()))).raw_text
 
 
 async def test_without_an_id_nothing_is_kept() -> None:
