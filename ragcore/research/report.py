@@ -4,7 +4,7 @@ import asyncio
 import math
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ragcore.answer import AnswerOptions
 from ragcore.answer.pipeline import Found
@@ -47,19 +47,27 @@ class Material:
     model: ChatModel | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gave:
+    """What was found before; see ``ragcore.answer.pipeline.Found``."""
+
+    chunks: tuple[ScoredChunk, ...]
+    notes: tuple[Phrase, ...]
+    usage: Usage
+    near: tuple[ScoredChunk, ...] = ()
+
+
 class Handed:
-    """Hands out what was found before, as a search would."""
+    """Hands out what was found before, as a search would; what that took is told once."""
 
     def __init__(self, chunks: tuple[ScoredChunk, ...], notes: Sequence[Phrase], usage: Usage) -> None:
         """Keep what is handed out."""
-        self.chunks = chunks
-        self.near: tuple[ScoredChunk, ...] = ()
-        self.notes = tuple(notes)
-        self.usage = usage
+        self._found = Gave(chunks=chunks, notes=tuple(notes), usage=usage)
 
     async def retrieve(self, question: Question) -> Found:
         """Return it, whatever is asked."""
-        return self
+        found, self._found = self._found, replace(self._found, usage=Usage())
+        return found
 
 
 class WithinLimits:

@@ -154,6 +154,14 @@ async def test_nothing_found_is_said_and_no_model_writes() -> None:
     assert not model.asked("finding")
 
 
+async def test_what_it_took_is_told_once_also_where_something_stands_beside_the_question() -> None:
+    model = ResearchModel({"judge": judged(False)})
+    _, answer = await run(researcher(Shelf(()), model), asked(beside="a screenshot of jousting"))
+    assert answer.support is Support.ABSTAINED
+    assert answer.usage == model.usage
+    assert answer.usage.calls
+
+
 async def test_small_talk_is_no_research() -> None:
     shelf = Shelf(CHUNKS)
     events, answer = await run(researcher(shelf, ResearchModel()), asked("Hello!"))
