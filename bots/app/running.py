@@ -23,6 +23,7 @@ from bots.turn.feedback import Feedback
 from bots.turn.options import turn_options
 from ragcore.errors import PlatformError
 from ragcore.stores.lock import hold
+from ragcore.stores.research_steps import ResearchSteps
 
 log = logging.getLogger(__name__)
 
@@ -125,7 +126,7 @@ class Runner:
             await _end(tried, 0.0)
         await self._operations.start(patience=0.0)
         await self._operations.warm()
-        sweeps = (self._claims.sweep, self._feedback.sweep)
+        sweeps = (self._claims.sweep, self._feedback.sweep, ResearchSteps(self._database).expire)
         async with (
             scheduling(self._settings, self._database, self._operations, sweeps, self._tell_all),
             self._following.going_on(),

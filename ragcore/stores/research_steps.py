@@ -1,4 +1,4 @@
-"""The steps of researches, kept until their answers are sent, and a day at most: they repeat what documents say."""
+"""The steps of researches, kept for a day: they repeat what documents say, and nobody goes on with them later."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -68,15 +68,6 @@ class ResearchSteps:
         async with self._database.begin() as connection:
             await connection.execute(delete(research_steps).where(table.research == research, others))
             await upsert(connection, research_steps, [record])
-
-    async def forget(self, research: str) -> None:
-        """Drop what is kept of a research: its answer is sent, or nobody wants it any more.
-
-        Raises:
-            StoreError: The database failed.
-        """
-        async with self._database.begin() as connection:
-            await connection.execute(delete(research_steps).where(research_steps.c.research == research))
 
     async def expire(self, *, now: datetime | None = None) -> int:
         """Drop the steps that are older than they are kept, and return how many there were.

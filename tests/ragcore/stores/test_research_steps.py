@@ -28,8 +28,6 @@ async def test_steps_are_kept_by_research_and_question(database: Database) -> No
     assert await steps.steps("r1", "q") == [step("search:1:0", 2.0), step("plan:1:0", 3.0, '"\\u0000\\ud800"')]
     await steps.keep("r1", "other", step("plan:1:0", 1.0))
     assert await steps.steps("r1", "q") == []
-    await steps.forget("r1")
-    assert await steps.steps("r1", "other") == []
     assert await steps.steps("r2", "q") == [step("plan:1:0", 1.0)]
 
 
