@@ -18,7 +18,7 @@ from ragcore.research.judging import judge
 from ragcore.research.meter import Meter
 from ragcore.research.parts import parts_of
 from ragcore.research.planning import MOST_QUESTIONS, plan
-from ragcore.research.queries import planned, shown
+from ragcore.research.queries import distinct, planned, shown
 from ragcore.research.side_by_side import as_they_come
 from ragcore.research.values import Contradiction, Finding, Outcome, Plan, Progress, Step, StepKind
 from ragcore.types import Question, ScoredChunk, Usage
@@ -90,6 +90,8 @@ class Rounds:
         self._meter = meter
         self._keeping = keeping
         self._web = web
+        # Whether a search was made now: what was judged before a crash knew nothing of what it found.
+        self._anew = False
 
     async def run(self, question: Question) -> AsyncGenerator[Progress | Gathered]:
         """Yield each step as it begins and ends, and then what was gathered.
@@ -105,13 +107,15 @@ class Rounds:
                 yield progress
         for number in count(1):
             batch = [asked for asked in pending if self._meter.search()]
-            gathered.missing = tuple(pending[len(batch) :])
+            gathered.missing = distinct((*gathered.missing, *pending[len(batch) :]))
             async with aclosing(self._searched(question, number, batch, gathered)) as searching:
                 async for progress in searching:
                     yield progress
-            if self._meter.late:
+            # What was judged before a crash takes no time now.
+            late = self._meter.late and self._before(Step(kind=StepKind.JUDGE, round=number)) is None
+            if late:
                 self._meter.stop("seconds")
-            if not batch or self._meter.late:
+            if not batch or late:
                 break
             following: list[str] = []
             async with aclosing(self._judged(question, number, gathered, following)) as judging:
@@ -153,14 +157,20 @@ class Rounds:
         ]
         for step in steps:
             yield _told(step)
-        ended: dict[int, Step] = {}
-        works = [partial(self._branch, question, step, gathered) for step in steps]
+        ended = {number: known for number, step in enumerate(steps) if (known := self._known(step))}
+        for known in ended.values():
+            yield _told(known)
+        left = [number for number in range(len(steps)) if number not in ended]
+        works = [partial(self._branch, question, steps[number], gathered) for number in left]
         limits = self._meter.limits
         running = as_they_come(works, at_once=limits.side_by_side, until=self._meter.end_of_rounds)
         async with aclosing(running) as results:
-            async for number, result in results:
+            async for at, result in results:
+                number = left[at]
                 if result is None:
                     self._meter.stop("seconds")
+                elif result.outcome is not Outcome.FAILED:
+                    self._anew = True
                 ended[number] = result or replace(steps[number], outcome=Outcome.FAILED, reason=OUT_OF_TIME)
                 yield _told(ended[number])
         # In the order in which they were asked, not in that of their ends: what is made of them is the same each time.
@@ -201,7 +211,7 @@ class Rounds:
         if round_ >= self._meter.limits.rounds:
             if verdict.told and verdict.missing:
                 self._meter.stop("rounds")
-                gathered.missing = verdict.missing
+                gathered.missing = distinct((*gathered.missing, *verdict.missing))
             return
         room = self._meter.limits.searches - self._meter.searches
         # A guess that there is no room for is nothing that anybody misses.
@@ -209,9 +219,6 @@ class Rounds:
 
     async def _branch(self, question: Question, begun: Step, gathered: Gathered) -> Step:
         """Search for one sub-question and note what was found; a failure is a step of its own."""
-        known = self._known(begun)
-        if known is not None:
-            return known
         asked = begun.asked
         own = asked == question.text
         sought = question if own else replace(question, text=asked, history=(), beside="")
@@ -257,11 +264,14 @@ class Rounds:
 
     def _known(self, begun: Step) -> Step | None:
         """Return a step that was done before a crash, with what it took counted again."""
-        known = self._keeping.known.get(begun.key)
-        if known is None or known.asked != begun.asked:
-            return None
-        self._meter.count(known.usage)
+        known = self._before(begun)
+        if known is not None:
+            self._meter.count(known.usage)
         return known
+
+    def _before(self, begun: Step) -> Step | None:
+        known = None if self._anew else self._keeping.known.get(begun.key)
+        return known if known is not None and known.asked == begun.asked else None
 
     async def _keep(self, step: Step) -> None:
         """Keep a step; where that fails, it is done again after a crash, and nobody waits for it now."""

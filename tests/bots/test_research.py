@@ -1,6 +1,7 @@
 """A research asked for through the operations: over real documents, within access, and gone on with after a crash."""
 
 import pathlib
+from dataclasses import replace
 
 import pytest
 from sqlalchemy import func, select
@@ -14,12 +15,15 @@ from ragcore.phrases import phrase
 from ragcore.research import Limits, Outcome, Price, Progress, StepKind
 from ragcore.stores.schema import research_steps
 from ragcore.types import Answer
-from tests.bots.handbook import opened, told
+from tests.bots.handbook import SETTINGS, opened, told
 
 QUESTION = "How many unused leave days may be carried over, and who must be told of sickness?"
 
 
 async def test_documents_are_researched_as_their_readers_may_read_them(home: pathlib.Path) -> None:
+    for name in ("broken.docx", "休假.md"):
+        (home / "handbook" / name).unlink()
+    (home / "citebot.toml").write_text(f"{SETTINGS}[research]\nsearches = 3\n")
     async with opened(home) as (operations, _):
         await told(operations, Sync())
         request = Ask(question=QUESTION, research=True, audience=frozenset({"slack:T1"}), reference="r1")
@@ -39,7 +43,7 @@ async def test_documents_are_researched_as_their_readers_may_read_them(home: pat
         assert same.raw_text == answer.raw_text
 
         # With another access, what was read before is closed: nothing of it is shown.
-        *_, closed = await told(operations, Ask(question=QUESTION, research=True, audience=frozenset({"slack:T2"})))
+        *_, closed = await told(operations, replace(request, audience=frozenset({"slack:T2"})))
         assert isinstance(closed, Answer)
         assert not closed.chunks
 

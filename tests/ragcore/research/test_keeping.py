@@ -109,7 +109,7 @@ def prompts(model: ResearchModel, *names: str) -> list[tuple[str, ...]]:
     return [tuple(message.text for message in part.prompt) for part in model.parts if part.name in names]
 
 
-@settings(max_examples=scaled(16))
+@settings(max_examples=scaled(5))
 @given(seed=st.integers(0, 10**9))
 def test_broken_off_at_any_moment_it_asks_nothing_again_that_was_answered(seed: int) -> None:
     draw = random.Random(seed)
@@ -202,6 +202,36 @@ def test_the_time_before_a_crash_counts() -> None:
         assert asyncio.get_running_loop().time() - began <= Limits().seconds - 85.0
 
     virtual.run(research())
+
+
+def test_what_was_done_in_the_time_for_searching_is_answered_from_after_it() -> None:
+    async def research() -> None:
+        steps = Steps()
+        before = await whole(made(scripted(), steps))
+        for kept in steps.kept.values():
+            kept.update({key: replace(one, elapsed=Limits().seconds * 0.66) for key, one in kept.items()})
+        model = scripted()
+        answer = await whole(made(model, steps, shelf=Shelf(())))
+        assert [part.name for part in model.parts] == ["answer"]
+        assert answer.raw_text == before.raw_text
+        assert answer.notes == before.notes
+
+    virtual.run(research())
+
+
+async def test_what_was_judged_without_a_search_that_is_made_now_is_judged_anew() -> None:
+    class Forgetful(Steps):
+        async def keep(self, research: str, question: str, step: KeptStep) -> None:
+            if step.key == "research:1:1":
+                raise StoreError("the disk is full")
+            await super().keep(research, question, step)
+
+    steps = Forgetful()
+    await whole(made(scripted(), steps))
+    model = scripted()
+    await whole(made(model, steps))
+    assert not model.asked("plan")
+    assert model.asked("judge")
 
 
 def test_a_step_comes_back_as_it_was_kept() -> None:
