@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ragcore.context import Fitted, default_budget, fit_prompt
-from ragcore.errors import ContextTooSmall, ModelError
+from ragcore.context.cutting import cut_middle
+from ragcore.errors import ContextTooSmall, ModelBadOutput, ModelError
 from ragcore.models.llm import ChatModel
 from ragcore.prompts import OWN, Prompts
 from ragcore.research.meter import Meter
@@ -17,6 +18,9 @@ log = logging.getLogger(__name__)
 
 TASK = "research"
 
+QUESTION_PART = 8
+"""Of the model's window a question fills at most one part of so many where it stands beside other things."""
+
 NO_MODEL = "no language model is set up"
 OVER_LIMIT = "the limit for the model is used up"
 NOT_USABLE = "the language model's reply could not be used"
@@ -26,12 +30,13 @@ NOT_USABLE = "the language model's reply could not be used"
 class Reply:
     """What a model wrote, ``text`` None where it wrote nothing, and then why, in words for a reader.
 
-    ``blocks`` tells how many of the given knowledge blocks its prompt held.
+    ``blocks`` tells how many of the given knowledge blocks its prompt held. ``cut``: its length limit ended the text.
     """
 
     text: str | None = None
     reason: str = ""
     blocks: int = 0
+    cut: bool = False
     usage: Usage = Usage()
 
 
@@ -75,9 +80,20 @@ class Asker:
                 text, usage = await model.complete(fitted.messages, task=TASK)
             except ModelError as error:
                 log.warning("%s: %s: %s", template, type(error).__name__, error)
-                return Reply(reason=error.user_message)
+                if not isinstance(error, ModelBadOutput) or not error.raw.strip():
+                    return Reply(reason=error.user_message)
+                usage = Usage(calls=1, prompt_tokens=fitted.count, completion_tokens=model.max_tokens)
+                call.took(usage)
+                return Reply(text=error.raw, blocks=fitted.blocks, cut=True, usage=usage)
             call.took(usage)
         return Reply(text=text, blocks=fitted.blocks, usage=usage)
+
+    def short(self, text: str) -> str:
+        """Return a question without its middle where it would leave too little of the window to anything else."""
+        if self.model is None:
+            return text
+        most = self.model.context_window // QUESTION_PART
+        return text if self.tokenizer.count(text) <= most else cut_middle(text, 0, most, self.tokenizer)
 
     def _fit(self, model: ChatModel, messages: Sequence[Message], knowledge: Sequence[str]) -> Fitted:
         return fit_prompt(

@@ -49,22 +49,23 @@ class Noting:
         if not chunks:
             return Finding(question=asked), Reply()
         knowledge = [block(number, scored.chunk) for number, scored in enumerate(chunks)]
-        reply = await self._asker.ask("research_finding", asked, knowledge=knowledge, question=self._question)
+        own, question = await asyncio.to_thread(lambda: (self._asker.short(asked), self._asker.short(self._question)))
+        reply = await self._asker.ask("research_finding", own, knowledge=knowledge, question=question)
         if reply.text is not None and reply.blocks:
             said = reply.text[:LONGEST].strip()
             if said.strip(" .*`\"'").upper() == NOTHING:
                 return Finding(question=asked, chunks=chunks), reply
-            if text := await self._verified(said, chunks, reply.blocks, asked):
+            if text := await self._verified(said, chunks[: reply.blocks], asked, unfinished=reply.cut):
                 return Finding(question=asked, text=text, chunks=chunks), reply
             reply = Reply(reason=NOT_USABLE, usage=reply.usage)
         quoted = (await extract(asked, chunks, self._embedder, self._options)).text
-        text = await self._verified(quoted, chunks, len(chunks), asked)
+        text = await self._verified(quoted, chunks, asked)
         return Finding(question=asked, text=text, chunks=chunks), reply
 
-    async def _verified(self, said: str, chunks: Sequence[ScoredChunk], shown: int, asked: str) -> str:
+    async def _verified(self, said: str, chunks: Sequence[ScoredChunk], asked: str, *, unfinished: bool = False) -> str:
         """Return the sentences that a chunk bears out, with their markers, a line each."""
-        read = [scored.chunk for scored in chunks[:shown]]
-        cited = await cite(said, read, self._embedder, question=asked, policy=self._policy)
+        read = [scored.chunk for scored in chunks]
+        cited = await cite(said, read, self._embedder, question=asked, unfinished=unfinished, policy=self._policy)
         return await asyncio.to_thread(_cited_lines, cited.text)
 
 

@@ -2,12 +2,12 @@
 
 import asyncio
 import re
+from collections import deque
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import product
 from typing import Any
 
-from ragcore.context.cutting import cut_middle
 from ragcore.errors import ModelBadOutput
 from ragcore.extractive.words import content
 from ragcore.json_replies import value_of, whole_number
@@ -23,8 +23,8 @@ MOST_MISSING = 4
 MOST_CONTRADICTIONS = 3
 FINDINGS_SHARE = 0.5
 """Of the model's window that findings may fill."""
-QUESTION_PART = 8
-"""Of the window the question fills at most one part of so many."""
+ASKED_PART = 8
+"""Of the window what was asked fills at most one part of so many; the last ones are told."""
 _FRAME = re.compile(r"<(?=\s*/?\s*(?:question|asked|found)\b)", re.IGNORECASE)
 """What would look like the frame around what is shown."""
 _NUMBER = re.compile(r"\d{1,6}")
@@ -42,7 +42,7 @@ async def judge(round_: int, question: str, findings: Sequence[Finding], asked: 
         except ModelBadOutput:
             reason = NOT_USABLE
     if verdict is None:
-        missing = bridges(question, findings, asked, MOST_MISSING)
+        missing = await asyncio.to_thread(bridges, question, findings, asked, MOST_MISSING)
         verdict = Verdict(enough=not missing, missing=missing, told=False)
     return Step(kind=StepKind.JUDGE, round=round_, reason=reason, verdict=verdict, usage=reply.usage)
 
@@ -113,10 +113,13 @@ def _material(question: str, findings: Sequence[Finding], asked: Sequence[str], 
     window = asker.model.context_window
     numbers = numbering(all_chunks(findings))
     said = written(ranked(question, findings), numbers, int(window * FINDINGS_SHARE), asker.tokenizer)
-    whole = asker.tokenizer.count(question) <= window // QUESTION_PART
-    short = question if whole else cut_middle(question, 0, window // QUESTION_PART, asker.tokenizer)
-    listed = "\n".join(f"- {one[:LONGEST]}" for one in asked if one != question)
-    inputs = {"question": short, "asked": listed, "findings": said}
+    room, listed = window // ASKED_PART, deque[str]()
+    for line in (f"- {one[:LONGEST]}" for one in reversed(asked) if one != question):
+        room -= asker.tokenizer.count(line) + 1
+        if room < 0:
+            break
+        listed.appendleft(line)
+    inputs = {"question": asker.short(question), "asked": "\n".join(listed), "findings": said}
     return asker.prompts.render("research_state", **{name: _FRAME.sub("‹", text) for name, text in inputs.items()})
 
 

@@ -164,15 +164,21 @@ def _rules(
     options: AnswerOptions,
 ) -> str:
     numbers = numbering(chunks)
+    contradictions, room = list[str](), budget // 2
+    for listed in filter(None, (_listed(one, numbers) for one in gathered.contradictions.values())):
+        cost = tokenizer.count(listed) + 1
+        if cost <= room:
+            contradictions.append(listed)
+            room -= cost
+    budget -= budget // 2 - room
     said = written(ranked(question.text, gathered.findings), numbers, budget, tokenizer)
     if not said:
         return ""
-    contradictions = (_listed(one, numbers) for one in gathered.contradictions.values())
     return options.prompts.render(
         "research_report",
         findings=said if options.quote else markers.strip(said),
         missing="; ".join(map(shown, gathered.missing[:MOST_NAMED])),
-        contradictions="\n".join(filter(None, contradictions)),
+        contradictions="\n".join(contradictions),
     )
 
 

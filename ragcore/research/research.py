@@ -82,7 +82,7 @@ class Researcher:
             StoreError: The documents could not be searched, or what was kept not be read.
             ConfigError: A template of the operator's cannot be used.
         """
-        if small_talk_language(question.text) or not question.text.strip():
+        if small_talk_language(question.text) or not question.text.strip() or not question.knowledge_bases:
             async with aclosing(self._plainly(question)) as events:
                 async for event in events:
                     yield event

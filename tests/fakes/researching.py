@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ragcore.context import prompt_tokens
-from ragcore.errors import ModelError
+from ragcore.errors import ModelBadOutput, ModelError
 from ragcore.models.llm import Finish, Piece, TextPiece
 from ragcore.phrases import Phrase
 from ragcore.terms import is_stop_word, terms
@@ -104,17 +104,18 @@ class ResearchModel:
             raise said
         tokenizer = offline_tokenizer()
         text = tokenizer.head(said, self.max_tokens)
-        usage = Usage(
-            calls=1, prompt_tokens=prompt_tokens(messages, tokenizer), completion_tokens=tokenizer.count(text)
-        )
+        taken = tokenizer.count(text) if text == said else self.max_tokens
+        usage = Usage(calls=1, prompt_tokens=prompt_tokens(messages, tokenizer), completion_tokens=taken)
         self.usage += usage
+        if text != said and task != "answer":
+            raise ModelBadOutput("the output was cut at its length limit", raw=text)
         return text, usage
 
     async def stream(self, messages: Sequence[Message], *, task: str = "answer") -> AsyncIterator[Piece]:
         text, usage = await self.complete(messages, task=task)
         for start in range(0, len(text), 40):
             yield TextPiece(text=text[start : start + 40])
-        yield Finish(reason="stop", usage=usage)
+        yield Finish(reason="length" if usage.completion_tokens == self.max_tokens else "stop", usage=usage)
 
     def asked(self, part: str) -> list[Part]:
         return [one for one in self.parts if one.name == part]

@@ -5,6 +5,7 @@ import json
 import random
 from collections.abc import Sequence
 from contextlib import aclosing, suppress
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -92,7 +93,7 @@ def made(shelf: Shelf, model: ResearchModel | None, limits: Limits) -> Researche
     )  # fmt: skip
 
 
-@settings(max_examples=scaled(30))
+@settings(max_examples=scaled(12))
 @given(seed=st.integers(0, 10**9))
 def test_no_limit_is_passed_and_every_citation_was_read(seed: int) -> None:
     draw = random.Random(seed)
@@ -175,6 +176,37 @@ async def test_five_hundred_sub_questions_are_cut_and_told() -> None:
     assert any(note.startswith("Not answered: gliders of model 4; ") for note in answer.notes)
 
 
+async def test_of_a_plan_that_its_length_limit_cut_the_beginning_is_read() -> None:
+    model = ResearchModel({"plan": plan(*(f"gliders of model {n}" for n in range(500)))}, max_tokens=200)
+    shelf = Shelf(CHUNKS)
+    _, answer = await run(made(shelf, model, Limits()))
+    assert [question.text for question in shelf.asked] == [QUESTION.text, *(f"gliders of model {n}" for n in range(6))]
+    assert any(note.startswith("Further sub-questions") for note in answer.notes)
+
+
+async def test_what_no_search_was_left_for_is_named_also_after_a_round_that_found_more_missing() -> None:
+    model = ResearchModel({"plan": plan("gliders sold", "Ada Brown born"), "judge": judged(False, "price of a town")})
+    _, answer = await run(made(Shelf(CHUNKS), model, Limits(searches=2)))
+    assert sentence("missing", "en", what="Ada Brown born; price of a town") in answer.notes
+
+
+async def test_a_question_of_any_length_leaves_the_model_room_to_read() -> None:
+    question = Question(text=f"{QUESTION.text} {'glider town ' * 2_500}", knowledge_bases=("kb",))
+    model = ResearchModel(context_window=8_000)
+    _, answer = await run(made(Shelf(CHUNKS), model, Limits(searches=1)), question)
+    assert len(question.text) > 30_000
+    assert [QUESTION.text[:40] in part.material for part in model.asked("finding")] == [True]
+    assert len(model.asked("finding")[0].material) < 8_000
+    assert answer.citations
+
+
+async def test_without_a_knowledge_base_nothing_is_asked_of_anyone() -> None:
+    model = ResearchModel()
+    _, answer = await run(made(Shelf(()), model, Limits()), replace(QUESTION, knowledge_bases=()))
+    assert answer.support is Support.ABSTAINED
+    assert not model.parts
+
+
 async def test_a_planner_that_asks_the_same_for_ever_ends() -> None:
     same = judged(False, "Where was the founder of the Kestrel born?", "where was the Kestrel's founder born")
     model = ResearchModel({"judge": same})
@@ -225,7 +257,7 @@ def test_an_answer_that_the_time_limit_meets_is_shown_as_far_as_it_came() -> Non
     virtual.run(research())
 
 
-@settings(max_examples=scaled(30))
+@settings(max_examples=scaled(12))
 @given(seed=st.integers(0, 10**9))
 def test_cancelled_at_any_moment_nothing_goes_on(seed: int) -> None:
     draw = random.Random(seed)
@@ -257,7 +289,7 @@ def test_cancelled_at_any_moment_nothing_goes_on(seed: int) -> None:
     virtual.run(research())
 
 
-@pytest.mark.parametrize("text", ["🙂", "?", "x" * 30_000, "glider " * 4_000, "\0\ud800", INJECTION])
+@pytest.mark.parametrize("text", ["🙂", "?", "x" * 30_000, "\0\ud800", INJECTION])
 @pytest.mark.parametrize("with_model", [True, False])
 async def test_odd_questions_are_bounded_and_answered(text: str, with_model: bool) -> None:
     shelf = Shelf(CHUNKS)

@@ -92,11 +92,11 @@ WORDS = [
 ]
 
 
-@settings(max_examples=scaled(25))
+@settings(max_examples=scaled(6))
 @given(seed=st.integers(0, 10**9))
 def test_any_question_gives_a_few_different_parts(seed: int) -> None:
     draw = random.Random(seed)
-    question = " ".join(draw.choices(WORDS, k=draw.choice((1, 5, 30, 2_000))))
+    question = " ".join(draw.choices(WORDS, k=draw.choice((1, 5, 30, 500))))
     parts = parts_of(question)
     assert len(parts) <= MOST_READ
     assert distinct(parts) == parts

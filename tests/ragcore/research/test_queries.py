@@ -56,8 +56,8 @@ def test_what_asks_the_same_is_told(one: str, other: str, alike: bool) -> None:
     assert same(one, other) == same(other, one) == alike
 
 
-@settings(max_examples=scaled(25))
-@given(st.lists(st.text(max_size=40), max_size=8), st.lists(st.text(max_size=40), max_size=4))
+@settings(max_examples=scaled(10))
+@given(st.lists(st.text(max_size=20), max_size=6), st.lists(st.text(max_size=20), max_size=3))
 def test_no_two_of_what_is_kept_ask_the_same(questions: list[str], asked: list[str]) -> None:
     kept = distinct(questions, asked)
     assert distinct(kept, asked) == kept
