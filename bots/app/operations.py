@@ -216,7 +216,9 @@ class Operations:
     def _answering(self, request: Ask, question: Question, names: tuple[str, ...]) -> AsyncGenerator[AnswerEvent]:
         searcher = self._searcher(names)
         if request.research:
-            researcher = researcher_of(self._settings, self._parts, names, searcher)
+            # A question to certain documents is not the web's.
+            web = request.web and not request.document_ids
+            researcher = researcher_of(self._settings, self._parts, names, searcher, web=web)
             return researcher.research(question, id=request.reference)
         answerer = Answerer(
             retriever=self._with_web(searcher, request),

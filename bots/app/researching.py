@@ -4,6 +4,7 @@ import math
 
 from bots.app.options import answer_options, homes, with_given
 from bots.app.parts import Parts
+from bots.app.web import web_options
 from bots.settings import Settings
 from ragcore.answer import Searcher
 from ragcore.models.prices import price_of
@@ -11,10 +12,16 @@ from ragcore.research import Limits
 from ragcore.research.keeping import Reading
 from ragcore.research.research import Researcher
 from ragcore.stores.research_steps import ResearchSteps
+from ragcore.web.retriever import WebPassages
 
 
-def researcher_of(settings: Settings, parts: Parts, names: tuple[str, ...], searcher: Searcher) -> Researcher:
-    """Return what researches questions to these knowledge bases, with what searches them."""
+def researcher_of(
+    settings: Settings, parts: Parts, names: tuple[str, ...], searcher: Searcher, *, web: bool
+) -> Researcher:
+    """Return what researches questions to these knowledge bases, with what searches them.
+
+    ``web``: whether the web may be searched besides, where an engine is set up.
+    """
     return Researcher(
         searcher=searcher,
         embedder=parts.embedder,
@@ -24,6 +31,7 @@ def researcher_of(settings: Settings, parts: Parts, names: tuple[str, ...], sear
         limits=limits_of(settings),
         reading=Reading(parts.library.registry, homes(settings)),
         store=ResearchSteps(parts.library.database),
+        web=WebPassages(parts.web, web_options(settings.web)) if web and parts.web and settings.web else None,
     )
 
 

@@ -30,6 +30,7 @@ PLAN_SHARE = 0.3
 """Of the time for searching so much may pass before the first search."""
 
 OUT_OF_TIME = "the time for searching is over"
+WITHOUT_WEB = "the web could not be searched"
 
 
 class WebSearch(Protocol):
@@ -224,7 +225,7 @@ class Rounds:
         sought = question if own else replace(question, text=asked, history=(), beside="")
         found, (passages, lacking) = await _both(
             self._in_documents(sought, gathered),
-            self._in_web(asked, own or (begun.round == 1 and not question.history)),
+            self._in_web(asked, gathered, own or (begun.round == 1 and not question.history)),
         )
         if isinstance(found, CitebotError) and not passages:
             return replace(begun, outcome=Outcome.FAILED, reason=found.user_message)
@@ -253,14 +254,16 @@ class Rounds:
             gathered.error = gathered.error or error
             return error
 
-    async def _in_web(self, asked: str, may_leave: bool) -> tuple[Sequence[ScoredChunk], str]:
+    async def _in_web(self, asked: str, gathered: Gathered, may_leave: bool) -> tuple[Sequence[ScoredChunk], str]:
         """Return what the web has to say, or why it says nothing; what holds words of documents is not sent there."""
         if self._web is None or not may_leave:
             return (), ""
         try:
             return (await self._web.search(asked, WEB_RESULTS))[:WEB_RESULTS], ""
         except CitebotError as error:
-            return (), error.user_message
+            log.warning("researching without the web: %s", error)
+            gathered.notes["web_unavailable"] = None
+            return (), WITHOUT_WEB
 
     def _known(self, begun: Step) -> Step | None:
         """Return a step that was done before a crash, with what it took counted again."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
-from ragcore.errors import ParseError, SourceError
+from ragcore.errors import ParseError, SourceError, SourceUnreachable
 from ragcore.phrases import Phrase
 from ragcore.retrieval.retriever import Retrieved, Retrieving
 from ragcore.tokens import Tokenizer
@@ -60,6 +60,59 @@ class _OnWeb:
     notes: tuple[Phrase, ...] = ()
 
 
+class WebPassages:
+    """Finds passages of the web, within a time of its own; safe to share."""
+
+    def __init__(self, parts: WebParts, options: WebOptions = WebOptions()) -> None:
+        """Search with these parts; of the options the time counts."""
+        self._parts = parts
+        self._seconds = options.seconds
+
+    async def search(self, query: str, count: int) -> tuple[ScoredChunk, ...]:
+        """Return at most so many passages that are relevant to a query, best first; nothing else of anyone's goes out.
+
+        Raises:
+            SourceError: The engine failed, or nothing was there in time.
+        """
+        parts = self._parts
+        until = asyncio.get_running_loop().time() + self._seconds
+        try:
+            async with asyncio.timeout_at(until):
+                pages = await parts.search.search(query, count + PAGES)
+                passages = await self._passages(pages, until - JUDGING_SECONDS)
+                left = until - asyncio.get_running_loop().time()
+                chunks = await parts.judge.relevant(query, passages, count, seconds=left - WORDS_SECONDS)
+        except TimeoutError:
+            raise SourceUnreachable(f"{parts.search.name} gave nothing within {self._seconds:g} s") from None
+        return tuple(replace(one, ranks={LEG: place}) for place, one in enumerate(chunks, start=1))
+
+    async def _passages(self, pages: Sequence[WebPage], until: float) -> list[Chunk]:
+        """Read the first pages side by side; where one can't be read in time, what the engine says of it must do."""
+        passages: list[Chunk] = []
+        async with self._parts.open_pages() as http:
+            reading = [asyncio.create_task(self._read(http, page)) for page in pages[:PAGES]]
+            try:
+                left = until - asyncio.get_running_loop().time()
+                if reading:
+                    await asyncio.wait(reading, timeout=max(0.0, left))
+            finally:
+                for task in reading:
+                    task.cancel()
+                await asyncio.gather(*reading, return_exceptions=True)
+        for at, page in enumerate(pages):
+            read = () if at >= len(reading) or reading[at].cancelled() else reading[at].result()
+            said = None if read else snippet(page, self._parts.tokenizer)
+            passages += read or ([said] if said else [])
+        return list({chunk.id: chunk for chunk in passages}.values())
+
+    async def _read(self, http: PageHttp, page: WebPage) -> tuple[Chunk, ...]:
+        try:
+            return await self._parts.reader.read(http, page)
+        except (SourceError, ParseError, OSError) as error:
+            log.info("a page of the web was not read: %s", error)
+            return ()
+
+
 @runtime_checkable
 class _Ahead(Protocol):
     """What asks a model before it searches; see ``Answerer``."""
@@ -75,6 +128,7 @@ class WebRetriever:
         self._retriever = retriever
         self._parts = parts
         self._options = options
+        self._web = WebPassages(parts, options)
         self._known: dict[str, _OnWeb] = {}
 
     async def ahead(self, question: Question, seconds: float) -> tuple["WebRetriever", Usage]:
@@ -111,48 +165,12 @@ class WebRetriever:
         return self._known[query]
 
     async def _on_web(self, query: str) -> _OnWeb:
-        parts, options = self._parts, self._options
-        until = asyncio.get_running_loop().time() + options.seconds
         try:
-            async with asyncio.timeout_at(until):
-                pages = await parts.search.search(query, options.results + PAGES)
-                passages = await self._passages(pages, until - JUDGING_SECONDS)
-                left = until - asyncio.get_running_loop().time()
-                chunks = await parts.judge.relevant(query, passages, options.results, seconds=left - WORDS_SECONDS)
-        except TimeoutError:
-            log.warning("answering without the web: %s gave nothing within %g s", parts.search.name, options.seconds)
-            return _OnWeb(notes=("web_unavailable",))
+            chunks = await self._web.search(query, self._options.results)
         except SourceError as error:
             log.warning("answering without the web: %s", error)
             return _OnWeb(notes=("web_unavailable",))
-        ranked = enumerate(chunks, start=1)
-        return _OnWeb(chunks=tuple(replace(one, ranks={LEG: place}) for place, one in ranked))
-
-    async def _passages(self, pages: Sequence[WebPage], until: float) -> list[Chunk]:
-        """Read the first pages side by side; where one can't be read in time, what the engine says of it must do."""
-        passages: list[Chunk] = []
-        async with self._parts.open_pages() as http:
-            reading = [asyncio.create_task(self._read(http, page)) for page in pages[:PAGES]]
-            try:
-                left = until - asyncio.get_running_loop().time()
-                if reading:
-                    await asyncio.wait(reading, timeout=max(0.0, left))
-            finally:
-                for task in reading:
-                    task.cancel()
-                await asyncio.gather(*reading, return_exceptions=True)
-        for at, page in enumerate(pages):
-            read = () if at >= len(reading) or reading[at].cancelled() else reading[at].result()
-            said = None if read else snippet(page, self._parts.tokenizer)
-            passages += read or ([said] if said else [])
-        return list({chunk.id: chunk for chunk in passages}.values())
-
-    async def _read(self, http: PageHttp, page: WebPage) -> tuple[Chunk, ...]:
-        try:
-            return await self._parts.reader.read(http, page)
-        except (SourceError, ParseError, OSError) as error:
-            log.info("a page of the web was not read: %s", error)
-            return ()
+        return _OnWeb(chunks=chunks)
 
 
 def own_words(question: Question) -> str:

@@ -188,7 +188,15 @@ async def test_an_answer_rests_on_the_web_where_it_may(home: pathlib.Path, engin
         assert closed.abstained
         assert engine.asked == []
         answer = await answered(operations, Ask(question=QUESTION, audience=READER, web=True))
-    assert engine.asked == [QUESTION]
+        assert engine.asked == [QUESTION]
+        # So is a research, which asks the web for the parts of the question too.
+        alone = await answered(operations, Ask(question=QUESTION, audience=READER, research=True))
+        assert not any(is_web(one.chunk.document_id) for one in alone.chunks)
+        assert engine.asked == [QUESTION]
+        asked = Ask(question=QUESTION, audience=READER, research=True, web=True)
+        researched = await answered(operations, asked)
+        assert {citation.url for citation in researched.citations} == {"http://127.0.0.1:1/firth"}
+    assert engine.asked.count(QUESTION) == 2
     (form,) = answer_form(answer)["citations"]  # type: ignore[misc]
     assert (form["url"], form["web"]) == ("http://127.0.0.1:1/firth", True)
     assert BRIDGE[:-1] in answer.raw_text

@@ -12,6 +12,7 @@ from ragcore.errors import ModelRateLimited, ModelUnreachable, SourceRateLimited
 from ragcore.phrases import phrase
 from ragcore.research import Limits, Outcome, Progress, StepKind
 from ragcore.research.research import Researcher
+from ragcore.research.rounds import WITHOUT_WEB
 from ragcore.research.sentences import sentence
 from ragcore.tokens import offline_tokenizer
 from ragcore.types import Answer, AnswerEvent, Message, Question, ScoredChunk, Support
@@ -206,7 +207,8 @@ async def test_a_web_that_refuses_leaves_the_documents() -> None:
     events, answer = await run(researcher(Shelf(CHUNKS), ResearchModel(), web=web), asked())
     assert answer.support is Support.CITED
     done = [one for one in events if isinstance(one, Progress) and one.outcome is Outcome.DONE]
-    assert SourceRateLimited.user_message in {step.reason for step in done if step.stage == StepKind.SEARCH}
+    assert WITHOUT_WEB in {step.reason for step in done if step.stage == StepKind.SEARCH}
+    assert phrase("web_unavailable", "en") in answer.notes
 
 
 async def test_the_web_answers_where_the_documents_cannot_be_searched() -> None:
