@@ -81,7 +81,7 @@ class Asker:
             except ModelError as error:
                 log.warning("%s: %s: %s", template, type(error).__name__, error)
                 if not isinstance(error, ModelBadOutput) or not error.raw.strip():
-                    return Reply(reason=error.user_message)
+                    return Reply(reason=error.user_message, usage=Usage(calls=1))
                 usage = Usage(calls=1, prompt_tokens=fitted.count, completion_tokens=model.max_tokens)
                 call.took(usage)
                 return Reply(text=error.raw, blocks=fitted.blocks, cut=True, usage=usage)

@@ -95,6 +95,7 @@ class Meter:
         """Hold so many tokens while a call is under way, and count what it took.
 
         A call that failed counts as if it had taken them all: nobody knows. So does what an endpoint doesn't count.
+        The usage tells of it that it was made.
         """
         cost = self._cost(prompt, completion)
         self._tokens += prompt + completion
@@ -103,7 +104,9 @@ class Meter:
         try:
             yield call
         finally:
-            if call.usage is not None:
+            if call.usage is None:
+                self.usage += Usage(calls=1)
+            else:
                 taken = max(prompt, call.usage.prompt_tokens), call.usage.completion_tokens
                 self._tokens += sum(taken) - prompt - completion
                 self._money += self._cost(*taken) - cost

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ragcore.context import prompt_tokens
 from ragcore.errors import ModelBadOutput, ModelError
@@ -95,6 +95,7 @@ class ResearchModel:
         assert part, messages[0].text[:80]
         self.parts.append(Part(part, tuple(messages)))
         self.under_way += 1
+        self.usage += Usage(calls=1)
         try:
             await asyncio.sleep(self.seconds)
             said = self.scripts.get(part, USUAL[part])(messages)
@@ -106,7 +107,7 @@ class ResearchModel:
         text = tokenizer.head(said, self.max_tokens)
         taken = tokenizer.count(text) if text == said else self.max_tokens
         usage = Usage(calls=1, prompt_tokens=prompt_tokens(messages, tokenizer), completion_tokens=taken)
-        self.usage += usage
+        self.usage += replace(usage, calls=0)
         if text != said and task != "answer":
             raise ModelBadOutput("the output was cut at its length limit", raw=text)
         return text, usage
