@@ -11,6 +11,7 @@ from ragcore.models.prices import price_of
 from ragcore.research import Limits
 from ragcore.research.keeping import Reading
 from ragcore.research.research import Researcher
+from ragcore.research.tools.documents import KnownDocuments
 from ragcore.stores.research_steps import ResearchSteps
 from ragcore.web.retriever import WebPassages
 
@@ -31,6 +32,7 @@ def researcher_of(
         limits=limits_of(settings),
         reading=Reading(parts.library.registry, homes(settings)),
         store=ResearchSteps(parts.library.database),
+        documents=KnownDocuments(parts.library.registry, homes(settings)) if settings.research.tools else None,
         web=WebPassages(parts.web, web_options(settings.web)) if web and parts.web and settings.web else None,
     )
 

@@ -24,9 +24,16 @@ class Noting:
     """Makes findings of what searches found; ``question`` is the one that all of them are for."""
 
     def __init__(
-        self, question: str, asker: Asker, embedder: Embedder | None, known_languages: frozenset[str] | None
+        self,
+        question: str,
+        asker: Asker,
+        embedder: Embedder | None,
+        known_languages: frozenset[str] | None,
+        *,
+        template: str = "research_finding",
     ) -> None:
-        """Without a model, or where it fails, the best sentences are quoted."""
+        """Without a model, or where it fails, the best sentences are quoted; ``template`` tells it what to do."""
+        self._template = template
         self._question = question
         self._asker = asker
         self._embedder = embedder
@@ -50,19 +57,19 @@ class Noting:
             return Finding(question=asked), Reply()
         knowledge = [block(number, scored.chunk) for number, scored in enumerate(chunks)]
         own, question = await asyncio.to_thread(lambda: (self._asker.short(asked), self._asker.short(self._question)))
-        reply = await self._asker.ask("research_finding", own, knowledge=knowledge, question=question)
+        reply = await self._asker.ask(self._template, own, knowledge=knowledge, question=question)
         if reply.text is not None and reply.blocks:
             said = reply.text[:LONGEST].strip()
             if said.strip(" .*`\"'").upper() == NOTHING:
                 return Finding(question=asked, chunks=chunks), reply
-            if text := await self._verified(said, chunks[: reply.blocks], asked, unfinished=reply.cut):
+            if text := await self.verified(said, chunks[: reply.blocks], asked, unfinished=reply.cut):
                 return Finding(question=asked, text=text, chunks=chunks), reply
             reply = Reply(reason=NOT_USABLE, usage=reply.usage)
         quoted = (await extract(asked, chunks, self._embedder, self._options)).text
-        text = await self._verified(quoted, chunks, asked)
+        text = await self.verified(quoted, chunks, asked)
         return Finding(question=asked, text=text, chunks=chunks), reply
 
-    async def _verified(self, said: str, chunks: Sequence[ScoredChunk], asked: str, *, unfinished: bool = False) -> str:
+    async def verified(self, said: str, chunks: Sequence[ScoredChunk], asked: str, *, unfinished: bool = False) -> str:
         """Return the sentences that a chunk bears out, with their markers, a line each."""
         read = [scored.chunk for scored in chunks]
         cited = await cite(said, read, self._embedder, question=asked, unfinished=unfinished, policy=self._policy)

@@ -57,7 +57,11 @@ def to_json(step: Step, documents: Sequence[str]) -> str:
         "usage": [step.usage.calls, step.usage.prompt_tokens, step.usage.completion_tokens],
     }
     if step.plan is not None:
-        said["plan"] = {"questions": step.plan.questions, "cut": step.plan.cut}
+        said["plan"] = {
+            "questions": step.plan.questions,
+            "cut": step.plan.cut,
+            "analysis": step.plan.analysis,
+        }
     if step.finding is not None:
         held = [_held(scored, scored.chunk.id in documents) for scored in step.finding.chunks]
         said["finding"] = {"question": step.finding.question, "text": step.finding.text, "chunks": held}
@@ -95,12 +99,16 @@ def _record(said: Any) -> Record:
         asked=said["asked"],
         outcome=Outcome(said["outcome"]),
         reason=said["reason"],
-        plan=Plan(questions=tuple(plan["questions"]), cut=plan["cut"]) if plan else None,
+        plan=_plan(plan) if plan else None,
         finding=Finding(question=finding["question"], text=finding["text"]) if finding else None,
         verdict=_verdict(verdict) if verdict else None,
         usage=Usage(calls=calls, prompt_tokens=prompt, completion_tokens=completion),
     )
     return Record(step=step, held=tuple(map(_held_again, finding["chunks"])) if finding else ())
+
+
+def _plan(said: Any) -> Plan:
+    return Plan(questions=tuple(said["questions"]), cut=said["cut"], analysis=said["analysis"])
 
 
 def _verdict(said: Any) -> Verdict:

@@ -17,11 +17,11 @@ from ragcore.context.blocks import block
 from ragcore.errors import ModelInterrupted
 from ragcore.models.llm import ChatModel, Piece
 from ragcore.phrases import Phrase
+from ragcore.research.gathered import Gathered
 from ragcore.research.memory import all_chunks, numbering, ranked, renumbered, written
 from ragcore.research.meter import Meter
-from ragcore.research.queries import shown
-from ragcore.research.rounds import Gathered
 from ragcore.research.sentences import sentence
+from ragcore.research.tools.calls import shown_call
 from ragcore.research.values import Contradiction, Finding
 from ragcore.tokens import Tokenizer
 from ragcore.types import Message, Question, ScoredChunk, Usage
@@ -177,7 +177,7 @@ def _rules(
     return options.prompts.render(
         "research_report",
         findings=said if options.quote else markers.strip(said),
-        missing="; ".join(map(shown, gathered.missing[:MOST_NAMED])),
+        missing="; ".join(map(shown_call, gathered.missing[:MOST_NAMED])),
         contradictions="\n".join(contradictions),
     )
 
@@ -236,7 +236,7 @@ def _marked(text: str, number: int) -> str:
 def remarks(gathered: Gathered, meter: Meter, language: str) -> tuple[str, ...]:
     """Return what the reader is told of the research: which limit it met, what is missing, what failed."""
     said = [sentence(name, language) for name in meter.hit]
-    named = list(filter(None, map(shown, gathered.missing)))
+    named = list(filter(None, map(shown_call, gathered.missing)))
     if named:
         more = "; …" if len(named) > MOST_NAMED else ""
         said.append(sentence("missing", language, what="; ".join(named[:MOST_NAMED]) + more))

@@ -14,12 +14,18 @@ from ragcore.models.embeddings import Embedder
 from ragcore.models.llm import ChatModel
 from ragcore.phrases import phrase
 from ragcore.research.asking import Asker
+from ragcore.research.branches import Branches, WebSearch
+from ragcore.research.directing import Director, Planner
 from ragcore.research.findings import Noting
+from ragcore.research.gathered import Gathered
 from ragcore.research.keeping import NotKept, Reading, StepStore, resumed
 from ragcore.research.memory import readable
 from ragcore.research.meter import Meter
 from ragcore.research.report import Handed, material, remarks
-from ragcore.research.rounds import Gathered, Keeping, Rounds, WebSearch
+from ragcore.research.rounds import Keeping, Rounds
+from ragcore.research.tools.calls import Tool
+from ragcore.research.tools.choosing import ToolUser
+from ragcore.research.tools.documents import Documents
 from ragcore.research.values import Limits
 from ragcore.tokens import Tokenizer
 from ragcore.types import Answer, AnswerEvent, Question, ScoredChunk
@@ -42,6 +48,7 @@ class Researcher:
         web: WebSearch | None = None,
         reading: Reading | None = None,
         store: StepStore | None = None,
+        documents: Documents | None = None,
     ) -> None:
         """Compose.
 
@@ -57,6 +64,7 @@ class Researcher:
             reading: Reads chunks again before the answer is written, which may be minutes after they were found, and
                 when a research is gone on with.
             store: Keeps the steps of a research that has an id; needs ``reading``.
+            documents: Gives out documents to a model that chooses its tools itself. None: it plans and judges.
         """
         self._searcher = searcher
         self._embedder = embedder
@@ -67,6 +75,7 @@ class Researcher:
         self._web = web
         self._reading = reading
         self._store = store
+        self._documents = documents if chat_model is not None else None
 
     async def research(self, question: Question, *, id: str = "") -> AsyncGenerator[AnswerEvent]:
         """Yield Progress, Status and Delta as the work goes on, and end in exactly one Answer.
@@ -110,8 +119,16 @@ class Researcher:
 
     def _rounds(self, question: Question, meter: Meter, keeping: Keeping) -> Rounds:
         asker = Asker(self._model, self._tokenizer, meter, self._options.prompts)
-        noting = Noting(question.text, asker, self._embedder, self._options.known_languages)
-        return Rounds(searcher=self._searcher, noting=noting, asker=asker, meter=meter, keeping=keeping, web=self._web)
+        documents = self._documents
+        template = "research_finding" if documents is None else "tool_call_summary"
+        noting = Noting(question.text, asker, self._embedder, self._options.known_languages, template=template)
+        director: Director = Planner(asker)
+        if documents is not None:
+            # Which documents meet a filter is for a search to tell.
+            of_documents = () if any(question.filters.values()) else (Tool.READ, Tool.LIST)
+            director = ToolUser(asker, noting, (Tool.SEARCH, *of_documents, *((Tool.WEB,) if self._web else ())))
+        branches = Branches(searcher=self._searcher, noting=noting, meter=meter, web=self._web, documents=documents)
+        return Rounds(director=director, branches=branches, meter=meter, keeping=keeping)
 
     async def _plainly(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         answerer = Answerer(

@@ -4,41 +4,30 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from itertools import count
 from typing import Protocol
 
-from ragcore.answer.pipeline import Found, Searcher
-from ragcore.errors import CitebotError, StoreError
-from ragcore.phrases import Phrase
-from ragcore.research.asking import Asker
-from ragcore.research.findings import Noting
-from ragcore.research.judging import judge
+from ragcore.errors import StoreError
+from ragcore.research.branches import Branches
+from ragcore.research.directing import Director
+from ragcore.research.gathered import Gathered
 from ragcore.research.meter import Meter
 from ragcore.research.parts import parts_of
-from ragcore.research.planning import MOST_QUESTIONS, plan
-from ragcore.research.queries import distinct, planned, shown
+from ragcore.research.planning import MOST_QUESTIONS
+from ragcore.research.queries import distinct, planned
 from ragcore.research.side_by_side import as_they_come
-from ragcore.research.values import Contradiction, Finding, Outcome, Plan, Progress, Step, StepKind
-from ragcore.types import Question, ScoredChunk, Usage
+from ragcore.research.tools.calls import shown_call
+from ragcore.research.values import Outcome, Plan, Progress, Step, StepKind
+from ragcore.types import Question
 
 log = logging.getLogger(__name__)
 
-WEB_RESULTS = 5
 PLAN_SHARE = 0.3
 """Of the time for searching so much may pass before the first search."""
 
 OUT_OF_TIME = "the time for searching is over"
-WITHOUT_WEB = "the web could not be searched"
-
-
-class WebSearch(Protocol):
-    """Searches the web."""
-
-    async def search(self, query: str, count: int) -> Sequence[ScoredChunk]:
-        """Return at most so many passages of pages, best first; raise CitebotError."""
-        ...
 
 
 class Keeping(Protocol):
@@ -54,43 +43,15 @@ class Keeping(Protocol):
         ...
 
 
-@dataclass(slots=True, kw_only=True)
-class Gathered:
-    """What the rounds came to. ``missing`` is what was to be searched for still, ``cut`` counts what was not looked at.
-
-    ``failed`` counts the searches that failed, of which ``error`` is the first.
-    """
-
-    findings: list[Finding] = field(default_factory=list)
-    asked: list[str] = field(default_factory=list)
-    missing: tuple[str, ...] = ()
-    contradictions: dict[frozenset[str], Contradiction] = field(default_factory=dict)
-    notes: dict[Phrase, None] = field(default_factory=dict)
-    cut: int = 0
-    failed: int = 0
-    error: CitebotError | None = None
-
-
 class Rounds:
     """The rounds of one research."""
 
-    def __init__(
-        self,
-        *,
-        searcher: Searcher,
-        noting: Noting,
-        asker: Asker,
-        meter: Meter,
-        keeping: Keeping,
-        web: WebSearch | None = None,
-    ) -> None:
-        """Compose; ``web`` is searched too, with what was planned before a document was read: none of them leaks."""
-        self._searcher = searcher
-        self._noting = noting
-        self._asker = asker
+    def __init__(self, *, director: Director, branches: Branches, meter: Meter, keeping: Keeping) -> None:
+        """Compose: ``director`` tells what is searched for, ``branches`` do it."""
+        self._director = director
+        self._branches = branches
         self._meter = meter
         self._keeping = keeping
-        self._web = web
         # Whether a search was made now: what was judged before a crash knew nothing of what it found.
         self._anew = False
 
@@ -136,7 +97,7 @@ class Rounds:
         step = self._known(begun)
         if step is None:
             share = (self._meter.end_of_rounds - asyncio.get_running_loop().time()) * PLAN_SHARE
-            step = await self._in_time(partial(plan, question, self._asker), share)
+            step = await self._in_time(partial(self._director.plan, question), share)
             if step is None:
                 own = question.text
                 parts = planned(parts_of(own, question.history), MOST_QUESTIONS, [own])
@@ -144,6 +105,7 @@ class Rounds:
                 step = replace(begun, outcome=Outcome.DONE, reason=OUT_OF_TIME, plan=made)
             await self._keep(step)
         assert step.plan is not None
+        gathered.plan = step.plan
         pending += step.plan.questions
         gathered.cut += step.plan.cut
         yield _told(step)
@@ -192,7 +154,7 @@ class Rounds:
         yield _told(begun)
         step = self._known(begun)
         if step is None:
-            work = partial(judge, round_, question.text, gathered.findings, gathered.asked, self._asker)
+            work = partial(self._director.judge, round_, question, gathered)
             left = self._meter.end_of_rounds - asyncio.get_running_loop().time()
             step = await self._in_time(work, left)
             if step is None:
@@ -219,51 +181,10 @@ class Rounds:
         following += verdict.missing if verdict.told else verdict.missing[:room]
 
     async def _branch(self, question: Question, begun: Step, gathered: Gathered) -> Step:
-        """Search for one sub-question and note what was found; a failure is a step of its own."""
-        asked = begun.asked
-        own = asked == question.text
-        sought = question if own else replace(question, text=asked, history=(), beside="")
-        found, (passages, lacking) = await _both(
-            self._in_documents(sought, gathered),
-            self._in_web(asked, gathered, own or (begun.round == 1 and not question.history)),
-        )
-        if isinstance(found, CitebotError) and not passages:
-            return replace(begun, outcome=Outcome.FAILED, reason=found.user_message)
-        chunks, near, usage = tuple(passages), tuple[ScoredChunk, ...](), Usage()
-        if isinstance(found, CitebotError):
-            lacking = found.user_message
-        else:
-            chunks, near, usage = (*found.chunks, *passages), found.near, found.usage
-            self._meter.count(usage)
-            gathered.notes |= dict.fromkeys(found.notes)
-        finding, reply = await self._noting.note(asked, chunks, near)
-        step = replace(
-            begun,
-            outcome=Outcome.DONE if finding.chunks else Outcome.NOTHING,
-            reason=lacking or reply.reason,
-            finding=finding,
-            usage=usage + reply.usage,
-        )
-        await self._keep(step)
+        step = await self._branches.step(question, begun, gathered)
+        if step.outcome is not Outcome.FAILED:
+            await self._keep(step)
         return step
-
-    async def _in_documents(self, question: Question, gathered: Gathered) -> Found | CitebotError:
-        try:
-            return await self._searcher.retrieve(question)
-        except CitebotError as error:
-            gathered.error = gathered.error or error
-            return error
-
-    async def _in_web(self, asked: str, gathered: Gathered, may_leave: bool) -> tuple[Sequence[ScoredChunk], str]:
-        """Return what the web has to say, or why it says nothing; what holds words of documents is not sent there."""
-        if self._web is None or not may_leave:
-            return (), ""
-        try:
-            return (await self._web.search(asked, WEB_RESULTS))[:WEB_RESULTS], ""
-        except CitebotError as error:
-            log.warning("researching without the web: %s", error)
-            gathered.notes["web_unavailable"] = None
-            return (), WITHOUT_WEB
 
     def _known(self, begun: Step) -> Step | None:
         """Return a step that was done before a crash, with what it took counted again."""
@@ -292,24 +213,11 @@ class Rounds:
         return None
 
 
-async def _both(
-    one: Awaitable[Found | CitebotError], other: Awaitable[tuple[Sequence[ScoredChunk], str]]
-) -> tuple[Found | CitebotError, tuple[Sequence[ScoredChunk], str]]:
-    """Return both, worked out side by side; neither goes on when this is cancelled."""
-    first, second = asyncio.ensure_future(one), asyncio.ensure_future(other)
-    try:
-        return await first, await second
-    finally:
-        for task in (first, second):
-            task.cancel()
-        await asyncio.gather(first, second, return_exceptions=True)
-
-
 def _told(step: Step) -> Progress:
     found = len(step.finding.chunks) if step.finding else len(step.plan.questions) if step.plan else 0
     return Progress(
         stage=step.kind,
-        detail=shown(step.asked),
+        detail=shown_call(step.asked),
         round=step.round,
         number=step.number,
         outcome=step.outcome,

@@ -57,10 +57,14 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """The sub-questions of a question; ``cut`` tells how many more were named than are looked at."""
+    """The sub-questions of a question; ``cut`` tells how many more were named than are looked at.
+
+    ``analysis`` is what a model that chooses its tools made of the task.
+    """
 
     questions: tuple[str, ...]
     cut: int = 0
+    analysis: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,7 @@ from ragcore.research import Limits, Outcome, Price, Progress, StepKind
 from ragcore.stores.schema import research_steps
 from ragcore.types import Answer
 from tests.bots.handbook import SETTINGS, opened, told
+from tests.fakes.openai_server import OpenAIServer, Reply, Request
 
 QUESTION = "How many unused leave days may be carried over, and who must be told of sickness?"
 
@@ -46,6 +47,35 @@ async def test_documents_are_researched_as_their_readers_may_read_them(home: pat
         *_, closed = await told(operations, replace(request, audience=frozenset({"slack:T2"})))
         assert isinstance(closed, Answer)
         assert not closed.chunks
+
+
+@pytest.mark.soak
+async def test_a_model_that_chooses_its_tools_reads_real_documents(home: pathlib.Path) -> None:
+    replies = {
+        "You prepare a task": "It asks how many days may be carried over.",
+        "You choose the next": '[{"tool": "list_documents", "what": "leave"}, '
+        '{"tool": "read_document", "what": "handbook:leave.md"}]',
+        "You look back": '{"enough": true}',
+    }
+
+    def play(request: Request) -> Reply:
+        head = request.texts[0]
+        written = next((text for start, text in replies.items() if head.startswith(start)), "")
+        return Reply(text=written or "Up to five unused leave days may be carried into the next year [ID:0].")
+
+    async with OpenAIServer(default=play) as server:
+        (home / "citebot.toml").write_text(
+            f'{SETTINGS}[llm]\nbase_url = "{server.base_url}"\nmodel = "m"\n[research]\ntools = true\n'
+        )
+        async with opened(home) as (operations, _):
+            await told(operations, Sync())
+            *steps, answer = await told(operations, Ask(question=QUESTION, research=True))
+    assert isinstance(answer, Answer)
+    assert {citation.document_id for citation in answer.citations} == {"handbook:leave.md"}
+    found = {one.detail: one.found for one in steps if isinstance(one, Progress) and one.outcome is Outcome.DONE}
+    assert found["read document: leave.md"] == 2
+    assert found["list documents: leave"] == 1
+    assert answer.usage.calls == len(server.requests)
 
 
 def test_limits_are_those_of_the_settings(tmp_path: pathlib.Path) -> None:

@@ -18,6 +18,12 @@ PARTS = {
     "You read passages": "finding",
     "You judge how far": "judge",
     "You help people": "answer",
+    "You prepare a task": "analyse",
+    "You choose the next": "next",
+    "You note what a tool": "finding",
+    "You look back": "reflect",
+    "You put notes": "rank",
+    "You shorten notes": "shorten",
 }
 
 
@@ -160,5 +166,10 @@ USUAL: Mapping[str, Say] = {
     "plan": plan(),
     "finding": quoting,
     "judge": judged(True),
+    "analyse": lambda messages: "It asks for single facts.",
+    "next": lambda messages: "[]",
+    "reflect": judged(True),
+    "rank": lambda messages: "[]",
+    "shorten": lambda messages: "",
     "answer": quoting,
 }

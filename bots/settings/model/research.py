@@ -19,6 +19,12 @@ class ResearchSettings(Section):
         default=None, ge=0, description="what the model may read and write for it, in tokens; default: 150000"
     )
     seconds: float | None = Field(default=None, gt=0, le=3600, description="until its last word; default: 180")
+    tools: bool = Field(
+        default=False,
+        description="whether the model chooses each step itself: what to search for, which document to read or to look "
+        "for, and, where that may be, what to search the web for; takes two calls more a round, and a model that "
+        "follows instructions well",
+    )
     dollars: float | None = Field(
         default=None,
         ge=0,

@@ -239,7 +239,7 @@ def test_a_step_comes_back_as_it_was_kept() -> None:
     web = ScoredChunk(chunk=chunk("page", "A page.", base=":web"), score=0.2)
     claims = Claim(text="a \0 \ud800", chunk_id="one-0"), Claim(text="b", chunk_id="two-0")
     cases = (
-        Step(kind=StepKind.PLAN, round=1, plan=Plan(questions=("a", "b"), cut=3), usage=Usage(calls=1)),
+        Step(kind=StepKind.PLAN, round=1, plan=Plan(questions=("a", "b"), cut=3, analysis="c"), usage=Usage(calls=1)),
         Step(
             kind=StepKind.SEARCH, round=2, number=3, asked="a", reason="why",
             finding=Finding(question="a", text="x [ID:0].", chunks=(*scored, web)),

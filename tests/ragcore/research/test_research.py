@@ -11,8 +11,8 @@ from ragcore.answer import AnswerOptions
 from ragcore.errors import ModelRateLimited, ModelUnreachable, SourceRateLimited, StoreError
 from ragcore.phrases import phrase
 from ragcore.research import Limits, Outcome, Progress, StepKind
+from ragcore.research.branches import WITHOUT_WEB
 from ragcore.research.research import Researcher
-from ragcore.research.rounds import WITHOUT_WEB
 from ragcore.research.sentences import sentence
 from ragcore.tokens import offline_tokenizer
 from ragcore.types import Answer, AnswerEvent, Message, Question, ScoredChunk, Support

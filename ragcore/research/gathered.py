@@ -1,0 +1,25 @@
+"""What the rounds of a research came to."""
+
+from dataclasses import dataclass, field
+
+from ragcore.errors import CitebotError
+from ragcore.phrases import Phrase
+from ragcore.research.values import Contradiction, Finding, Plan
+
+
+@dataclass(slots=True, kw_only=True)
+class Gathered:
+    """What the rounds came to. ``missing`` is what was to be searched for still, ``cut`` counts what was not looked at.
+
+    ``failed`` counts the searches that failed, of which ``error`` is the first. ``plan`` is what it began with.
+    """
+
+    plan: Plan = field(default_factory=lambda: Plan(questions=()))
+    findings: list[Finding] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+    missing: tuple[str, ...] = ()
+    contradictions: dict[frozenset[str], Contradiction] = field(default_factory=dict)
+    notes: dict[Phrase, None] = field(default_factory=dict)
+    cut: int = 0
+    failed: int = 0
+    error: CitebotError | None = None

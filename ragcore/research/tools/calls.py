@@ -1,0 +1,116 @@
+"""What a model asks its tools for, read from its reply. Pure.
+
+A call is kept and told as a line: a search as what is searched for, any other with the name of its tool before it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from ragcore.errors import ModelBadOutput
+from ragcore.json_replies import list_of, says_none
+from ragcore.research.queries import LONGEST, MOST_READ, distinct, shown
+from ragcore.research.values import Plan
+
+LONGEST_ID = 1_000
+"""Characters of a document's id that are read."""
+_SPLIT = ": "
+
+
+class Tool(StrEnum):
+    """What a model may ask for."""
+
+    SEARCH = "search"
+    READ = "read_document"
+    LIST = "list_documents"
+    WEB = "web_search"
+
+
+_TOLD: Mapping[Tool, str] = {
+    Tool.SEARCH: '{"tool": "search", "what": "a question"}: passages of the documents that answer it',
+    Tool.READ: '{"tool": "read_document", "what": "an id"}: what a document says of the task; for one that was found '
+    "or listed, where passages are not enough",
+    Tool.LIST: '{"tool": "list_documents", "what": "words"}: documents whose titles hold these words',
+    Tool.WEB: '{"tool": "web_search", "what": "a question"}: passages of pages of the web',
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A call of a tool: what is searched for, the id of a document, or the words of titles."""
+
+    tool: Tool
+    what: str
+
+    @property
+    def line(self) -> str:
+        """Return the call as a line."""
+        return self.what if self.tool is Tool.SEARCH else f"{self.tool}{_SPLIT}{self.what}"
+
+
+def call_of(line: str) -> Call:
+    """Return the call that a line is."""
+    name, split, what = line.partition(_SPLIT)
+    if split and what and name in set(Tool) - {Tool.SEARCH}:
+        return Call(tool=Tool(name), what=what)
+    return Call(tool=Tool.SEARCH, what=line)
+
+
+def shown_call(line: str) -> str:
+    """Return a call as a reader may see it: a document without the name of its source."""
+    call = call_of(line)
+    return shown(f"{call.tool}{_SPLIT}{call.what.partition(':')[2]}" if call.tool is Tool.READ else line)
+
+
+def told(tools: Sequence[Tool]) -> str:
+    """Return what a prompt says of the tools that there are."""
+    return "\n".join(f"- {_TOLD[tool]}" for tool in tools)
+
+
+def calls_of(reply: str, most: int, tools: Sequence[Tool], asked: Sequence[str]) -> Plan:
+    """Return the calls of a reply that are new, as lines, at most ``most``; and how many more there were.
+
+    Args:
+        reply: What a model wrote: a JSON list, or an object that holds one.
+        most: How many are made.
+        tools: Those that there are; of others nothing is made.
+        asked: The lines of what was asked before. Nothing of it is asked again.
+
+    Raises:
+        ModelBadOutput: It holds no list, or one of anything but calls.
+    """
+    said = list_of(reply, "calls")
+    calls = [call for call in map(_call, said) if call is not None]
+    if not calls and not says_none(reply, said):
+        raise ModelBadOutput("there is no call in it", raw=reply)
+    kept: list[str] = []
+    for call in calls[:MOST_READ]:
+        if call.tool in tools and _is_new(call, [*asked, *kept]):
+            kept.append(call.line)
+    return Plan(questions=tuple(kept[:most]), cut=len(kept[most:]) + len(calls[MOST_READ:]))
+
+
+def _is_new(call: Call, asked: Sequence[str]) -> bool:
+    same = [other.what for other in map(call_of, asked) if other.tool is call.tool]
+    return call.what not in same if call.tool is Tool.READ else bool(distinct([call.what], same))
+
+
+def _call(said: Any) -> Call | None:
+    """Return the call, however its fields are named; None for what is none."""
+    if isinstance(said, str):
+        said = {"tool": Tool.SEARCH, "what": said}
+    if not isinstance(said, Mapping):
+        return None
+    name = said.get("tool", said.get("name", Tool.SEARCH))
+    if not isinstance(name, str) or name not in set(Tool):
+        return None
+    tool = Tool(name)
+    what = said.get("what")
+    if not isinstance(what, str):
+        given = said.get("arguments", said)
+        values = given.values() if isinstance(given, Mapping) else [given]
+        what = next((one for one in values if isinstance(one, str) and one != name), "")
+    line = " ".join(what.replace("\0", " ").split())
+    longest = LONGEST_ID if tool is Tool.READ else LONGEST
+    return Call(tool=tool, what=line) if len(line) <= longest and any(map(str.isalnum, line)) else None
