@@ -9,6 +9,7 @@ from bots.settings import Settings
 from ragcore.answer import Searcher
 from ragcore.models.prices import price_of
 from ragcore.research import Limits
+from ragcore.research.asking import TASK
 from ragcore.research.keeping import Reading
 from ragcore.research.research import Researcher
 from ragcore.research.tools.documents import KnownDocuments
@@ -23,6 +24,7 @@ def researcher_of(
 
     ``web``: whether the web may be searched besides, where an engine is set up.
     """
+    of_steps = settings.llm.tasks.get(TASK) if settings.llm else None
     return Researcher(
         searcher=searcher,
         embedder=parts.embedder,
@@ -32,6 +34,7 @@ def researcher_of(
         limits=limits_of(settings),
         reading=Reading(parts.library.registry, homes(settings)),
         store=ResearchSteps(parts.library.database),
+        reply_tokens=of_steps.max_tokens if of_steps else None,
         documents=KnownDocuments(parts.library.registry, homes(settings)) if settings.research.tools else None,
         web=WebPassages(parts.web, web_options(settings.web)) if web and parts.web and settings.web else None,
     )
@@ -56,4 +59,4 @@ def limits_of(settings: Settings) -> Limits:
     return with_given(limits, price=max(prices, key=lambda price: price.prompt + price.completion, default=None))
 
 
-_TASKS = frozenset({"answer", "cite", "research"})
+_TASKS = frozenset({"answer", "cite", TASK})

@@ -42,12 +42,16 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Asks the model, if there is one; ``meter`` is that of one research."""
+    """Asks the model, if there is one; ``meter`` is that of one research.
+
+    ``reply_tokens`` is what a reply may take at most, where that differs from the model's other tasks.
+    """
 
     model: ChatModel | None
     tokenizer: Tokenizer
     meter: Meter
     prompts: Prompts = OWN
+    reply_tokens: int | None = None
 
     async def ask(
         self,
@@ -73,20 +77,23 @@ class Asker:
         except ContextTooSmall as error:
             log.warning("%s: %s", template, error)
             return Reply(reason=error.user_message)
-        if not self.meter.affords(fitted.count, model.max_tokens):
+        if not self.meter.affords(fitted.count, self._reserve(model)):
             return Reply(reason=OVER_LIMIT)
-        with self.meter.call(fitted.count, model.max_tokens) as call:
+        with self.meter.call(fitted.count, self._reserve(model)) as call:
             try:
                 text, usage = await model.complete(fitted.messages, task=TASK)
             except ModelError as error:
                 log.warning("%s: %s: %s", template, type(error).__name__, error)
                 if not isinstance(error, ModelBadOutput) or not error.raw.strip():
                     return Reply(reason=error.user_message, usage=Usage(calls=1))
-                usage = Usage(calls=1, prompt_tokens=fitted.count, completion_tokens=model.max_tokens)
+                usage = Usage(calls=1, prompt_tokens=fitted.count, completion_tokens=self._reserve(model))
                 call.took(usage)
                 return Reply(text=error.raw, blocks=fitted.blocks, cut=True, usage=usage)
             call.took(usage)
         return Reply(text=text, blocks=fitted.blocks, usage=usage)
+
+    def _reserve(self, model: ChatModel) -> int:
+        return self.reply_tokens or model.max_tokens
 
     def short(self, text: str) -> str:
         """Return a question without its middle where it would leave too little of the window to anything else."""
@@ -100,6 +107,6 @@ class Asker:
             messages,
             default_budget(model.context_window),
             knowledge=knowledge,
-            reserve=model.max_tokens,
+            reserve=self._reserve(model),
             tokenizer=self.tokenizer,
         )

@@ -49,6 +49,7 @@ class Researcher:
         reading: Reading | None = None,
         store: StepStore | None = None,
         documents: Documents | None = None,
+        reply_tokens: int | None = None,
     ) -> None:
         """Compose.
 
@@ -65,6 +66,7 @@ class Researcher:
                 when a research is gone on with.
             store: Keeps the steps of a research that has an id; needs ``reading``.
             documents: Gives out documents to a model that chooses its tools itself. None: it plans and judges.
+            reply_tokens: What a reply to a step may take at most. Default: what every reply of the model may.
         """
         self._searcher = searcher
         self._embedder = embedder
@@ -75,6 +77,7 @@ class Researcher:
         self._web = web
         self._reading = reading
         self._store = store
+        self._reply_tokens = reply_tokens
         self._documents = documents if chat_model is not None else None
 
     async def research(self, question: Question, *, id: str = "") -> AsyncGenerator[AnswerEvent]:
@@ -118,7 +121,7 @@ class Researcher:
                 yield event
 
     def _rounds(self, question: Question, meter: Meter, keeping: Keeping) -> Rounds:
-        asker = Asker(self._model, self._tokenizer, meter, self._options.prompts)
+        asker = Asker(self._model, self._tokenizer, meter, self._options.prompts, self._reply_tokens)
         documents = self._documents
         template = "research_finding" if documents is None else "tool_call_summary"
         noting = Noting(question.text, asker, self._embedder, self._options.known_languages, template=template)

@@ -207,6 +207,19 @@ async def test_without_a_knowledge_base_nothing_is_asked_of_anyone() -> None:
     assert not model.parts
 
 
+async def test_what_a_reply_may_take_is_held_as_its_task_has_it() -> None:
+    limits = Limits(tokens=8_000)
+    for reply_tokens, asked in ((None, 1), (6_000, 0)):
+        model = ResearchModel()
+        of = Researcher(
+            searcher=Shelf(CHUNKS), embedder=None, tokenizer=offline_tokenizer(), chat_model=model, limits=limits,
+            reply_tokens=reply_tokens,
+        )  # fmt: skip
+        _, answer = await run(of)
+        assert len(model.asked("plan")) == asked
+        assert (sentence("tokens", "en") in answer.notes) is (asked == 0)
+
+
 async def test_a_planner_that_asks_the_same_for_ever_ends() -> None:
     same = judged(False, "Where was the founder of the Kestrel born?", "where was the Kestrel's founder born")
     model = ResearchModel({"judge": same})
