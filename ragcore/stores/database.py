@@ -22,6 +22,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from ragcore.errors import ConfigError, StoreError
+from ragcore.stores import one_step
 from ragcore.stores.schema import counters, metadata
 from ragcore.stores.writing import Writer
 
@@ -241,7 +242,18 @@ def _engine(url: URL) -> AsyncEngine:
             return create_async_engine(url, pool_size=5, max_overflow=10, pool_pre_ping=True, hide_parameters=True)
         except ModuleNotFoundError as error:
             raise ConfigError("database.url: PostgreSQL needs asyncpg: pip install 'citebot[postgres]'") from error
-    engine = create_async_engine(url, hide_parameters=True)
+    where = url.database or ":memory:"
+
+    def open_file() -> sqlite3.Connection:
+        connection = sqlite3.connect(where, check_same_thread=False)
+        try:
+            _on_connect(connection, None)
+        except sqlite3.Error:
+            connection.close()
+            raise
+        return connection
+
+    engine = create_async_engine(url, async_creator=lambda: one_step.connect(open_file), hide_parameters=True)
     _set_up(engine.sync_engine)
     return engine
 
@@ -249,6 +261,7 @@ def _engine(url: URL) -> AsyncEngine:
 def _reader(url: URL) -> Engine:
     """Return an engine for reading a SQLite file in threads; the connection used last has the warmest cache."""
     engine = create_engine(url.set(drivername="sqlite+pysqlite"), pool_use_lifo=True, hide_parameters=True)
+    event.listen(engine, "connect", _on_connect)
     _set_up(engine)
     return engine
 
@@ -259,8 +272,7 @@ def _run(engine: Engine, work: Callable[[Connection], T]) -> T:
 
 
 def _set_up(engine: Engine) -> None:
-    """Have SQLite's connections and transactions begin as ours do."""
-    event.listen(engine, "connect", _on_connect)
+    """Have SQLite's transactions begin as ours do."""
     event.listen(engine, "begin", _on_begin)
     event.listen(engine, "invalidate", _on_invalidate)
 
