@@ -68,10 +68,12 @@ $(TEST)/.ready: pyproject.toml constraints.txt
 	@$(TEST)/bin/python $(COMPILE) $(TEST)/lib || true
 	@touch $@
 
-# The tests start some two hundred processes: each would compile the code anew where nobody keeps what is compiled.
+# The tests start some two hundred processes: each would compile the code anew where nobody keeps what is compiled, and
+# each worker would rewrite all that the tests assert.
 test: $(TEST)/.ready
 	@$(TEST)/bin/python $(COMPILE) bots ragcore connectors prompts
-	SOAK_FACTOR=$(QUICK) $(TEST)/bin/pytest -n $(WORKERS) --dist worksteal -m "not soak"
+	@$(TEST)/bin/python -m tests.rewritten
+	PYTHONDONTWRITEBYTECODE= SOAK_FACTOR=$(QUICK) $(TEST)/bin/pytest -n $(WORKERS) --dist worksteal -m "not soak"
 
 lint: $(TEST)/.ready
 	$(TEST)/bin/ruff format --check $(CODE)
