@@ -62,6 +62,7 @@ async def test_two_quick_presses_do_what_one_does(scene: Scene, act: str) -> Non
         scene.server.press(message, f"cb:{act}:0123abcd:", channel=CHANNEL)
     await until(lambda: len(scene.server.acknowledged) == 3)
     await until(lambda: scene.inbox.votes or scene.inbox.shown_to or scene.inbox.withdrawn)
+    await until(lambda: act == "delete" or scene.server.shown or scene.server.views)
     scene.server.press(message, "cb:up:0123abcd:", channel=CHANNEL)
     await until(lambda: scene.inbox.votes and scene.inbox.votes[-1].side == "up")
     assert len([*scene.inbox.votes[:-1], *scene.inbox.shown_to, *scene.inbox.withdrawn]) == 1
