@@ -122,7 +122,7 @@ async def show_answer(
             async for event in events:
                 writing.take(event)
                 if isinstance(event, Progress) and event.outcome is not Outcome.BEGUN:
-                    steps.print(_step(event))
+                    steps.print(_step(event), soft_wrap=not console.is_terminal)
                 if isinstance(event, Answer):
                     answer = event
     except asyncio.CancelledError:

@@ -206,8 +206,6 @@ class Contradicting:
 
     def __call__(self, draft: Draft) -> str:
         """Return what stands at the end of a draft, "" where there is nothing to add."""
-        if draft.nearest:
-            return ""
         numbers = numbering(draft.chunks)
         text = markers.repair(draft.text, len(draft.chunks))
         paragraphs = [{marker.id for marker in markers.find(one)} for one in text.split("\n\n")]

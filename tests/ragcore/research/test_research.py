@@ -104,13 +104,18 @@ async def test_without_a_model_what_was_found_leads_on_and_is_quoted() -> None:
     assert any("Maryland" in question.text for question in shelf.asked)
 
 
-async def test_a_contradiction_is_told_with_both_links() -> None:
-    def find_both(messages: Sequence[Message]) -> str:
-        found = messages[-1].text.partition("<found>")[2]
-        numbers = [int(found.partition(year)[2].partition("[ID:")[2].partition("]")[0]) for year in ("1692", "1702")]
-        return judged(True, contradictions=[(numbers[0], numbers[1])])(messages)  # type: ignore[return-value]
+def find_both(messages: Sequence[Message]) -> str:
+    """Judge that what was found of the two years cannot both be true."""
+    found = messages[-1].text.partition("<found>")[2]
+    numbers = [int(found.partition(year)[2].partition("[ID:")[2].partition("]")[0]) for year in ("1692", "1702")]
+    return judged(True, contradictions=[(numbers[0], numbers[1])])(messages)  # type: ignore[return-value]
 
-    model = ResearchModel({"judge": find_both, "answer": lambda it: "Jousting is the official sport of Maryland."})
+
+@pytest.mark.parametrize(
+    "written", ["Jousting is the official sport of Maryland.", ModelUnreachable("down")], ids=["written", "quoted"]
+)
+async def test_a_contradiction_is_told_with_both_links(written: str | ModelUnreachable) -> None:
+    model = ResearchModel({"judge": find_both, "answer": lambda it: written})
     _, answer = await run(researcher(Shelf(CHUNKS), model), asked())
     assert sentence("contradiction", "en") in answer.raw_text
     told = answer.raw_text.partition(sentence("contradiction", "en"))[2]
