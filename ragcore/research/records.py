@@ -10,7 +10,10 @@ from datetime import datetime
 from typing import Any
 
 from ragcore.research.values import Claim, Contradiction, Finding, Outcome, Plan, Step, StepKind, Verdict
-from ragcore.types import Chunk, ScoredChunk, Usage
+from ragcore.types import Chunk, Location, ScoredChunk, SectionKind, Usage
+
+_PLACES = ("page", "slide", "sheet", "first_row", "last_row", "first_line", "last_line", "anchor")
+"""What is kept of where a passage stands on its page: what its link needs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +138,10 @@ def _held(scored: ScoredChunk, in_documents: bool) -> dict[str, Any]:
             "token_count": chunk.token_count,
             "url": chunk.url,
             "media_type": chunk.media_type,
+            "kind": chunk.kind,
             "heading_path": chunk.heading_path,
+            "location": {name: getattr(chunk.location, name) for name in _PLACES},
+            "overlap": chunk.overlap,
             "updated_at": chunk.updated_at.isoformat() if chunk.updated_at else None,
         }
     return held
@@ -147,7 +153,9 @@ def _held_again(said: Any) -> Held:
         return Held(chunk_id=said["id"], score=said["score"])
     at = web["updated_at"]
     fields = web | {
+        "kind": SectionKind(web["kind"]),
         "heading_path": tuple(web["heading_path"]),
+        "location": Location(**{name: web["location"][name] for name in _PLACES}),
         "updated_at": datetime.fromisoformat(at) if at else None,
     }
     return Held(chunk_id=said["id"], score=said["score"], chunk=Chunk(id=said["id"], **fields))

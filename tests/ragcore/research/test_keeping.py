@@ -25,7 +25,7 @@ from ragcore.research.values import (
     Verdict,
 )
 from ragcore.tokens import offline_tokenizer
-from ragcore.types import Answer, Question, ScoredChunk, Usage
+from ragcore.types import Answer, Location, Question, ScoredChunk, SectionKind, Usage
 from tests.fakes import virtual
 from tests.fakes.researching import ResearchModel, Shelf, chunk, judged, plan
 from tests.soak import scaled
@@ -236,7 +236,9 @@ async def test_what_was_judged_without_a_search_that_is_made_now_is_judged_anew(
 
 def test_a_step_comes_back_as_it_was_kept() -> None:
     scored = tuple(ScoredChunk(chunk=one, score=0.5) for one in CHUNKS[:2])
-    web = ScoredChunk(chunk=chunk("page", "A page.", base=":web"), score=0.2)
+    place = Location(page=3, anchor="there", first_line=2, last_line=4)
+    page = replace(chunk("page", "A page.", base=":web"), location=place, kind=SectionKind.TABLE, overlap=1)
+    web = ScoredChunk(chunk=page, score=0.2)
     claims = Claim(text="a \0 \ud800", chunk_id="one-0"), Claim(text="b", chunk_id="two-0")
     cases = (
         Step(kind=StepKind.PLAN, round=1, plan=Plan(questions=("a", "b"), cut=3, analysis="c"), usage=Usage(calls=1)),
