@@ -15,7 +15,16 @@ from pathlib import Path
 from bots.access import line_to_add, unread
 from bots.requests import Check
 from bots.settings import Settings
-from ragcore.errors import CitebotError, ConfigError, ContextTooSmall, ModelAuthError, ModelError, SourceError
+from ragcore.errors import (
+    CitebotError,
+    ConfigError,
+    ContextTooSmall,
+    ModelAuthError,
+    ModelError,
+    SourceBadReply,
+    SourceError,
+    SourceUnreachable,
+)
 from ragcore.models.embeddings import Embedder
 from ragcore.models.llm import TASKS, ChatModel
 from ragcore.models.rerankers import Reranker
@@ -180,19 +189,38 @@ async def check_vision_model(model: ChatModel) -> Check:
     return await _tried(model.complete([message], task="check"), model, name="vision model", key="vision_model")
 
 
-async def check_web(search: WebSearch) -> Check:
-    """Tell whether the web's search engine answers, by one search."""
+async def check_web(search: WebSearch, settings: Settings) -> Check:
+    """Tell whether the web's search engine answers, by one search, and where it is asked."""
     try:
         async with asyncio.timeout(_WEB_SECONDS):
             pages = await search.search("weather", 1)
     except (SourceError, TimeoutError) as error:
         told = getattr(error, "reason", "") or str(error) or f"no answer within {_WEB_SECONDS:.0f} s"
-        mend = getattr(error, "mend", "") or "check provider and base_url under [web], and try again"
-        return Check(name="web", state="fail", found=f"{search.name}: {told}", mend=mend)
+        mend = getattr(error, "mend", "") or "try again later"
+        if isinstance(error, SourceUnreachable | SourceBadReply) and "[web]" not in mend:
+            mend = f"{mend} (provider, base_url and api_key under [web])"
+        found = told if search.name in told else f"{search.name}: {told}"
+        return Check(name="web", state="fail", found=found, mend=mend)
     if not pages:
         mend = "see what it answers in a browser; a SearXNG instance may have no engine that answers it"
         return Check(name="web", state="warn", found=f"{search.name} answers, and finds nothing", mend=mend)
-    return Check(name="web", state="ok", found=f"{search.name} answers")
+    return Check(name="web", state="ok", found=f"{search.name} answers, {_where(settings)}")
+
+
+def _where(settings: Settings) -> str:
+    """Return where questions are searched for on the web, in words."""
+    told = [one.web for one in settings.channels]
+    if settings.web is not None and settings.web.everywhere:
+        without = told.count(False)
+        return f"and is asked everywhere but in {_channels(without)}" if without else "and is asked everywhere"
+    within = told.count(True)
+    return (
+        f"and is asked in the terminal and in {_channels(within)}" if within else "and is asked in the terminal alone"
+    )
+
+
+def _channels(count: int) -> str:
+    return "1 channel" if count == 1 else f"{count} channels"
 
 
 async def check_reranker(reranker: Reranker, seconds: float) -> Check:

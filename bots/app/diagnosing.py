@@ -37,7 +37,7 @@ async def diagnose(settings: Settings, parts: Parts, *, repair: bool) -> AsyncGe
     if parts.reranker is not None:
         yield await check_reranker(parts.reranker, retrieval_options(settings).rerank_seconds)
     if parts.web is not None:
-        yield await check_web(parts.web.search)
+        yield await check_web(parts.web.search, settings)
     for source in settings.sources:
         yield await _check_source(settings, source, parts.library)
 

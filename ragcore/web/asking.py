@@ -23,6 +23,7 @@ MOST_ROWS = 100
 """Results that are looked at: no engine that is asked for a page of them sends more."""
 
 TOO_OFTEN, REFUSED_KEY = 429, frozenset({401, 403})
+_NO_SEARCH = frozenset({404, 405, 410})
 _TOLD = frozenset({400, 401, 402, 403, 404, 405, 406, 410, 413, 414, 422, TOO_OFTEN, 432, 433})
 """Statuses that are judged here; the client knows the rest (500 and more: the engine failed)."""
 
@@ -101,6 +102,11 @@ class Asking:
             )
         if status in REFUSED_KEY or engine.is_key_refused(said):
             return SourceAuthError(f"{engine.name} refused the search ({status})", mend=engine.auth_mend)
+        if status in _NO_SEARCH:
+            return SourceBadReply(
+                f"there is no search of {engine.name} at its address ({status})",
+                mend="check provider and base_url under [web]",
+            )
         return SourceBadReply(f"{engine.name} refused the search ({status})", mend="check the settings of [web]")
 
 

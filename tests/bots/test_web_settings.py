@@ -20,6 +20,7 @@ from ragcore.on_web import is_web
 from ragcore.phrases import phrase
 from ragcore.types import ConversationKey
 from ragcore.web.brave import Brave
+from ragcore.web.pages import WebPage
 from ragcore.web.searxng import SearXNG
 from ragcore.web.tavily import Tavily
 from tests.bots.handbook import SETTINGS, answered, opened, told
@@ -29,7 +30,7 @@ from tests.fakes.openai_server import OpenAIServer, Reply
 from tests.fakes.operations import Scripted
 from tests.fakes.platform import asked
 from tests.fakes.virtual import run
-from tests.fakes.web_engines import EngineServer, found, refusing
+from tests.fakes.web_engines import EngineServer, found, refusing, saying
 from tests.fakes.website import Website
 
 __all__ = ["cli", "scripted"]
@@ -83,13 +84,17 @@ def test_the_key_comes_from_its_usual_name(
         ('provider = "searxng"\nbase_url = "http://x"\nseconds = 0', "seconds"),
         ('provider = "searxng"\nbase_url = "http://x"\nnetworks = ["here"]', "networks"),
         ('provider = "searxng"\nbase_url = "http://x"\nresult = 3', "results"),
+        ('provider = "tavily"\napi_key = "secret\\nkey"', "api_key must be one word"),
+        ('provider = "tavily"\napi_key = "secret key"', "api_key must be one word"),
+        ('provider = "brave"\napi_key = "secret-schlüssel"', "api_key must be one word"),
     ],
 )
 def test_what_can_not_work_is_refused_with_its_name(
     tmp_path: pathlib.Path, no_settings: None, text: str, said: str
 ) -> None:
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=said) as caught:
         settings_of(tmp_path, f"[web]\n{text}\n")
+    assert "secret" not in str(caught.value)
 
 
 def test_nothing_is_called_as_the_web_is(tmp_path: pathlib.Path, no_settings: None) -> None:
@@ -159,23 +164,55 @@ async def engine() -> AsyncIterator[EngineServer]:
         yield server
 
 
-async def test_the_doctor_asks_it_once(engine: EngineServer) -> None:
+async def test_the_doctor_asks_it_once(tmp_path: pathlib.Path, no_settings: None, engine: EngineServer) -> None:
+    web = f'[web]\nprovider = "searxng"\nbase_url = "{engine.url}"\n'
+    settings = settings_of(tmp_path, web)
     async with HttpClient(HttpOptions(addresses=None)) as http:
 
-        async def checked() -> Check:
-            return await check_web(SearXNG(http, base_url=engine.url))
+        async def checked(path: str = "") -> Check:
+            return await check_web(SearXNG(http, base_url=f"{engine.url}{path}"), settings)
 
         well = await checked()
+        away = await checked("/elsewhere")
+        engine.trouble = saying(b"<html>Log in</html>", "text/html")
+        page = await checked()
+        engine.trouble = None
         engine.pages = []
         empty = await checked()
         engine.trouble = refusing(403)
         refused = await checked()
-    assert (well.state, well.found) == ("ok", "SearXNG answers")
+    assert (well.state, well.found) == ("ok", "SearXNG answers, and is asked in the terminal alone")
+    assert (away.found, "base_url" in away.mend) == ("there is no search of SearXNG at its address (404)", True)
+    assert ("web page where JSON was due" in page.found, "base_url" in page.mend) == (True, True)
     assert (empty.state, empty.found) == ("warn", "SearXNG answers, and finds nothing")
     assert refused.state == "fail"
     assert "search.formats" in refused.mend
     assert "search.formats" not in refused.found
     assert len(engine.asked) == 2
+
+
+@pytest.mark.parametrize(
+    ("everywhere", "channels", "said"),
+    [
+        (False, (True, False, None), "in the terminal and in 1 channel"),
+        (True, (True, None), "everywhere"),
+        (True, (False, False), "everywhere but in 2 channels"),
+    ],
+)
+async def test_the_doctor_tells_where_it_is_asked(
+    tmp_path: pathlib.Path, no_settings: None, everywhere: bool, channels: tuple[bool | None, ...], said: str
+) -> None:
+    class Answering:
+        name = "Engine"
+
+        async def search(self, query: str, count: int) -> tuple[WebPage, ...]:
+            return (WebPage(title="Sky", url="https://a.example/", text="Blue."),)
+
+    text = f'[web]\nprovider = "searxng"\nbase_url = "http://x"\neverywhere = {json.dumps(everywhere)}\n'
+    for number, web in enumerate(channels):
+        text += f'[[channels]]\nid = "slack:T1/C{number}"\n' + (f"web = {json.dumps(web)}\n" if web is not None else "")
+    check = await check_web(Answering(), settings_of(tmp_path, text))
+    assert check.found == f"Engine answers, and is asked {said}"
 
 
 async def test_an_answer_rests_on_the_web_where_it_may(home: pathlib.Path, engine: EngineServer) -> None:

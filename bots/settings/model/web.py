@@ -51,4 +51,7 @@ class WebSettings(Section):
         name = WEB_KEYS.get(self.provider)
         if name and not (self.api_key and self.api_key.get_secret_value()):
             raise ValueError(f'api_key is missing: provider = "{self.provider}" needs one; set {name}, or write it')
+        key = self.api_key.get_secret_value() if self.api_key else ""
+        if not key.isascii() or not key.isprintable() or " " in key:
+            raise ValueError("api_key must be one word of ASCII characters, as the engine gave it")
         return self

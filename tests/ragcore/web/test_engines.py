@@ -141,7 +141,16 @@ class Conformance:
                 await engine.search("leave", 3)
             assert len(server.requests) == 1, "who asked a question waits: nothing is tried again"
 
-    @pytest.mark.parametrize("status", [400, 404, 422])
+    @pytest.mark.parametrize("status", [404, 405])
+    async def test_an_address_without_a_search_is_told_with_its_setting(self, status: int) -> None:
+        async with self.asking(refusing(status)) as (_, engine):
+            with pytest.raises(
+                SourceBadReply, match=rf"no search of {engine.name} at its address \({status}\)"
+            ) as caught:
+                await engine.search("leave", 3)
+        assert "base_url under [web]" in caught.value.mend
+
+    @pytest.mark.parametrize("status", [400, 413, 422])
     async def test_a_refusal_is_told_without_what_was_asked(self, status: int) -> None:
         async with self.asking(refusing(status, said={"detail": "what the boss earns"})) as (_, engine):
             with pytest.raises(SourceBadReply, match=rf"refused the search \({status}\)") as caught:
