@@ -72,7 +72,7 @@ class Worded:
 def worded_of(reply: str, asked: Asked) -> Worded:
     """Return what a reply says that can be used; nothing of one that can't."""
     try:
-        said = value_of(reply)
+        said = value_of(reply, waited_for=True)
     except ModelBadOutput:
         said = None
     if not isinstance(said, Mapping):
@@ -101,7 +101,7 @@ def keywords_of(reply: str, question: str, most: int) -> tuple[str, ...]:
     Numbers that the question lacks are an answer, or a guess of one.
     """
     try:
-        said: Sequence[object] = list_of(reply, "keywords")
+        said: Sequence[object] = list_of(reply, "keywords", waited_for=True)
     except ModelBadOutput:
         return ()
     own, numbers = telling(question), _numbers(question)

@@ -122,7 +122,8 @@ class ContentsRetriever:
         nearest = sorted(open_places, key=lambda place: -alike.get(place, 0.0))[:MOST_SHOWN]
         shown = sorted(nearest)
         reply = await self._ask(self._model, question.asked, lines(outlines, shown), choosing)
-        places = [shown[number] for number in chosen_of(reply, len(shown))]
+        # In a thread: what a model wrote that lost its way takes long to mend.
+        places = [shown[number] for number in await asyncio.to_thread(chosen_of, reply, len(shown))]
         return _ids(outlines, places, held)
 
     async def _ask(self, model: ChatModel, question: str, contents: str, choosing: "_Choosing") -> str:

@@ -40,7 +40,7 @@ def chosen_of(reply: str, count: int) -> list[int]:
     Raises:
         ModelBadOutput: It holds no list, or a list in which nothing can be used.
     """
-    said = list_of(reply, "sections")
+    said = list_of(reply, "sections", waited_for=True)
     scores: dict[int, int] = {}
     for one in said:
         section, score = (

@@ -179,13 +179,15 @@ class FilteringRetriever:
                 # A call that is broken off tells nothing of what it took; it has read its prompt.
                 spent = Usage(calls=1, prompt_tokens=fitted.count)
                 reply, spent = await self._model.complete(fitted.messages, task=TASK)
+                # In a thread: what a model wrote that lost its way takes long to mend.
+                drawn = await asyncio.to_thread(filter_of, reply, [field.name for field in fields])
         except TimeoutError:
             log.warning(_LATE, left)
             return _Drawn(usage=spent)
         except (ModelError, ContextTooSmall) as error:
             log.warning("searching without a filter from the question: %s: %s", type(error).__name__, error)
             return _Drawn(usage=Usage(calls=spent.calls))
-        return _Drawn(filter=filter_of(reply, [field.name for field in fields]), usage=spent)
+        return _Drawn(filter=drawn, usage=spent)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,18 +2,14 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-import json_repair
-
-from ragcore.errors import ConfigError
+from ragcore.errors import ConfigError, ModelBadOutput
 from ragcore.filter_grammar import operator_named
 from ragcore.filters import WITH_VALUES, WITHOUT_VALUE, Condition, Filter, KnownField, Operator, field_name
+from ragcore.json_replies import value_of
 
 MOST_ASKED = 8
 """Conditions that a question can ask for; a reply with more of them has lost its way."""
-LONGEST = 20_000
-"""Characters of a reply that are read: a filter takes a few hundred."""
 WIDEST = 60
 """Characters of a value that are shown to the model."""
 
@@ -36,7 +32,10 @@ def filter_of(reply: str, fields: Sequence[str]) -> Filter | None:
     A condition on an unknown field, with an unknown operator or a value that it cannot compare, is dropped. Where one
     of several ways to meet the filter would be dropped, the filter is: it would leave out what the question asks for.
     """
-    said = _loaded(reply[:LONGEST])
+    try:
+        said = value_of(reply, waited_for=True)
+    except ModelBadOutput:
+        return None
     if isinstance(said, list):
         said = {"conditions": said}
     if not isinstance(said, Mapping) or not isinstance(said.get("conditions"), list):
@@ -50,14 +49,6 @@ def filter_of(reply: str, fields: Sequence[str]) -> Filter | None:
     if not conditions or (is_any and len(conditions) < len(written)):
         return None
     return Filter(tuple(dict.fromkeys(conditions)), "any" if is_any else "all")
-
-
-def _loaded(reply: str) -> Any:
-    """Return what a reply says as JSON, repaired; None where it says nothing."""
-    try:
-        return json_repair.loads(reply) if reply.strip() else None
-    except (RecursionError, ValueError):  # brackets without end; a number of thousands of digits
-        return None
 
 
 def _condition(said: object, known: Mapping[str, str]) -> Condition | None:
@@ -82,7 +73,7 @@ def _condition(said: object, known: Mapping[str, str]) -> Condition | None:
         return None
 
 
-def _values(said: Any) -> tuple[str, ...]:
+def _values(said: object) -> tuple[str, ...]:
     """Return the values as text; what is neither text nor number nor truth is none."""
     listed = said if isinstance(said, list) else [said]
     written = (

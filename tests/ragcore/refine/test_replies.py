@@ -86,7 +86,9 @@ def test_a_wording_is_found_in_what_models_write_around_it(said: str) -> None:
         reply(f"When did {'Maria ' * 400}join, and from which company?"),
         "x" * 30_000,
         json.dumps({"question": "When did she join? " * 2_000}),
-        "{" * 500,
+        "{" * 5_000,
+        "[{1}" + "{1}" * 5_000,
+        "[" * 30_000,
         '{"question": ' + "9" * 20_000 + "}",
     ],
 )  # fmt: skip
