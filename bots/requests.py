@@ -4,7 +4,8 @@ Each request is answered by a stream of events. ``Ask`` gives ``Status``, ``Delt
 ``Found``; ``Sync`` gives ``SyncProgress`` and one ``SyncReport`` a source; ``ListSources`` one ``SourceState`` a
 source; ``ListFeedback`` one ``Judgement`` a vote and one ``Unanswered`` a question; ``Diagnose`` one ``Check`` each;
 ``Backup`` one ``BackedUp``; ``Forget`` one ``Forgotten``; ``Recall`` one ``Recalled``, or none; ``Describe`` one
-``Described``; ``Show`` one ``Shown`` a chunk.
+``Described``; ``Show`` one ``Shown`` a chunk; ``Why`` one ``Explained``, or none, as does ``Ask`` before its ``Answer``
+where it is to tell ``why``.
 """
 
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import Literal
 
 from ragcore.reports import EnrichReport, FailedDocument, Fault, SyncProgress, SyncReport
 from ragcore.research.values import Progress
+from ragcore.trace import Trace
 from ragcore.types import Answer, Citation, ConversationKey, Delta, Image, Message, ScoredChunk, Status, Usage
 
 
@@ -29,7 +31,8 @@ class Ask:
     answer, where it is one person. ``thread`` is what else was said there before: it follows the history. ``attached``
     are the texts of files beside the question, and ``author`` is who asked. ``web``: whether the web may be searched
     beside the documents, where an engine is set up. With ``research`` it is searched for in several rounds, each step
-    of which is told as ``Progress``; one with a ``reference`` goes on after a crash.
+    of which is told as ``Progress``; one with a ``reference`` goes on after a crash. ``why`` is for the operator alone:
+    nothing of the trace is left out.
     """
 
     question: str
@@ -46,6 +49,7 @@ class Ask:
     attached: tuple[Message, ...] = ()
     web: bool = False
     research: bool = False
+    why: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,8 +155,35 @@ class Show:
     audience: frozenset[str] | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Why:
+    """Tell how an answer came about: the one with the reference, else the newest of the conversation or its channel.
+
+    As far as the ``audience`` (None: the operator) may read it in these knowledge bases (empty: all that it may), and
+    what one person alone saw only to that ``person``.
+    """
+
+    conversation: ConversationKey
+    reference: str = ""
+    audience: frozenset[str] | None = None
+    knowledge_bases: tuple[str, ...] = ()
+    person: str = ""
+
+
 Request = (
-    Ask | Search | Sync | Decide | ListSources | ListFeedback | Diagnose | Backup | Forget | Recall | Describe | Show
+    Ask
+    | Search
+    | Sync
+    | Decide
+    | ListSources
+    | ListFeedback
+    | Diagnose
+    | Backup
+    | Forget
+    | Recall
+    | Describe
+    | Show
+    | Why
 )
 
 
@@ -302,6 +333,14 @@ class Shown:
     reason: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explained:
+    """How the answer with this reference ("" on the terminal) came about."""
+
+    reference: str
+    trace: Trace
+
+
 Event = (
     Status
     | Progress
@@ -321,4 +360,5 @@ Event = (
     | Recalled
     | Described
     | Shown
+    | Explained
 )

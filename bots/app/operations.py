@@ -10,8 +10,9 @@ from pathlib import Path
 from bots.access import Audience, line_to_add, narrowest, readable
 from bots.app.diagnosing import diagnose
 from bots.app.enriching import Enriching
+from bots.app.explaining import Traces, explain
 from bots.app.options import answer_options, drawn_fields, filters_of, homes, retrieval_options
-from bots.app.parts import Parts, refiner_of
+from bots.app.parts import Parts, client_of, refiner_of
 from bots.app.remembering import recall_history, recall_one, remember
 from bots.app.researching import researcher_of
 from bots.app.showing import show
@@ -30,6 +31,7 @@ from bots.requests import (
     Described,
     Diagnose,
     Event,
+    Explained,
     Forget,
     Forgotten,
     Found,
@@ -41,6 +43,7 @@ from bots.requests import (
     Show,
     SourceState,
     Sync,
+    Why,
 )
 from bots.settings import Settings
 from bots.turn.claims import Claims
@@ -51,7 +54,6 @@ from ragcore.images import describe
 from ragcore.library.backup import backup
 from ragcore.library.recovery import mend
 from ragcore.library.upkeep import keep_following
-from ragcore.models.openai_chat import OpenAIChatModel
 from ragcore.phrases import phrase
 from ragcore.reports import SyncReport
 from ragcore.retrieval.by_contents import ContentsRetriever
@@ -61,6 +63,7 @@ from ragcore.retrieval.retriever import Retrieving
 from ragcore.retrieval.summaries import MOST_SHOWN, opened
 from ragcore.stores.database import Database
 from ragcore.stores.rows import is_open
+from ragcore.trace import Recorder, recorded
 from ragcore.types import Answer, AnswerEvent, Question
 from ragcore.web.retriever import WebRetriever
 
@@ -79,6 +82,7 @@ class Operations:
         self._room = Room(settings.sync.at_once)
         self._doubts = Doubts()
         self._refiner = refiner_of(settings, parts)
+        self._traces = Traces()
         self.enriching = Enriching(settings, parts)
         self._mending: asyncio.Task[None] | None = None
         self._warming: asyncio.Task[None] | None = None
@@ -97,9 +101,9 @@ class Operations:
 
     async def warm(self) -> None:
         """Load in the background what the first question needs."""
-        if isinstance(self._parts.chat_model, OpenAIChatModel):
+        if (client := client_of(self._parts.chat_model)) is not None:
             # What there is to say of the model's window is said now, not into what somebody types.
-            await asyncio.to_thread(getattr, self._parts.chat_model, "context_window")
+            await asyncio.to_thread(getattr, client, "context_window")
         self._warming = asyncio.create_task(warm(self._settings, self._parts))
 
     async def close(self, leaving: float | None = None) -> None:
@@ -107,6 +111,7 @@ class Operations:
 
         After ``leaving`` seconds it is broken off all the same, which loses nothing else.
         """
+        self._traces.close()
         for task in filter(None, (self._warming, self._following)):
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
@@ -144,7 +149,9 @@ class Operations:
     async def _events(self, request: Request) -> AsyncGenerator[Event]:
         match request:
             case Ask():
-                async with contextlib.aclosing(self._ask(request)) as answering:
+                recorder = Recorder()
+                asking = recorded(self._ask(request, recorder), recorder)
+                async with contextlib.aclosing(asking) as answering:
                     async for answered in answering:
                         yield answered
             case Sync():
@@ -165,7 +172,7 @@ class Operations:
                     yield event
 
     async def _at_once(  # noqa: PLR0911 (one return a kind of request)
-        self, request: Search | Decide | ListSources | ListFeedback | Forget | Recall | Backup | Describe
+        self, request: Search | Decide | ListSources | ListFeedback | Forget | Recall | Backup | Describe | Why
     ) -> Sequence[Event]:
         """Return all events of a request whose work is no progress to tell of."""
         match request:
@@ -179,6 +186,7 @@ class Operations:
             case ListFeedback():
                 return await listed(self._parts.library.database)
             case Forget():
+                self._traces.forget(request.conversation, request.reference)
                 forgotten = await self._parts.history.forget(request.conversation, reference=request.reference)
                 if not request.reference:
                     await Claims(self._parts.library.database).forget(request.conversation)
@@ -186,12 +194,16 @@ class Operations:
             case Recall():
                 recalled = await recall_one(self._settings, self._parts, request)
                 return [recalled] if recalled else []
+            case Why():
+                bases = self._readable(request.knowledge_bases, request.audience)
+                explained = await explain(self._settings, self._parts, self._traces, request, bases)
+                return [explained] if explained else []
             case Describe():
                 return [await self._describe(request)]
             case Backup():
                 return [await self._backup(Path(request.path))]
 
-    async def _ask(self, request: Ask) -> AsyncGenerator[AnswerEvent]:
+    async def _ask(self, request: Ask, recorder: Recorder) -> AsyncGenerator[AnswerEvent | Explained]:
         names = self._readable(request.knowledge_bases, request.audience)
         await self._check_documents(request.document_ids, request.audience)
         history = await recall_history(self._settings, self._parts, request, names)
@@ -209,6 +221,16 @@ class Operations:
                 if not isinstance(event, Answer):
                     yield event
                     continue
+                trace = recorder.trace(
+                    event,
+                    knowledge_bases=names,
+                    readers=request.audience,
+                    rests_on=frozenset[str]().union(*(message.rests_on for message in history)),
+                )
+                if self._settings.answer.history_days > 0:
+                    self._traces.keep(request, trace)
+                if request.why:
+                    yield Explained(reference=request.reference, trace=trace)
                 await remember(self._settings, self._parts, request, event, history)
                 aged = await with_ages(self._settings, self._parts.library, event)
                 yield self._with_refusal(await self._with_empty_index(aged, request, names), request, names)

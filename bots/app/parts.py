@@ -33,6 +33,7 @@ from ragcore.models.listwise import ListwiseReranker
 from ragcore.models.llm import ChatModel
 from ragcore.models.openai_chat import ChatLimits, ChatOptions, OpenAIChatModel
 from ragcore.models.recent import RecentEmbedder
+from ragcore.models.recorded import RecordedModel
 from ragcore.models.rerankers import Reranker
 from ragcore.prompts import Prompts, prompts_in
 from ragcore.refine.refining import Refiner
@@ -75,15 +76,16 @@ async def open_parts(settings: Settings) -> AsyncGenerator[Parts]:
     """Open the parts; whatever a crash left behind is mended first."""
     embedder = await open_embedder(settings)
     tokenizer = await tokenizer_for(settings.llm.model) if settings.llm else offline_tokenizer()
-    chat_model, vision_model = chat_model_of(settings, tokenizer), vision_model_of(settings, tokenizer)
+    client, vision_model = chat_model_of(settings, tokenizer), vision_model_of(settings, tokenizer)
+    chat_model = RecordedModel(client) if client is not None else None
     reranker = reranker_of(settings, chat_model, tokenizer)
     background = asyncio.Semaphore(max(1, min(AT_ONCE, most_calls(settings) // 2)))
     async with contextlib.AsyncExitStack() as closing:
-        if closes := getattr(reranker, "close", None):
-            closing.push_async_callback(closes)
-        for client in (embedder, chat_model, vision_model):
-            if isinstance(client, SizedEmbedder | OpenAIChatModel):
-                closing.push_async_callback(client.close)
+        if close := getattr(reranker, "close", None):
+            closing.push_async_callback(close)
+        for closes in (embedder, client, vision_model):
+            if isinstance(closes, SizedEmbedder | OpenAIChatModel):
+                closing.push_async_callback(closes.close)
         library = await Library.open(
             settings.data_dir,
             embedder=embedder,
@@ -147,6 +149,12 @@ def chat_model_of(settings: Settings, tokenizer: Tokenizer) -> OpenAIChatModel |
         return None
     tasks = {name: _task_options(llm, task) for name, task in llm.tasks.items()}
     return _model_of(llm, llm.model, _options(llm), tasks, tokenizer)
+
+
+def client_of(model: ChatModel | None) -> OpenAIChatModel | None:
+    """Return the client behind a model of the parts, None where there is none."""
+    inner = model.inner if isinstance(model, RecordedModel) else model
+    return inner if isinstance(inner, OpenAIChatModel) else None
 
 
 def most_calls(settings: Settings) -> int:

@@ -45,7 +45,7 @@ async def recall_history(settings: Settings, parts: Parts, request: Ask, bases: 
     key = audience_key(settings, request.audience, request.private_to)
 
     async def open_to(documents: Collection[str]) -> frozenset[str]:
-        return await _open(settings, parts, documents, bases, request.audience)
+        return await open_of(settings, parts, documents, bases, request.audience)
 
     return await parts.history.recall(
         request.conversation,
@@ -79,7 +79,7 @@ async def recall_one(settings: Settings, parts: Parts, request: Recall) -> Recal
     bases = tuple(name for name in bases if not request.knowledge_bases or name in request.knowledge_bases)
     cited = {citation.document_id for citation in turn.citations}
     rests_on = cited | (turn.rests_on or frozenset())
-    open_to = await _open(settings, parts, rests_on, bases, request.audience)
+    open_to = await open_of(settings, parts, rests_on, bases, request.audience)
     used = await parts.library.registry.live_chunks((*(one.chunk_id for one in turn.citations), *request.chunks))
     chunks = {name: chunk for name, chunk in used.items() if chunk.document_id in open_to}
     return Recalled(
@@ -97,7 +97,7 @@ async def recall_one(settings: Settings, parts: Parts, request: Recall) -> Recal
     )
 
 
-async def _open(
+async def open_of(
     settings: Settings, parts: Parts, documents: Collection[str], bases: Collection[str], audience: Audience
 ) -> frozenset[str]:
     """Return those of the documents that stand in one of these knowledge bases now, and are open to the audience.

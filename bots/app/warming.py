@@ -3,11 +3,10 @@
 from contextlib import aclosing
 
 from bots.app.options import answer_options
-from bots.app.parts import Parts
+from bots.app.parts import Parts, client_of
 from bots.settings import Settings
 from ragcore.answer import Answerer
 from ragcore.models.minilm import MiniLMEmbedder
-from ragcore.models.openai_chat import OpenAIChatModel
 from ragcore.types import Question
 
 _QUESTION = "What is written in the documents?"
@@ -31,5 +30,5 @@ async def warm(settings: Settings, parts: Parts) -> None:
                 pass
     if parts.web is not None:
         await parts.web.reader.warm()
-    if isinstance(parts.chat_model, OpenAIChatModel):
-        await parts.chat_model.warm_up()
+    if (client := client_of(parts.chat_model)) is not None:
+        await client.warm_up()

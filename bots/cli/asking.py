@@ -1,7 +1,7 @@
 """``ask``, ``chat`` and ``search``."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from bots.access import audience_of
-from bots.cli.forms import answer_form, chunk_forms
+from bots.cli.forms import answer_form, chunk_forms, trace_form
 from bots.cli.output import opening, print_json, results, say
 from bots.cli.picturing import Passage, draw, picture_folder, write_pictures
 from bots.cli.reach import reach, read_settings
@@ -19,10 +19,11 @@ from bots.console import Chat, chatting, input_lines, show_answer
 from bots.counting import by_document, counted
 from bots.rendering.clean import clean, clean_line
 from bots.rendering.passages import word_spans
-from bots.rendering.terminal import Indented, terminal_url
-from bots.requests import Ask, Found, ListSources, Search, SourceState
+from bots.rendering.terminal import Indented, document_terminal, terminal_url
+from bots.requests import Ask, Event, Explained, Found, ListSources, Search, SourceState
 from bots.service import Gateway
 from bots.settings import Settings, normal_reader
+from bots.why import why_document
 from ragcore.errors import ConfigError
 from ragcore.filter_grammar import parse_filter
 from ragcore.links import chunk_at, deep_link, place
@@ -49,17 +50,30 @@ async def run_ask(
     if reader:
         request = replace(request, audience=audience_of(_reader(reader)), may_mend=True)
     async with reach(settings, command="ask") as gateway:
+        explained: list[Explained] = []
+        events = _without(gateway.run(request), explained)
         if as_json:
-            answer: Answer | None = [one async for one in gateway.run(request) if isinstance(one, Answer)][-1]
+            answer: Answer | None = [one async for one in events if isinstance(one, Answer)][-1]
         else:
-            answer = await show_answer(gateway.run(request), results())
+            answer = await show_answer(events, results())
         cited = _cited(answer) if answer else []
         drawn = await draw(gateway, cited, request.audience) if folder is not None else []
     if as_json and answer:
-        print_json(answer_form(answer))
+        print_json(answer_form(answer) | ({"why": trace_form(explained[0].trace)} if explained else {}))
+    elif explained:
+        results().print(document_terminal(why_document(explained[0].trace)))
     if folder is not None:
         write_pictures(drawn, cited, folder)
     return 0 if answer else 1
+
+
+async def _without(events: AsyncIterator[Event], explained: list[Explained]) -> AsyncIterator[Event]:
+    """Yield the events of an answer; what explains it is put aside until it has been shown."""
+    async for event in events:
+        if isinstance(event, Explained):
+            explained.append(event)
+        else:
+            yield event
 
 
 def _cited(answer: Answer) -> list[Passage]:

@@ -196,6 +196,7 @@ def ask(
     research: Annotated[
         bool, typer.Option("--research", help="Search in several rounds, for a question that one search can't answer.")
     ] = False,
+    why: Annotated[bool, typer.Option("--why", help="Show all that was searched, found, dropped and asked.")] = False,
     json: Json = False,
     config: Config = None,
 ) -> None:
@@ -209,6 +210,7 @@ def ask(
         document_ids=tuple(doc or ()),
         filter=only,
         research=research,
+        why=why,
     )
     _run(run_ask(config or context.obj, request, reader=reader, as_json=json, pictures=pictures))
 

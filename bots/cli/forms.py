@@ -3,12 +3,15 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from pydantic import TypeAdapter
+
 from bots.counting import by_document
 from bots.rendering.markdown import to_markdown
 from bots.requests import Check, Judgement, SourceState, Unanswered
 from ragcore.links import deep_link
 from ragcore.on_web import is_web
 from ragcore.reports import EnrichReport, SyncReport
+from ragcore.trace import Trace
 from ragcore.types import Answer, ScoredChunk, Usage
 
 Form = dict[str, object]
@@ -49,6 +52,12 @@ def answer_form(answer: Answer) -> Form:
         },
         "timings_ms": {stage: round(took, 3) for stage, took in answer.timings_ms.items()},
     }
+
+
+def trace_form(trace: Trace) -> Form:
+    """Return what ``ask --why --json`` prints beside the answer, as ``ragcore.trace.Trace`` tells; times in ms."""
+    form: Form = TypeAdapter(Trace).dump_python(trace, mode="json", exclude={"hidden", "readers", "rests_on"})
+    return form
 
 
 def chunk_forms(chunks: Sequence[ScoredChunk]) -> list[Form]:

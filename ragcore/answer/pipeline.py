@@ -35,6 +35,7 @@ from ragcore.phrases import Phrase, phrase
 from ragcore.refine.refining import Refiner, Steps
 from ragcore.retrieval.summaries import opened
 from ragcore.tokens import Tokenizer
+from ragcore.trace import degraded
 from ragcore.types import Answer, AnswerEvent, Citation, Delta, Message, Question, ScoredChunk, Status, Support, Usage
 
 log = logging.getLogger(__name__)
@@ -244,6 +245,7 @@ class Answerer:
                 return
             except (ModelError, ContextTooSmall) as error:
                 log.warning("quoting the documents instead: %s: %s", type(error).__name__, error)
+                degraded(f"the documents were quoted instead: {type(error).__name__}")
                 notes = (reason_of(error, language), phrase("quoted", language))
         async for piece in self._extractive.write(question, (*chunks, *others), language):
             if isinstance(piece, Draft):
@@ -263,6 +265,7 @@ class Answerer:
             text, usage = await self._model.complete(self._citation_prompt(self._model, draft), task="cite")
         except (ModelError, ContextTooSmall) as error:
             log.warning("no citation pass: %s: %s", type(error).__name__, error)
+            degraded(f"no citation pass: {type(error).__name__}")
             asked = Usage(calls=int(isinstance(error, ModelError)))
             return replace(draft, usage=draft.usage + asked)
         marked, finished = (markers.repair(one, len(draft.chunks)).strip() for one in (text, draft.text))

@@ -4,6 +4,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from ragcore.trace import step
+
 
 class Stages:
     """A stopwatch of named stages; a stage that runs twice is added up."""
@@ -17,7 +19,8 @@ class Stages:
         """Time what runs inside."""
         started = time.perf_counter()
         try:
-            yield
+            with step(name):
+                yield
         finally:
             self._times[name] = self._times.get(name, 0.0) + (time.perf_counter() - started) * 1000
 

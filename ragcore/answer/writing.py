@@ -20,6 +20,7 @@ from ragcore.models.llm import ChatModel, Discard, Finish, ReasoningPiece, TextP
 from ragcore.phrases import phrase
 from ragcore.retrieval.summaries import opened
 from ragcore.tokens import Tokenizer
+from ragcore.trace import current
 from ragcore.types import Delta, Message, Question, ScoredChunk, Usage
 
 log = logging.getLogger(__name__)
@@ -104,6 +105,8 @@ class ExtractiveWriter:
             if read.direct:
                 break
         nearest = bool(found.text) and not found.direct
+        if (recorder := current()) is not None:
+            recorder.given(chunks, len(chunks))
         if found.text:
             yield Delta(text=under_nearest(found.text, language) if nearest else found.text)
         yield Draft(text=found.text, chunks=chunks, nearest=nearest)
@@ -163,6 +166,8 @@ class ModelWriter:
         self, question: Question, chunks: tuple[ScoredChunk, ...], language: str, budget: int
     ) -> AsyncGenerator[Delta | Draft | Spent]:
         fitted, chunks = await asyncio.to_thread(self._fit_chunks, question, chunks, budget)
+        if (recorder := current()) is not None:
+            recorder.given(chunks, fitted.blocks)
         if chunks and not fitted.blocks:
             raise ContextTooSmall(f"no passage fits beside the question in {budget} tokens: raise llm.context_window")
         hold, notes, usage = HoldBack(), list[str](), Usage(calls=1)

@@ -22,6 +22,7 @@ from ragcore.refine.followups import recent, stands_alone
 from ragcore.refine.replies import Asked, Worded, keywords_of, worded_of
 from ragcore.refine.spoken import NAMES, code_of, names_of
 from ragcore.tokens import Tokenizer
+from ragcore.trace import degraded
 from ragcore.types import Message, Question, Usage
 
 T = TypeVar("T")
@@ -153,11 +154,13 @@ class Refiner:
             keywords = self._keywords(question) if steps.keyword else None
         except ConfigError as error:
             log.warning("searching for the question as it is: %s", error)  # a template of the operator's own
+            degraded("searched for the question as it is: a template cannot be used")
             return Refined(question=question)
         calls = [call for call in (wording, keywords) if call is not None]
         late = await self._in_time(calls, self._options.seconds - steps.seconds)
         if late:
             log.warning("searching without %s: not there within %g s", " and ".join(late), self._options.seconds)
+            degraded(f"searched without {' and '.join(late)}: not there in time")
         refined = replace(
             question,
             wordings=_wordings(question.text, wording.result) if wording else (),
@@ -191,6 +194,7 @@ class Refiner:
                 return await self._languages.of(question.knowledge_bases)
         except (StoreError, TimeoutError) as error:
             log.warning("searching in no other language: %s: %s", type(error).__name__, error)
+            degraded("searched in no other language: which ones there are could not be told")
             return {}
 
     def _wording(self, question: Question, steps: Steps) -> "_Call[Worded]":
@@ -248,6 +252,7 @@ class Refiner:
             reply, call.usage = await self._model.complete(fitted.messages, task=TASK)
         except (ModelError, ContextTooSmall) as error:
             log.warning("searching without %s: %s: %s", call.name, type(error).__name__, error)
+            degraded(f"searched without {call.name}: asking for it failed")
             call.usage = Usage(calls=call.usage.calls)
             return
         call.result = await asyncio.to_thread(call.read, reply)

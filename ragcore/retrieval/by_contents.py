@@ -25,6 +25,7 @@ from ragcore.stores.outlines import Outline, Outlines
 from ragcore.stores.registry import Registry
 from ragcore.stores.rows import generation_of
 from ragcore.tokens import Tokenizer
+from ragcore.trace import degraded
 from ragcore.types import Chunk, Message, Question, ScoredChunk, Usage
 
 log = logging.getLogger(__name__)
@@ -97,8 +98,10 @@ class ContentsRetriever:
                 added = await self._added(question, found.chunks, ids)
         except TimeoutError:
             log.warning("no sections added: none were chosen within %g s", self._seconds)
+            degraded("no sections were added: none were chosen in time")
         except (ModelError, ContextTooSmall, StoreError) as error:
             log.warning("no sections added: %s: %s", type(error).__name__, error)
+            degraded("no sections were added: choosing them failed")
         return replace(found, chunks=(*found.chunks, *added), usage=found.usage + choosing.usage)
 
     async def _chosen(

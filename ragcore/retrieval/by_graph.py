@@ -27,6 +27,7 @@ from ragcore.stores.graphs import Admitted, Graphs
 from ragcore.stores.registry import Registry
 from ragcore.stores.rows import generation_of
 from ragcore.tokens import Tokenizer
+from ragcore.trace import degraded
 from ragcore.types import Chunk, Location, Question, ScoredChunk, SectionKind
 
 log = logging.getLogger(__name__)
@@ -105,6 +106,7 @@ class GraphRetriever:
             reports = await self._reports(question, found.chunks, around.reports)
         except StoreError as error:
             log.warning("nothing of the knowledge graph added: %s", error)
+            degraded("nothing of the knowledge graph was added: it could not be read")
             return found
         if not told and not reports:
             return found

@@ -23,6 +23,7 @@ from ragcore.stores.document_values import DocumentValues
 from ragcore.stores.indexes import Permitted
 from ragcore.stores.registry import Registry
 from ragcore.tokens import Tokenizer
+from ragcore.trace import degraded
 from ragcore.types import Message, Question, Usage
 
 log = logging.getLogger(__name__)
@@ -127,6 +128,7 @@ class FilteringRetriever:
                 known = {name: await self._known(name, question, permitted.get(name)) for name in names}
         except TimeoutError:
             log.warning(_LATE, seconds)
+            degraded("searched without a filter from the question: none came in time")
             return _Drawn()
         shown = _merged(known.values())
         drawn = await self._draw(question, shown, due) if shown else _Drawn()
@@ -183,9 +185,11 @@ class FilteringRetriever:
                 drawn = await asyncio.to_thread(filter_of, reply, [field.name for field in fields])
         except TimeoutError:
             log.warning(_LATE, left)
+            degraded("searched without a filter from the question: none came in time")
             return _Drawn(usage=spent)
         except (ModelError, ContextTooSmall) as error:
             log.warning("searching without a filter from the question: %s: %s", type(error).__name__, error)
+            degraded("searched without a filter from the question: drawing it failed")
             return _Drawn(usage=Usage(calls=spent.calls))
         return _Drawn(filter=drawn, usage=spent)
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 from ragcore.errors import ConfigError, ContextTooSmall, ModelBadOutput, ModelError
 from ragcore.models.rerankers import Reranked, Reranker
+from ragcore.trace import degraded
 from ragcore.types import Chunk, Usage
 
 log = logging.getLogger(__name__)
@@ -41,7 +42,10 @@ class Reranking:
             chunks: In the fused order.
             seconds: How long it is waited for.
         """
-        if len(chunks) < 2 or self._now() < self._rests_until:
+        if len(chunks) < 2:
+            return None, Usage()
+        if self._now() < self._rests_until:
+            degraded("the order of the search was kept: the reranker is left alone after failing")
             return None, Usage()
         texts = [text_of(chunk) for chunk in chunks]
         try:
@@ -64,6 +68,7 @@ class Reranking:
 
     def _failed(self, reason: str) -> None:
         """Count a failure, and tell of it."""
+        degraded("the order of the search was kept: the reranker failed")
         self._failures += 1
         if self._failures % FAILURES == 0:
             self._rests_until = self._now() + REST_SECONDS

@@ -31,10 +31,12 @@ from ragcore.retrieval.ranking import rank
 from ragcore.retrieval.reranking import Reranking
 from ragcore.retrieval.summaries import leaves_of, with_leaves
 from ragcore.retrieval.synonyms import Synonyms
+from ragcore.retrieval.telling import search_of
 from ragcore.stores.chunk_vectors import ChunkVectors
 from ragcore.stores.document_values import DocumentValues
 from ragcore.stores.indexes import KeywordSearch, Permitted, VectorIndex
 from ragcore.stores.registry import Registry
+from ragcore.trace import current, degraded, step
 from ragcore.types import Chunk, Question, ScoredChunk, Usage
 
 log = logging.getLogger(__name__)
@@ -179,7 +181,8 @@ class Retriever:
     async def _retrieve(self, question: Question) -> tuple[Retrieved, tuple[Placed, ...]]:
         """Search and judge; the chunks that passed are yet to be put in order."""
         synonyms = await self._loaded_synonyms()
-        query = analyse(question.text, synonyms, earlier=(*_earlier(question), *question.keywords))
+        beside = (*_earlier(question), *question.keywords)
+        query = analyse(question.text, synonyms, earlier=beside)
         vector = await self._vector(query.text_to_embed)
         searched, live = await self._searched(question, query, vector)
         groups = searched.groups
@@ -196,6 +199,8 @@ class Retriever:
             # Copies took the places of others: every candidate is read, which costs something only then.
             searched, live = await self._searched(question, query, vector, read=len(searched.ranking.candidates))
             outcome = await asyncio.to_thread(judged, query, searched, live, self._options, self._wanted)
+        if (recorder := current()) is not None:
+            recorder.searched(search_of(question, (*beside, *query.expansions), searched, live, outcome))
         found = Retrieved(
             near=outcome.near,
             without_vectors=without_vectors,
@@ -215,7 +220,8 @@ class Retriever:
         shown = options.rerank_candidates
         verdict, usage = None, Usage()
         if self._reranking is not None:
-            verdict, usage = await self._reranking.verdict(question.asked, chunks[:shown], options.rerank_seconds)
+            with step("rerank"):
+                verdict, usage = await self._reranking.verdict(question.asked, chunks[:shown], options.rerank_seconds)
         ordered = arranged(passed, counted, verdict, shown=shown, threshold=options.rerank_threshold)
         return _of_parents(ordered, options.top_n), usage
 
@@ -280,9 +286,11 @@ class Retriever:
     async def _vector(self, text: str) -> NDArray[np.float32] | None:
         """Embed the question; None when the embedder cannot be reached, so that words alone must do."""
         try:
-            vector: NDArray[np.float32] = (await self._embedder.embed([text]))[0]
+            with step("embed"):
+                vector: NDArray[np.float32] = (await self._embedder.embed([text]))[0]
         except ModelError as error:
             log.warning("searching by words alone: the embedder failed: %s", error)
+            degraded("searched by words alone: the embedder failed")
             return None
         return vector
 
