@@ -36,7 +36,7 @@ class Reach(StrEnum):
     """A slash command."""
 
 
-CommandName = Literal["ask", "search", "sources", "sync", "reset", "help", "start"]
+CommandName = Literal["ask", "search", "sources", "sync", "why", "reset", "help", "start"]
 """``start`` is what a client sends by itself when somebody opens a conversation: they are greeted."""
 
 

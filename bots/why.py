@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from bots.counting import counted
 from bots.rendering.clean import clean, clean_line
+from bots.rendering.plain import plain_pieces
 from bots.rendering.tree import Block, Document, Fence, Heading, ItemList, ListItem, Paragraph, Text
 from ragcore.trace import Call, Fate, Leg, Passage, Search, Step, Trace
 from ragcore.types import Message
@@ -15,6 +16,8 @@ WHOLE = 1_000_000
 """Characters of one message of a prompt that are shown where there is room for all."""
 IN_A_CHAT = 1_200
 """The same in a chat: a prompt of the default size would fill 20 messages there."""
+MOST_IN_A_CHAT, MOST_ON_A_PAGE = 9_000, 1_500
+"""Characters of all of it in a chat, and where a reply is one message (Discord's holds 2,000): the rest is left out."""
 _MOST_DROPPED = 8
 """Passages below the gate that are listed in a chat; of the others the number is told."""
 
@@ -28,12 +31,32 @@ _FATES = {
 }
 
 
-def why_document(trace: Trace, *, longest: int = WHOLE) -> Document:
-    """Return everything that was done for an answer; of each message of a prompt at most ``longest`` characters."""
-    return Document(blocks=tuple(_blocks(trace, longest)))
+def why_document(trace: Trace) -> Document:
+    """Return everything that was done for an answer."""
+    return Document(blocks=tuple(_blocks(trace, WHOLE)))
+
+
+def why_in_chat(trace: Trace, *, private: bool, short: bool) -> Document:
+    """Return what a chat has room for.
+
+    Args:
+        trace: As far as whoever sees the reply may read it.
+        private: Nobody else sees the reply: prompts are shown as well.
+        short: The reply is one message.
+    """
+    room = MOST_ON_A_PAGE if short else MOST_IN_A_CHAT
+    kept: list[Block] = []
+    for block in _blocks(trace, IN_A_CHAT if private else 0):
+        room -= len("".join(plain_pieces((block,))))
+        if room < 0:
+            kept.append(_said("… There is more than a message holds; `citebot ask --why` shows all."))
+            break
+        kept.append(block)
+    return Document(blocks=tuple(kept))
 
 
 def _blocks(trace: Trace, longest: int) -> Iterator[Block]:
+    """Yield all that is told; of each message of a prompt at most ``longest`` characters, 0: none of them."""
     yield _heading("Why this answer")
     yield _list(_facts(trace))
     if trace.hidden:
@@ -41,16 +64,16 @@ def _blocks(trace: Trace, longest: int) -> Iterator[Block]:
             f"{counted(trace.hidden, 'document')} that it rests on may not be read here: their passages are shown as "
             "hidden, and so is what a model was told of them."
         )
-    if trace.steps:
-        yield _heading("Time")
-        yield _list([_step(step) for step in trace.steps])
-    chat = longest < WHOLE
-    for number, search in enumerate(trace.searches, 1):
-        yield _heading(f"Search {number}" if len(trace.searches) > 1 else "Search")
-        yield from _search(search, frozenset(one.chunk_id for one in trace.read), _MOST_DROPPED if chat else 1_000)
     if trace.read:
         yield _heading("Given to the writer")
         yield _list([_passage(one) for one in trace.read])
+    most = 1_000 if longest == WHOLE else _MOST_DROPPED
+    for number, search in enumerate(trace.searches, 1):
+        yield _heading(f"Search {number}" if len(trace.searches) > 1 else "Search")
+        yield from _search(search, frozenset(one.chunk_id for one in trace.read), most)
+    if trace.steps:
+        yield _heading("Time")
+        yield _list([_step(step) for step in trace.steps])
     yield _heading(f"{counted(len(trace.calls), 'model call')}")
     if not trace.calls:
         yield _said("The answer was kept from an earlier one." if trace.kept else "No model was asked.")
@@ -127,7 +150,7 @@ def _call(number: int, call: Call, longest: int) -> Iterator[Block]:
     if call.failure:
         told += f", failed: {call.failure}"
     yield _said(told)
-    if call.hidden:
+    if call.hidden or not longest:
         yield _said("What it was told and what it wrote are hidden here.")
         return
     for message in call.messages:

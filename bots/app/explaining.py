@@ -14,6 +14,7 @@ from bots.app.parts import Parts
 from bots.app.remembering import open_of
 from bots.requests import Ask, Explained, Why
 from bots.settings import Settings
+from ragcore.on_web import is_web
 from ragcore.trace import Trace, as_read
 from ragcore.types import ConversationKey
 
@@ -128,6 +129,7 @@ async def explain(
     if request.audience is None:
         return Explained(reference=reference, trace=trace)
     documents = await open_of(settings, parts, trace.documents, bases, request.audience)
+    documents |= {name for name in trace.documents if is_web(name)}
     told = trace.readers is not None and trace.readers <= request.audience
     covers = told and frozenset(trace.knowledge_bases) <= frozenset(bases)
     return Explained(reference=reference, trace=as_read(trace, documents, covers=covers))

@@ -7,10 +7,11 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from bots.access import Audience, line_to_add, narrowest, readable
+from bots.access import Audience, readable
 from bots.app.diagnosing import diagnose
 from bots.app.enriching import Enriching
 from bots.app.explaining import Traces, explain
+from bots.app.hints import with_hints
 from bots.app.options import answer_options, drawn_fields, filters_of, homes, retrieval_options
 from bots.app.parts import Parts, client_of, refiner_of
 from bots.app.remembering import recall_history, recall_one, remember
@@ -233,7 +234,7 @@ class Operations:
                     yield Explained(reference=request.reference, trace=trace)
                 await remember(self._settings, self._parts, request, event, history)
                 aged = await with_ages(self._settings, self._parts.library, event)
-                yield self._with_refusal(await self._with_empty_index(aged, request, names), request, names)
+                yield await with_hints(self._settings, self._parts.library.registry, aged, request, names)
 
     def _answering(self, request: Ask, question: Question, names: tuple[str, ...]) -> AsyncGenerator[AnswerEvent]:
         searcher = self._searcher(names)
@@ -388,25 +389,3 @@ class Operations:
         missing = [name for name in ids if name not in there]
         if missing:
             raise ConfigError(f"there is no document {missing[0]!r}; `citebot search` shows the ids of documents")
-
-    async def _with_empty_index(self, answer: Answer, request: Ask, names: Sequence[str]) -> Answer:
-        """Tell the operator that there is nothing to find anything in, not only that nothing was found."""
-        if not answer.abstained or request.audience is not None:
-            return answer
-        if not self._settings.all_knowledge_bases:
-            hint = "No source is set up yet: `citebot init` writes a citebot.toml to name one in."
-            return replace(answer, notes=(*answer.notes, hint))
-        counts = await self._parts.library.registry.counts_by_knowledge_base()
-        if any(name in counts for name in names):
-            return answer
-        return replace(answer, notes=(*answer.notes, "Nothing is indexed yet: `citebot sync` reads the sources."))
-
-    def _with_refusal(self, answer: Answer, request: Ask, names: Sequence[str]) -> Answer:
-        """Tell whoever can mend it, and asked as or among others, the very line that is missing."""
-        bases = list(request.knowledge_bases or self._settings.all_knowledge_bases)
-        if names or not request.audience or not request.may_mend or not bases:
-            return answer
-        readers, reader = self._settings.all_knowledge_bases[bases[0]].readers, narrowest(request.audience)
-        line = line_to_add(bases[0], readers, reader)
-        note = f"{reader} may read none of: {', '.join(bases)}. To change that, write {line}"
-        return replace(answer, notes=(*answer.notes, note))

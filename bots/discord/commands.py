@@ -80,6 +80,10 @@ def command_tree(
     async def sync_(interaction: discord.Interaction, source: str = "") -> None:
         await use(interaction, "sync", source, ephemeral=True)
 
+    @tree.command(name="why", description=_told("why"))
+    async def why(interaction: discord.Interaction) -> None:
+        await use(interaction, "why", ephemeral=True)
+
     @tree.command(name="reset", description=_told("reset"))
     async def reset(interaction: discord.Interaction) -> None:
         await use(interaction, "reset", ephemeral=True)

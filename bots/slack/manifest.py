@@ -57,7 +57,7 @@ def manifest(*, name: str = "Citebot", ask: str = "/ask", more: str = "/citebot"
         {
             "command": more,
             "description": description("help"),
-            "usage_hint": "search words | sources | sync | reset | help",
+            "usage_hint": "search words | sources | sync | why | reset | help",
         },
     ]
     document = {

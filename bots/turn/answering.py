@@ -13,7 +13,7 @@ from bots.rendering.clean import clean_line
 from bots.rendering.parse import parse_answer, parse_markdown
 from bots.rendering.plain import plain_pieces
 from bots.rendering.tree import Document
-from bots.requests import Ask, Event, Forget, Recall, Recalled
+from bots.requests import Ask, Event, Explained, Forget, Recall, Recalled, Why
 from bots.service import Backend
 from bots.turn.attachments import Attached, FileReader
 from bots.turn.beside import beside
@@ -36,6 +36,7 @@ from bots.turn.replying import Reply
 from bots.turn.syncing import Syncs
 from bots.turn.threads import Threads
 from bots.turn.written import Written
+from bots.why import why_in_chat
 from bots.words.sentences import Word, language_for, word
 from ragcore.citations.markers import strip
 from ragcore.errors import (
@@ -256,6 +257,8 @@ class Writer(Generic[R]):
             if self._options.is_admin(incoming):
                 told = await self._syncs.run(command.query, language, private=incoming.private)
             return Written(document=told, outcome=Outcome.SERVED)
+        if command.name == "why":
+            return Written(document=await self._why(job, command, audience, language), outcome=Outcome.SERVED)
         if command.name == "reset":
             history = await self._claims.history_of(incoming.conversation)
             async for _ in self._backend.run(Forget(conversation=history)):
@@ -267,6 +270,24 @@ class Writer(Generic[R]):
             prompts = tuple(one for one in prompts if one != word("help_prompt", language))
         document = sentence(word("greeting", language)) if greets else help_document(language)
         return Written(document=document, outcome=Outcome.SERVED, prompts=prompts)
+
+    async def _why(self, job: Job, command: Command, audience: frozenset[str], language: str) -> Document:
+        """Tell an admin how the answer came about that is named, replied to, or the newest here."""
+        incoming = job.incoming
+        if not self._options.is_admin(incoming):
+            return sentence(word("why_admins", language))
+        request = Why(
+            conversation=await self._claims.history_of(incoming.conversation),
+            reference=command.query.casefold() or incoming.goes_on,
+            audience=audience,
+            knowledge_bases=job.knowledge_bases,
+            person=person(incoming) if incoming.private else "",
+        )
+        manner = self._platform.manner(incoming)
+        found = [event async for event in self._backend.run(request) if isinstance(event, Explained)]
+        if not found:
+            return sentence(word("why_gone", language))
+        return why_in_chat(found[0].trace, private=incoming.private, short=manner.paged)
 
     def prompts(self, language: str) -> tuple[str, ...]:
         """Return what somebody may begin with."""

@@ -35,14 +35,15 @@ _FAULTS: dict[Fault, Word] = {
     Fault.UNREACHABLE: "fault_unreachable",
     Fault.BAD_REPLY: "fault_bad_reply",
 }
-# With its stroke: "sync my calendar" may be a question.
+# With their strokes: "sync my calendar" and "why" may be questions.
 _SYNC = re.compile(r"/sync\s+(?P<names>\S.*)", re.IGNORECASE)
+_WHY = re.compile(r"/why(?:\s+(?P<reference>[0-9a-f]{8}))?", re.IGNORECASE)
 _SEARCH = re.compile(r"/?(?:search|搜索|suche)(?:\s+|(?<=索)\s*)(?P<query>\S.*)", re.IGNORECASE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What is to be done; ``query`` is what a search looks for, or the sources to sync."""
+    """What is to be done; ``query`` is what a search looks for, the sources to sync, or the answer to explain."""
 
     name: CommandName
     query: str = ""
@@ -67,6 +68,8 @@ def command_of(incoming: Incoming, text: str) -> Command | None:
         return Command(name)
     if named := _SYNC.fullmatch(stripped):
         return Command("sync", named["names"])
+    if why := _WHY.fullmatch(stripped):
+        return Command("why", why["reference"] or "")
     found = _SEARCH.fullmatch(stripped)
     return Command("search", found["query"].strip()) if found else None
 

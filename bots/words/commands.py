@@ -5,16 +5,17 @@ from typing import Literal, get_args
 
 from bots.platform import CommandName
 
-COMMANDS: tuple[CommandName, ...] = ("ask", "search", "sources", "sync", "reset", "help")
+COMMANDS: tuple[CommandName, ...] = ("ask", "search", "sources", "sync", "why", "reset", "help")
 NAMED: Mapping[str, CommandName] = {name: name for name in COMMANDS}
 """The command of each name that somebody may type."""
 
-_DESCRIPTIONS: dict[str, tuple[str, str, str, str, str, str]] = {
+_DESCRIPTIONS: dict[str, tuple[str, str, str, str, str, str, str]] = {
     "en": (
         "Ask the documents",
         "Find passages, without an answer",
         "What has been read, and when",
         "Read the sources now (admins)",
+        "How the last answer came about (admins)",
         "Forget this conversation",
         "What I can do",
     ),
@@ -23,6 +24,7 @@ _DESCRIPTIONS: dict[str, tuple[str, str, str, str, str, str]] = {
         "只查找段落，不作回答",
         "读过哪些内容、何时读取",
         "立即读取来源（管理员）",
+        "上一个回答是如何得出的（管理员）",
         "忘记本次对话",
         "我能做什么",
     ),
@@ -31,6 +33,7 @@ _DESCRIPTIONS: dict[str, tuple[str, str, str, str, str, str]] = {
         "Stellen finden, ohne eine Antwort",
         "Was gelesen wurde, und wann",
         "Die Quellen jetzt lesen (Admins)",
+        "Wie die letzte Antwort zustande kam (Admins)",
         "Dieses Gespräch vergessen",
         "Was ich kann",
     ),
@@ -39,6 +42,7 @@ _DESCRIPTIONS: dict[str, tuple[str, str, str, str, str, str]] = {
         "Trouver des passages, sans réponse",
         "Ce qui a été lu, et quand",
         "Lire les sources maintenant (admins)",
+        "Comment la dernière réponse a été trouvée (admins)",
         "Oublier cette conversation",
         "Ce que je sais faire",
     ),
@@ -47,6 +51,7 @@ _DESCRIPTIONS: dict[str, tuple[str, str, str, str, str, str]] = {
         "Buscar pasajes, sin respuesta",
         "Qué se ha leído y cuándo",
         "Leer las fuentes ahora (administradores)",
+        "Cómo se llegó a la última respuesta (administradores)",
         "Olvidar esta conversación",
         "Qué sé hacer",
     ),
@@ -55,6 +60,7 @@ _DESCRIPTIONS: dict[str, tuple[str, str, str, str, str, str]] = {
         "回答なしで該当箇所を探す",
         "読み込んだ内容と日時",
         "今すぐ文書を読み込む（管理者）",
+        "直前の回答の経緯（管理者）",
         "この会話を忘れる",
         "できること",
     ),
@@ -63,6 +69,7 @@ _DESCRIPTIONS: dict[str, tuple[str, str, str, str, str, str]] = {
         "답변 없이 구절 찾기",
         "읽은 내용과 시각",
         "지금 문서 읽기 (관리자)",
+        "마지막 답변이 나온 과정 (관리자)",
         "이 대화를 잊기",
         "할 수 있는 일",
     ),
@@ -71,6 +78,7 @@ _DESCRIPTIONS: dict[str, tuple[str, str, str, str, str, str]] = {
         "Encontrar passagens, sem resposta",
         "O que foi lido, e quando",
         "Ler as fontes agora (administradores)",
+        "Como se chegou à última resposta (administradores)",
         "Esquecer esta conversa",
         "O que sei fazer",
     ),
@@ -79,6 +87,7 @@ _DESCRIPTIONS: dict[str, tuple[str, str, str, str, str, str]] = {
         "Найти места, без ответа",
         "Что прочитано и когда",
         "Прочитать источники сейчас (администраторы)",
+        "Как получен последний ответ (администраторы)",
         "Забыть этот разговор",
         "Что я умею",
     ),

@@ -66,6 +66,8 @@ Word = Literal[
     "sync_begun",
     "sync_done",
     "sync_none",
+    "why_admins",
+    "why_gone",
     "search_empty",
     "quotes_gone",
     "page_gone",
@@ -142,6 +144,11 @@ _SENTENCES: dict[str, dict[Word, str]] = {
         "sync_begun": "Syncing {names} …; “sources” tells how it went.",
         "sync_done": ": {added} added, {changed} changed, {deleted} deleted, {unchanged} unchanged, {failed} failed",
         "sync_none": "There is no source to sync.",
+        "why_admins": "Only admins are told how an answer came about.",
+        "why_gone": (
+            "How this answer came about is not known any more: it is kept for a day, until a restart or until the "
+            "conversation is forgotten."
+        ),
         "search_empty": "I found no passage that fits. Please try other words.",
         "quotes_gone": "These passages are no longer at hand.",
         "page_gone": "This answer is no longer at hand. Please ask again.",
@@ -214,6 +221,8 @@ _SENTENCES: dict[str, dict[Word, str]] = {
         "sync_begun": "正在同步 {names} ……发送“来源”可查看结果。",
         "sync_done": "：新增 {added}，更改 {changed}，删除 {deleted}，未变 {unchanged}，失败 {failed}",
         "sync_none": "没有可同步的来源。",
+        "why_admins": "只有管理员可以查看回答是如何得出的。",
+        "why_gone": ("已无从得知该回答是如何得出的：相关记录只保留一天，重启或忘记对话后即删除。"),
         "search_empty": "没有找到合适的段落，请换个词试试。",
         "quotes_gone": "这些段落已无法显示。",
         "page_gone": "此回答已无法显示，请重新提问。",
@@ -287,6 +296,11 @@ _SENTENCES: dict[str, dict[Word, str]] = {
         "sync_begun": "Gleiche {names} ab …; „quellen“ sagt, was daraus geworden ist.",
         "sync_done": ": {added} neu, {changed} geändert, {deleted} gelöscht, {unchanged} gleich, {failed} gescheitert",
         "sync_none": "Es gibt keine Quelle zum Abgleichen.",
+        "why_admins": "Nur Admins erfahren, wie eine Antwort zustande kam.",
+        "why_gone": (
+            "Wie diese Antwort zustande kam, ist nicht mehr bekannt: Es wird einen Tag behalten, bis zu einem Neustart "
+            "oder bis das Gespräch vergessen wird."
+        ),
         "search_empty": "Ich habe keine passende Stelle gefunden. Bitte versuch es mit anderen Worten.",
         "quotes_gone": "Diese Stellen sind nicht mehr zur Hand.",
         "page_gone": "Diese Antwort ist nicht mehr zur Hand. Bitte frag noch einmal.",

@@ -15,6 +15,7 @@ from ragcore.errors import ParseError, SourceError, SourceUnreachable
 from ragcore.phrases import Phrase
 from ragcore.retrieval.retriever import Retrieved, Retrieving
 from ragcore.tokens import Tokenizer
+from ragcore.trace import degraded
 from ragcore.types import Chunk, Question, ScoredChunk, Usage
 from ragcore.web.http import OpenPages, PageHttp
 from ragcore.web.judging import PassageJudge
@@ -169,6 +170,7 @@ class WebRetriever:
             chunks = await self._web.search(query, self._options.results)
         except SourceError as error:
             log.warning("answering without the web: %s", error)
+            degraded("answered without the web: the search failed")
             return _OnWeb(notes=("web_unavailable",))
         return _OnWeb(chunks=chunks)
 

@@ -9,10 +9,10 @@ import pytest
 from bots.app.explaining import MOST, Traces
 from bots.rendering.plain import plain_pieces
 from bots.requests import Ask, Explained, Forget, Sync, Why
-from bots.why import IN_A_CHAT, why_document
+from bots.why import MOST_IN_A_CHAT, MOST_ON_A_PAGE, why_document, why_in_chat
 from bots.wire import decode_event, encode_event
 from ragcore.trace import Fate, Recorder, Trace
-from ragcore.types import Answer, ConversationKey, Support
+from ragcore.types import Answer, ConversationKey, Message, Support
 from tests.bots.handbook import SETTINGS, opened, told
 from tests.fakes.openai_server import OpenAIServer, Reply, Request
 
@@ -165,6 +165,23 @@ def test_a_trace_crosses_the_socket_and_can_be_listed() -> None:
     trace = trace_of()
     event = Explained(reference="a", trace=trace)
     assert decode_event(encode_event(event)) == event
-    shown = "".join(plain_pieces(why_document(trace, longest=IN_A_CHAT).blocks))
+    shown = "".join(plain_pieces(why_document(trace).blocks))
     assert "asked: What?" in shown
     assert "No model was asked." in shown
+
+
+@pytest.mark.parametrize("short", [False, True])
+@pytest.mark.parametrize("private", [False, True])
+def test_in_a_chat_a_long_trace_is_cut_and_prompts_are_shown_to_one_person_alone(private: bool, short: bool) -> None:
+    recorder = Recorder()
+    for _ in range(3):
+        call = recorder.call("answer", "m", [Message(role="user", text="ABC " * 3_000)])
+        call.failure = ""
+    answer = Answer(question="What?", raw_text="That.", support=Support.CITED)
+    shown = "".join(plain_pieces(why_in_chat(recorder.trace(answer), private=private, short=short).blocks))
+    assert len(shown) <= (MOST_ON_A_PAGE if short else MOST_IN_A_CHAT) + 200
+    assert ("ABC" in shown) is (private and not short) or short
+    if not private:
+        assert "ABC" not in shown
+    whole = "".join(plain_pieces(why_document(recorder.trace(answer)).blocks))
+    assert whole.count("ABC ") >= 3 * 2_999

@@ -186,12 +186,19 @@ PASSAGES = st.builds(
     st.sampled_from(Fate),
 )
 SEARCHES = st.builds(
-    lambda passages: Search(text="the-words", beside=("beside-it",), filters=("a: year = 1",), passages=tuple(passages)),
+    lambda passages: Search(
+        text="the-words", beside=("beside-it",), filters=("a: year = 1",), passages=tuple(passages)
+    ),
     st.lists(PASSAGES, max_size=3),
 )
 CALLS = st.builds(
     lambda task: Call(
-        task=task, model="m", began=0.0, took=1.0, messages=(Message(role="user", text="the-prompt"),), reply="the-reply"
+        task=task,
+        model="m",
+        began=0.0,
+        took=1.0,
+        messages=(Message(role="user", text="the-prompt"),),
+        reply="the-reply",
     ),
     st.sampled_from([*sorted(HELD_BY_DOCUMENTS), "filter", "web", "research"]),
 )

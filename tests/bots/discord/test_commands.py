@@ -37,7 +37,15 @@ async def test_the_commands_are_told_once_for_each_changed_set() -> None:
             async with serving(server, inbox):
                 pass
         assert server.state.syncs == 1
-        assert [one["name"] for one in server.state.commands] == ["ask", "search", "sources", "sync", "reset", "help"]
+        assert [one["name"] for one in server.state.commands] == [
+            "ask",
+            "search",
+            "sources",
+            "sync",
+            "why",
+            "reset",
+            "help",
+        ]
         ask = server.state.commands[0]
         assert ask["contexts"] == [0, 1]
         assert [(one["name"], one.get("required", False)) for one in ask["options"]] == [

@@ -32,6 +32,7 @@ async def test_a_command_is_answered_where_it_was_typed(scene: Scene) -> None:
         ("search leave", "search", "leave"),
         ("Sources", "sources", ""),
         ("sync wiki notes", "sync", "wiki notes"),
+        ("why", "why", ""),
         ("", "help", ""),
         ("how many days?", "ask", "how many days?"),
     ],

@@ -385,6 +385,7 @@ async def test_commands_are_told_in_each_language(scene: Scene) -> None:
         "search",
         "sources",
         "sync",
+        "why",
         "reset",
         "help",
     ]
