@@ -13,7 +13,8 @@ CHUNK_METHODS: Mapping[str, str] = {
     "manual": "as `naive`, under numbered headings that have no markup: `1`, `1.1`, `一、`, `（一）`, `第一章`",
     "one": "the whole document as one chunk, for short ones; above 4,096 tokens as `naive`",
     "paper": "as `naive`, under a paper's sections: the abstract whole, references apart, captions with tables",
-    "picture": "a picture, or a scanned page, as one chunk: a model's description and its words; long ones as `naive`",
+    "picture": "a picture, or a scanned page, as one chunk: a model's description and its words; long ones as `naive`; "
+    "a source takes pictures where its `include` names them",
     "presentation": "a slide, or a page of a PDF, as one chunk with its notes; above 1,024 tokens as `naive`",
     "qa": "each question with its answer (rows, headings, marked text) as one chunk; the rest as `naive`",
     "table": "rows always with their header, up to 4 times `chunk_tokens` for a long row; the rest as `naive`",

@@ -160,7 +160,7 @@ class Operations:
                     async for told in events:
                         yield told
             case Show():
-                shown = show(self._settings, self._parts.library, request, self._readable((), request.audience))
+                shown = show(self._settings, self._parts.library, request, self._allowed(request.audience))
                 async with contextlib.aclosing(shown) as pictures:
                     async for picture in pictures:
                         yield picture
@@ -354,7 +354,7 @@ class Operations:
         )
 
     async def _sources(self, audience: Audience) -> list[SourceState]:
-        names = self._readable((), audience)
+        names = self._allowed(audience)
         states = await source_states(self._settings, self._parts.library, audience)
         return [state for state in states if audience is None or state.knowledge_base in names]
 
@@ -364,14 +364,19 @@ class Operations:
         return BackedUp(path=str(path), size=size, documents=manifest.documents, chunks=manifest.chunks)
 
     def _readable(self, wanted: Sequence[str], audience: Audience) -> tuple[str, ...]:
-        """Return the knowledge bases to search: those asked for, of those that the audience may read."""
+        """Return the knowledge bases to search, of those that may be read: those named, or all but tag sets."""
         bases = self._settings.all_knowledge_bases
         unknown = [name for name in wanted if name not in bases]
         if unknown:
             raise ConfigError(f"there is no knowledge base {unknown[0]!r} (there is: {', '.join(bases) or 'none'})")
-        readers_of = {name: base.readers for name, base in bases.items()}
-        allowed = readable(readers_of, audience)
-        return tuple(name for name in allowed if not wanted or name in wanted)
+        allowed = self._allowed(audience)
+        asked = wanted or [name for name in allowed if name not in self._settings.tag_sets]
+        return tuple(name for name in allowed if name in asked)
+
+    def _allowed(self, audience: Audience) -> tuple[str, ...]:
+        """Return all knowledge bases that the audience may read."""
+        bases = self._settings.all_knowledge_bases
+        return readable({name: base.readers for name, base in bases.items()}, audience)
 
     async def _check_documents(self, ids: Sequence[str], audience: Audience) -> None:
         """Refuse a document that is not there: an empty answer would look as if it said nothing of the matter.
@@ -379,7 +384,7 @@ class Operations:
         What the audience may not read is not there for it: the refusal must not tell that it is.
         """
         known = await self._parts.library.registry.documents(ids) if ids else {}
-        allowed = self._readable((), audience)
+        allowed = self._allowed(audience)
         there = {
             one.id
             for one in known.values()

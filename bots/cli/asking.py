@@ -115,7 +115,9 @@ async def run_search(config: Path | None, request: Search, *, as_json: bool, pic
     if as_json:
         print_json(chunk_forms(found.chunks))
     elif found.chunks:
-        show_chunks(found.chunks, results())
+        from bots.app.options import retrieval_options  # heavy, and there only when there is something to show
+
+        show_chunks(found.chunks, results(), gate=retrieval_options(settings).similarity_threshold)
     else:
         say("Nothing is indexed yet: `citebot sync` reads the sources." if empty else "Nothing fits.")
     if folder is not None:
@@ -159,15 +161,17 @@ def _reader(text: str) -> str:
         raise typer.BadParameter(str(error), param_hint="--as") from error
 
 
-def show_chunks(chunks: Sequence[ScoredChunk], console: Console) -> None:
+def show_chunks(chunks: Sequence[ScoredChunk], console: Console, *, gate: float = 0.0) -> None:
     """Print ranked passages: title, place and score, the text with the matched words marked, and where else it stands.
 
-    At the end stands how many of them each document gave.
+    What has a score below the ``gate`` of answers is marked as such. At the end stands how many of them each document
+    gave.
     """
     for rank, scored in enumerate(chunks, 1):
         chunk = scored.chunk
         reranked = " reranked" if "rerank" in scored.ranks else ""
-        told = Text(f"  {scored.score:.2f}{reranked}  {clean_line(chunk.document_id)}", "dim")
+        below = " below the gate" if scored.score < gate else ""
+        told = Text(f"  {scored.score:.2f}{below}{reranked}  {clean_line(chunk.document_id)}", "dim")
         console.print(Text(f"{rank}. ", style="blue") + _linked(chunk, "bold") + told)
         body = marked(clean(chunk.text).strip().expandtabs(4), scored.matched, plain=not console.is_terminal)
         console.print(Indented(body, "   ", "   "))

@@ -65,8 +65,9 @@ class TurnOptions:
     after ``longest``. Messages of one asker ``merge_within`` each other are one question. Edits count
     ``edit_within`` the question; what is older than ``late_after`` when the bot comes back is not answered any more.
     ``files`` bounds what is read beside a question, ``pictures`` what is cut from pages (None: nothing). ``readers_of``
-    are the readers of each knowledge base, ``channels`` what differs in some, by ``place``. ``plain_chat``: without any
-    knowledge base the model is asked all the same. ``web``: whether the web is searched where no rule says otherwise.
+    are the readers of each knowledge base, of which ``tag_sets`` are asked by their names alone; ``channels`` is what
+    differs in some, by ``place``. ``plain_chat``: without any knowledge base the model is asked all the same. ``web``:
+    whether the web is searched where no rule says otherwise.
     """
 
     patience: float = 40.0
@@ -86,6 +87,7 @@ class TurnOptions:
     admins: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     readers_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    tag_sets: frozenset[str] = frozenset()
     plain_chat: bool = False
     channels: Mapping[str, ChannelRule] = field(default_factory=dict)
     web: bool = False
@@ -107,12 +109,18 @@ class TurnOptions:
     def readable_in(self, incoming: Incoming, audience: Audience) -> tuple[str, ...]:
         """Return the knowledge bases that a question is answered from: of those that may be asked those it names."""
         wanted = incoming.knowledge_bases
-        return tuple(name for name in self.asked_in(incoming.conversation, audience) if not wanted or name in wanted)
+        asked = self.asked_in(incoming.conversation, audience, wanted)
+        return tuple(name for name in asked if not wanted or name in wanted)
 
-    def asked_in(self, conversation: ConversationKey, audience: Audience) -> tuple[str, ...]:
-        """Return the knowledge bases that may be asked in a conversation: readable, and not narrowed away."""
+    def asked_in(self, conversation: ConversationKey, audience: Audience, named: Sequence[str] = ()) -> tuple[str, ...]:
+        """Return the knowledge bases that may be asked in a conversation: readable, and not narrowed away.
+
+        A tag set, only where the settings of its channel or whoever asks has ``named`` it.
+        """
         narrowed = self.rule(conversation).knowledge_bases
-        return tuple(name for name in readable(self.readers_of, audience) if narrowed is None or name in narrowed)
+        usual = [name for name in self.readers_of if name not in self.tag_sets or name in named]
+        asked = usual if narrowed is None else narrowed
+        return tuple(name for name in readable(self.readers_of, audience) if name in asked)
 
     def is_admin(self, incoming: Incoming) -> bool:
         """Return whether an admin of the settings asks."""
@@ -135,6 +143,7 @@ def turn_options(settings: Settings) -> TurnOptions:
         admins=settings.admins,
         sources=tuple(source.name for source in settings.sources),
         readers_of={name: base.readers for name, base in settings.all_knowledge_bases.items()},
+        tag_sets=settings.tag_sets,
         plain_chat=settings.answer.plain_chat and settings.llm is not None,
         channels={
             channel.id: ChannelRule(

@@ -52,3 +52,10 @@ def test_what_a_reranker_put_in_order_is_told_so() -> None:
     show_chunks((replace(CHUNKS[0], ranks={"dense": 2, "rerank": 1}), CHUNKS[1]), Console(file=out, width=100))
     assert "0.90 reranked  handbook:leave-0.md" in out.getvalue()
     assert "0.80  handbook:leave-1.md" in out.getvalue()
+
+
+def test_what_no_answer_would_rest_on_is_told_so() -> None:
+    out = io.StringIO()
+    show_chunks((CHUNKS[0], CHUNKS[1]), Console(file=out, width=100), gate=0.85)
+    assert "0.90  handbook:leave-0.md" in out.getvalue()
+    assert "0.80 below the gate  handbook:leave-1.md" in out.getvalue()

@@ -2,15 +2,19 @@
 
 import pathlib
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 
 from bots.app.options import with_tagged_by
 from bots.requests import Search, Sync
+from bots.settings import load_settings
+from bots.turn.options import turn_options
 from ragcore.reports import EnrichReport
-from ragcore.types import Chunk
+from ragcore.types import Chunk, ConversationKey
 from tests.bots.handbook import opened, told
 from tests.fakes.openai_server import OpenAIServer, Reply
+from tests.fakes.platform import asked
 
 SETTINGS = """
 [knowledge_bases.shop]
@@ -119,3 +123,24 @@ async def test_of_relevant_chunks_those_with_the_tags_of_the_question_come_earli
 async def searched(operations, query: str) -> list[Chunk]:  # type: ignore[no-untyped-def]
     (found,) = await told(operations, Search(query=query, knowledge_bases=("shop",)))
     return [scored.chunk for scored in found.chunks]  # type: ignore[union-attr]
+
+
+async def test_a_tag_set_is_searched_by_its_name_alone(home: pathlib.Path) -> None:
+    own = SETTINGS.replace('tags_from = ["labels"]', 'readers = ["*"]\ntags_from = ["labels"]')
+    own = own.replace('chunking = "tag"', 'chunking = "tag"\nreaders = ["*"]')
+    (home / "citebot.toml").write_text(
+        f'{own}[[channels]]\nid = "discord:1/9"\nknowledge_bases = ["labels"]\n', encoding="utf-8"
+    )
+    async with opened(home) as (operations, _):
+        await told(operations, Sync(enrich=True))
+        for named, expected in (((), {"shop"}), (("labels",), {"labels"}), (("shop", "labels"), {"shop", "labels"})):
+            request = Search(query="my parcel arrived broken", knowledge_bases=named, limit=9)
+            (found,) = await told(operations, request)
+            assert {one.chunk.knowledge_base for one in found.chunks} == expected  # type: ignore[union-attr]
+    options = turn_options(load_settings(home / "citebot.toml"))
+    asking = asked("Why?")
+    everybody = frozenset({"*"})
+    assert options.readable_in(asking, everybody) == ("shop",)
+    assert options.readable_in(replace(asking, knowledge_bases=("labels",)), everybody) == ("labels",)
+    there = ConversationKey(platform="discord", workspace="1", channel="9")
+    assert options.readable_in(replace(asking, conversation=there), everybody) == ("labels",)

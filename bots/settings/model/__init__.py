@@ -134,3 +134,10 @@ class Settings(BaseSettings):
         """Return the declared knowledge bases and, on defaults, those that only a source names."""
         named = {source.knowledge_base: KnowledgeBaseSettings() for source in self.sources}
         return MappingProxyType({**named, **self.knowledge_bases})
+
+    @property
+    def tag_sets(self) -> frozenset[str]:
+        """Return the knowledge bases that give others their tags: not answered from unless they are named."""
+        bases = self.all_knowledge_bases
+        giving = {name for base in bases.values() for name in base.tags_from}
+        return frozenset(name for name in giving if name in bases and bases[name].chunking == "tag")

@@ -49,7 +49,8 @@ class LLMSettings(Section):
     vision_model: str = Field(
         default="",
         description="a model at that endpoint that reads pictures, perhaps the same one: it puts the pictures beside a "
-        "question, and those among the documents, into words; default: pictures are read by OCR alone, if at all",
+        "question, and those among the documents (which a source takes where its `include` names them), into words; "
+        "default: pictures are read by OCR alone, if at all",
     )
     connect_timeout: float | None = Field(default=None, gt=0, description="seconds until a connection must stand")
     first_token_timeout: float | None = Field(default=None, gt=0, description="seconds until the first token must come")
