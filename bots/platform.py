@@ -36,8 +36,10 @@ class Reach(StrEnum):
     """A slash command."""
 
 
-CommandName = Literal["ask", "search", "sources", "sync", "why", "reset", "help", "start"]
+CommandName = Literal["ask", "research", "search", "sources", "sync", "why", "reset", "help", "start"]
 """``start`` is what a client sends by itself when somebody opens a conversation: they are greeted."""
+ASKING: frozenset[CommandName | None] = frozenset({None, "ask", "research"})
+"""What is followed by a question; None: no command, but a message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

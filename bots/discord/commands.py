@@ -64,6 +64,14 @@ def command_tree(
     ) -> None:
         await use(interaction, "ask", question, knowledge_base=knowledge_base, ephemeral=private)
 
+    @tree.command(name="research", description=_told("research"))
+    @app_commands.describe(question=_QUESTION, knowledge_base=_WHERE, private=_ALONE)
+    @app_commands.autocomplete(knowledge_base=completed)
+    async def research(
+        interaction: discord.Interaction, question: str, knowledge_base: str = "", private: bool = False
+    ) -> None:
+        await use(interaction, "research", question, knowledge_base=knowledge_base, ephemeral=private)
+
     @tree.command(name="search", description=_told("search"))
     @app_commands.describe(question=_QUESTION, knowledge_base=_WHERE)
     @app_commands.autocomplete(knowledge_base=completed)

@@ -221,7 +221,7 @@ class Listener(discord.AutoShardedClient):
             self._interactions.leave(interaction)
             return
         language = self._inbox.language(incoming.asker.language, incoming.text)
-        words = word("searching", language) if incoming.command in ("ask", "search") else "…"
+        words = word("searching", language) if incoming.command in ("ask", "research", "search") else "…"
         await self._interactions.begin(interaction, words, ephemeral=is_ephemeral(incoming))
         await claiming
 

@@ -114,7 +114,7 @@ def command_of(payload: Json, bot: Self, *, asks: str) -> Incoming:
         first, _, rest = text.partition(" ")
         if first.casefold() in NAMED:
             command, text = NAMED[first.casefold()], rest.strip()
-    if not text and command in ("ask", "search"):
+    if not text and command in ("ask", "research", "search"):
         command = "help"
     user, channel = str(payload["user_id"]), str(payload["channel_id"])
     team = str(payload.get("team_id") or "")

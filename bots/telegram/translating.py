@@ -168,7 +168,7 @@ def _known(command: str, *, asks: bool, alone: bool) -> CommandName:
     if alone and command == START:
         return START
     name = NAMED.get(command, "help")
-    return "help" if name == "ask" and not asks else name
+    return "help" if name in ("ask", "research") and not asks else name
 
 
 def _command(

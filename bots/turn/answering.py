@@ -52,6 +52,8 @@ from ragcore.errors import (
     StoreError,
 )
 from ragcore.phrases import LANGUAGES, Phrase, phrase
+from ragcore.research import Outcome as StepOutcome
+from ragcore.research import Progress, StepKind
 from ragcore.types import Answer, Delta, Status, Support
 
 log = logging.getLogger(__name__)
@@ -64,6 +66,11 @@ _STAGES: dict[str, Word] = {
     "search": "searching",
     "write": "writing",
     "cite": "checking",
+}
+_STEPS: dict[str, Word] = {
+    StepKind.PLAN: "planning",
+    StepKind.SEARCH: "researching",
+    StepKind.JUDGE: "judging",
 }
 _OUTCOMES = {
     Support.CITED: Outcome.ANSWERED,
@@ -117,7 +124,9 @@ class Writer(Generic[R]):
         progress = _Progress(is_first=not self._notices.has_spoken(job.incoming.conversation))
 
         def until() -> float:
-            return budget.ends(job.asked, job.began, has_words=reply.has_words)
+            # The steps of a research are shown, and it has a limit of its own.
+            has_words = reply.has_words or job.incoming.command == "research"
+            return budget.ends(job.asked, job.began, has_words=has_words)
 
         try:
             command = command_of(job.incoming, job.question) if len(job.messages) == 1 else None
@@ -138,6 +147,9 @@ class Writer(Generic[R]):
             reply.write(progress.text, language)
         elif isinstance(event, Attached):
             progress.attached = event
+        elif isinstance(event, Progress):
+            if event.outcome is StepOutcome.BEGUN:
+                reply.say(word(_STEPS[event.stage], language, what=event.detail))
         elif isinstance(event, Status) and event.stage in _STAGES:
             reply.say(self.searching(job) if event.stage == "search" else word(_STAGES[event.stage], language))
 
@@ -179,6 +191,7 @@ class Writer(Generic[R]):
             thread=await self._threads.before(job.claim),
             attached=attached.messages if job.question else (),
             web=self._options.web_in(incoming.conversation),
+            research=incoming.command == "research",
         )
         async for event in self._backend.run(ask):
             yield event

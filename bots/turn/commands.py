@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from bots.platform import CommandName, Incoming, Reach
+from bots.platform import ASKING, CommandName, Incoming, Reach
 from bots.rendering.clean import clean, clean_line, clean_url
 from bots.rendering.parse import parse_markdown
 from bots.rendering.passages import snippet, strong, word_spans
@@ -60,7 +60,7 @@ def command_of(incoming: Incoming, text: str) -> Command | None:
     In a channel where the bot answers what is not addressed to it, words are only words.
     """
     if incoming.command is not None:
-        return None if incoming.command == "ask" else Command(incoming.command, text.strip())
+        return None if incoming.command in ASKING else Command(incoming.command, text.strip())
     if incoming.reach is Reach.CHANNEL:
         return None
     stripped = text.strip()

@@ -4,7 +4,7 @@ import logging
 from dataclasses import replace
 from typing import Generic
 
-from bots.platform import Incoming, Platform, R, Reach
+from bots.platform import ASKING, Incoming, Platform, R, Reach
 from bots.turn.claims import Claims
 from bots.turn.claims.claim import Claim
 from bots.turn.options import TurnOptions
@@ -36,7 +36,7 @@ class Threads(Generic[R]):
         """Keep what is said where it can't be read back, if the bot may answer there and has something to read."""
         if incoming.private or incoming.asker.is_bot or not incoming.text.strip():
             return
-        if incoming.command not in (None, "ask") or self._platform.manner(incoming).reads_threads:
+        if incoming.command not in ASKING or self._platform.manner(incoming).reads_threads:
             return
         silent = self._options.rule(incoming.conversation).respond == "off"
         if not silent and self._options.readable_in(replace(incoming, knowledge_bases=()), incoming.seen_by):

@@ -5,13 +5,14 @@ from typing import Literal, get_args
 
 from bots.platform import CommandName
 
-COMMANDS: tuple[CommandName, ...] = ("ask", "search", "sources", "sync", "why", "reset", "help")
+COMMANDS: tuple[CommandName, ...] = ("ask", "research", "search", "sources", "sync", "why", "reset", "help")
 NAMED: Mapping[str, CommandName] = {name: name for name in COMMANDS}
 """The command of each name that somebody may type."""
 
-_DESCRIPTIONS: dict[str, tuple[str, str, str, str, str, str, str]] = {
+_DESCRIPTIONS: dict[str, tuple[str, str, str, str, str, str, str, str]] = {
     "en": (
         "Ask the documents",
+        "Ask what one search can't answer: several rounds",
         "Find passages, without an answer",
         "What has been read, and when",
         "Read the sources now (admins)",
@@ -21,6 +22,7 @@ _DESCRIPTIONS: dict[str, tuple[str, str, str, str, str, str, str]] = {
     ),
     "zh": (
         "就文档内容提问",
+        "研究一次检索答不了的问题：分多轮检索",
         "只查找段落，不作回答",
         "读过哪些内容、何时读取",
         "立即读取来源（管理员）",
@@ -30,6 +32,7 @@ _DESCRIPTIONS: dict[str, tuple[str, str, str, str, str, str, str]] = {
     ),
     "de": (
         "Frag die Dokumente",
+        "Frag, was eine Suche nicht beantwortet: mehrere Runden",
         "Stellen finden, ohne eine Antwort",
         "Was gelesen wurde, und wann",
         "Die Quellen jetzt lesen (Admins)",
@@ -39,6 +42,7 @@ _DESCRIPTIONS: dict[str, tuple[str, str, str, str, str, str, str]] = {
     ),
     "fr": (
         "Interroger les documents",
+        "Une question qui demande plusieurs recherches",
         "Trouver des passages, sans réponse",
         "Ce qui a été lu, et quand",
         "Lire les sources maintenant (admins)",
@@ -48,6 +52,7 @@ _DESCRIPTIONS: dict[str, tuple[str, str, str, str, str, str, str]] = {
     ),
     "es": (
         "Preguntar a los documentos",
+        "Una pregunta que necesita varias búsquedas",
         "Buscar pasajes, sin respuesta",
         "Qué se ha leído y cuándo",
         "Leer las fuentes ahora (administradores)",
@@ -57,6 +62,7 @@ _DESCRIPTIONS: dict[str, tuple[str, str, str, str, str, str, str]] = {
     ),
     "ja": (
         "文書について質問する",
+        "一度の検索では答えられない質問を、何度も検索して調べる",
         "回答なしで該当箇所を探す",
         "読み込んだ内容と日時",
         "今すぐ文書を読み込む（管理者）",
@@ -66,6 +72,7 @@ _DESCRIPTIONS: dict[str, tuple[str, str, str, str, str, str, str]] = {
     ),
     "ko": (
         "문서에 대해 질문하기",
+        "한 번의 검색으로 답할 수 없는 질문을 여러 번 검색해 조사하기",
         "답변 없이 구절 찾기",
         "읽은 내용과 시각",
         "지금 문서 읽기 (관리자)",
@@ -75,6 +82,7 @@ _DESCRIPTIONS: dict[str, tuple[str, str, str, str, str, str, str]] = {
     ),
     "pt": (
         "Perguntar aos documentos",
+        "Uma pergunta que precisa de várias pesquisas",
         "Encontrar passagens, sem resposta",
         "O que foi lido, e quando",
         "Ler as fontes agora (administradores)",
@@ -84,6 +92,7 @@ _DESCRIPTIONS: dict[str, tuple[str, str, str, str, str, str, str]] = {
     ),
     "ru": (
         "Спросить у документов",
+        "Вопрос, которому нужно несколько поисков",
         "Найти места, без ответа",
         "Что прочитано и когда",
         "Прочитать источники сейчас (администраторы)",

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from bots.platform import Incoming, Reach
+from bots.platform import ASKING, Incoming, Reach
 from bots.turn.options import Respond
 from bots.words.sentences import Word
 
@@ -51,7 +51,7 @@ def judge(  # noqa: PLR0911
     """
     if incoming.asker.is_bot:
         return Drop("a bot wrote it")
-    if not incoming.text.strip() and not incoming.attachments and incoming.command in (None, "ask"):
+    if not incoming.text.strip() and not incoming.attachments and incoming.command in ASKING:
         return Drop("it is empty")
     if incoming.edited_at is not None and now - incoming.sent_at > edit_within:
         return Drop("it was edited too late")

@@ -39,6 +39,7 @@ async def test_the_commands_are_told_once_for_each_changed_set() -> None:
         assert server.state.syncs == 1
         assert [one["name"] for one in server.state.commands] == [
             "ask",
+            "research",
             "search",
             "sources",
             "sync",

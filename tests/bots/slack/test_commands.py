@@ -33,6 +33,8 @@ async def test_a_command_is_answered_where_it_was_typed(scene: Scene) -> None:
         ("Sources", "sources", ""),
         ("sync wiki notes", "sync", "wiki notes"),
         ("why", "why", ""),
+        ("Research who knows?", "research", "who knows?"),
+        ("research", "help", ""),
         ("", "help", ""),
         ("how many days?", "ask", "how many days?"),
     ],

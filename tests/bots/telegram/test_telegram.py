@@ -382,6 +382,7 @@ async def test_a_webhook_takes_what_bears_its_secret_and_nothing_else() -> None:
 async def test_commands_are_told_in_each_language(scene: Scene) -> None:
     assert [command["command"] for command in scene.server.commands[""]] == [
         "ask",
+        "research",
         "search",
         "sources",
         "sync",

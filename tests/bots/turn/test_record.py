@@ -30,7 +30,7 @@ INCOMING = st.builds(
     text=WORDS,
     reach=st.sampled_from(Reach),
     sent_at=MOMENTS,
-    command=st.sampled_from([None, "ask", "search", "sources", "reset", "help"]),
+    command=st.sampled_from([None, "ask", "research", "search", "sources", "reset", "help"]),
     knowledge_bases=st.lists(WORDS, max_size=3).map(tuple),
     edited_at=st.none() | MOMENTS,
     private=st.booleans(),
