@@ -45,6 +45,7 @@ def answer_form(answer: Answer) -> Form:
             for one in by_document(answer.chunks)
         ],
         "notes": list(answer.notes),
+        "related": list(answer.related),
         "usage": {
             "calls": answer.usage.calls,
             "prompt_tokens": answer.usage.prompt_tokens,

@@ -116,6 +116,7 @@ def test_ask_json_has_its_fields(cli: Cli) -> None:
     }  # fmt: skip
     assert form["usage"] == {"calls": 1, "prompt_tokens": 10, "completion_tokens": 5}
     assert form["timings_ms"] == {"search": 1.235}
+    assert form["related"] == []
 
 
 def test_search_marks_the_matched_words(cli: Cli, scripted: Scripted) -> None:
