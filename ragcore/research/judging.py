@@ -10,12 +10,13 @@ from typing import Any
 
 from ragcore.errors import ModelBadOutput
 from ragcore.extractive.words import content
-from ragcore.json_replies import value_of, whole_number
+from ragcore.json_replies import whole_number
 from ragcore.research.asking import NOT_USABLE, Asker
 from ragcore.research.findings import claims_of
 from ragcore.research.memory import all_chunks, numbering, ranked, written
 from ragcore.research.parts import bridges
 from ragcore.research.queries import LONGEST, plan_of
+from ragcore.research.replies import said_in
 from ragcore.research.values import Claim, Contradiction, Finding, Plan, Step, StepKind, Verdict
 
 MOST_MISSING = 4
@@ -38,7 +39,7 @@ async def judge(round_: int, question: str, findings: Sequence[Finding], asked: 
     reason = reply.reason
     if reply.text is not None:
         try:
-            verdict = verdict_of(reply.text, findings, asked)
+            verdict = await asyncio.to_thread(verdict_of, reply.text, findings, asked)
         except ModelBadOutput:
             reason = NOT_USABLE
     if verdict is None:
@@ -53,7 +54,7 @@ def verdict_of(reply: str, findings: Sequence[Finding], asked: Sequence[str]) ->
     Raises:
         ModelBadOutput: It is no such object.
     """
-    said = value_of(reply)
+    said = said_in(reply)
     if not isinstance(said, Mapping) or not {"enough", "missing"} & said.keys():
         raise ModelBadOutput("it is no verdict", raw=reply)
     contradictions = contradictions_of(said.get("contradictions"), findings)

@@ -1,5 +1,6 @@
 """From a question to what is searched first: by a model, or from the question's own parts."""
 
+import asyncio
 from datetime import UTC, datetime
 
 from ragcore.errors import ModelBadOutput
@@ -29,7 +30,7 @@ async def plan(question: Question, asker: Asker) -> Step:
     reason, made = reply.reason, None
     if reply.text is not None:
         try:
-            made = plan_of(reply.text, MOST_QUESTIONS, [own])
+            made = await asyncio.to_thread(plan_of, reply.text, MOST_QUESTIONS, [own])
         except ModelBadOutput:
             reason = NOT_USABLE
     if made is None:

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from ragcore.errors import ModelBadOutput
 from ragcore.extractive.words import content
-from ragcore.json_replies import list_of, says_none, value_of
+from ragcore.json_replies import says_none
+from ragcore.research.replies import listed_in
 from ragcore.research.values import Plan
 
 LONGEST = 300
@@ -36,7 +36,7 @@ def plan_of(reply: str, most: int, asked: Sequence[str] = (), *, key: str = "que
     Raises:
         ModelBadOutput: It holds no list, or one of anything but questions.
     """
-    said = _listed(reply, key)
+    said = listed_in(reply, key)
     questions = [line for line in map(_line, said) if line]
     if not questions and not says_none(reply, said):
         raise ModelBadOutput("there is no question in it", raw=reply)
@@ -83,13 +83,6 @@ def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
     if any(map(_TELLS_APART.search, one ^ other)):
         return False  # 2023 and 2024, version 2 and version 3
     return len(one & other) >= ALIKE * len(one | other)
-
-
-def _listed(reply: str, key: str) -> list[Any]:
-    said = value_of(reply)
-    if isinstance(said, Mapping) and isinstance(said.get(key), list):
-        return list(said[key])
-    return list_of(reply, "questions")
 
 
 def _line(said: object) -> str:

@@ -9,8 +9,9 @@ from enum import StrEnum
 from typing import Any
 
 from ragcore.errors import ModelBadOutput
-from ragcore.json_replies import list_of, says_none
+from ragcore.json_replies import says_none
 from ragcore.research.queries import LONGEST, MOST_READ, distinct, shown
+from ragcore.research.replies import listed_in
 from ragcore.research.values import Plan
 
 LONGEST_ID = 1_000
@@ -80,7 +81,7 @@ def calls_of(reply: str, most: int, tools: Sequence[Tool], asked: Sequence[str])
     Raises:
         ModelBadOutput: It holds no list, or one of anything but calls.
     """
-    said = list_of(reply, "calls")
+    said = listed_in(reply, "calls")
     calls = [call for call in map(_call, said) if call is not None]
     if not calls and not says_none(reply, said):
         raise ModelBadOutput("there is no call in it", raw=reply)

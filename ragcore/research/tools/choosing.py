@@ -54,7 +54,7 @@ class ToolUser:
         chosen = await self._next(state, MOST_QUESTIONS, tools)
         usage = analysed.usage + chosen.usage
         try:
-            made = calls_of(chosen.text or "", MOST_QUESTIONS, tools, [own])
+            made = await asyncio.to_thread(calls_of, chosen.text or "", MOST_QUESTIONS, tools, [own])
         except ModelBadOutput:
             return _with(await self._planner.plan(question), usage)
         plan = Plan(questions=(own, *made.questions), cut=made.cut, analysis=analysis)
@@ -74,7 +74,7 @@ class ToolUser:
         looked = await self._asker.ask("reflect", state, most=MOST_MISSING, today=_today())
         usage = remembered.usage + looked.usage
         try:
-            verdict = verdict_of(looked.text or "", findings, asked)
+            verdict = await asyncio.to_thread(verdict_of, looked.text or "", findings, asked)
         except ModelBadOutput:
             return _with(await self._planner.judge(round_, question, gathered), usage)
         reason = ""
@@ -83,7 +83,7 @@ class ToolUser:
             chosen = await self._next(state, MOST_MISSING, tools)
             usage += chosen.usage
             try:
-                made = calls_of(chosen.text or "", MOST_MISSING, tools, asked)
+                made = await asyncio.to_thread(calls_of, chosen.text or "", MOST_MISSING, tools, asked)
                 verdict = Verdict(
                     enough=False, missing=made.questions, contradictions=verdict.contradictions, cut=made.cut
                 )

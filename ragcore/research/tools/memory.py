@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ragcore.errors import ModelBadOutput
-from ragcore.json_replies import list_of, whole_number
+from ragcore.json_replies import whole_number
 from ragcore.research.asking import Asker
 from ragcore.research.findings import LONGEST, Noting
 from ragcore.research.memory import all_chunks, numbering, ranked, renumbered, written
+from ragcore.research.replies import listed_in
 from ragcore.research.values import Finding
 from ragcore.types import Usage
 
@@ -53,7 +54,7 @@ class Memory:
         notes = "\n\n".join(f"{number}: {one.text[:LONGEST]}" for number, one in enumerate(said))
         reply = await self._asker.ask("rank_memory", f"Task: {self._asker.short(question)}\n\n{notes}")
         try:
-            numbers = [whole_number(one) for one in list_of(reply.text or "", "numbers")]
+            numbers = [whole_number(one) for one in await asyncio.to_thread(listed_in, reply.text or "")]
         except ModelBadOutput:
             numbers = []
         named = [number for number in numbers if number is not None and 0 <= number < len(said)]

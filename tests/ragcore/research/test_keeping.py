@@ -109,7 +109,7 @@ def prompts(model: ResearchModel, *names: str) -> list[tuple[str, ...]]:
     return [tuple(message.text for message in part.prompt) for part in model.parts if part.name in names]
 
 
-@settings(max_examples=scaled(5))
+@settings(max_examples=scaled(4))
 @given(seed=st.integers(0, 10**9))
 def test_broken_off_at_any_moment_it_asks_nothing_again_that_was_answered(seed: int) -> None:
     draw = random.Random(seed)

@@ -93,7 +93,7 @@ def made(shelf: Shelf, model: ResearchModel | None, limits: Limits) -> Researche
     )  # fmt: skip
 
 
-@settings(max_examples=scaled(12))
+@settings(max_examples=scaled(8))
 @given(seed=st.integers(0, 10**9))
 def test_no_limit_is_passed_and_every_citation_was_read(seed: int) -> None:
     draw = random.Random(seed)

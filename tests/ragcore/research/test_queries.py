@@ -1,5 +1,8 @@
 """What models write as questions: read, told apart, cut and cleaned."""
 
+import time
+from contextlib import suppress
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -71,6 +74,21 @@ def test_what_a_reader_is_shown_is_one_line_without_signs(text: str) -> None:
     assert "evil" not in line.replace(text, "")
     assert not any(one in line for one in "<>[]`@#\n") or "://" not in line
     assert "://" not in line
+
+
+@pytest.mark.parametrize("part", ["{1}", "[", '{"a": [', '[{"tool": "search", "what": [', '"x", '])
+def test_a_reply_that_lost_its_way_is_read_soon(part: str) -> None:
+    began = time.process_time()
+    with suppress(ModelBadOutput):
+        plan_of(part * (20_000 // len(part)), 5)
+    assert time.process_time() - began < 10.0
+
+
+def test_of_a_long_list_that_was_cut_the_beginning_is_read() -> None:
+    written = ", ".join(f'"What does part number {number} cost?"' for number in range(400))
+    assert plan_of(f'{{"questions": [{written}, "What does', 5).questions == tuple(
+        f"What does part number {number} cost?" for number in range(5)
+    )
 
 
 def test_times_and_notes_stay() -> None:
