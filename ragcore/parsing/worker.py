@@ -31,6 +31,9 @@ from ragcore.parsing.pdf.cutout import Cutout, cut_out
 from ragcore.parsing.registry import parse
 from ragcore.types import Box, ParsedDocument, Section
 
+if sys.platform == "linux":
+    import resource
+
 SMALL = 200_000
 """Bytes up to which plain text is parsed in a thread: sending it would take longer."""
 _CONTAINERS = (
@@ -90,8 +93,9 @@ def needs_process(content: bytes) -> bool:
 class ParseWorker:
     """Parses documents one at a time, in a thread or in the worker process."""
 
-    def __init__(self) -> None:
-        """Start nothing yet."""
+    def __init__(self, *, memory: int | None = None) -> None:
+        """Start nothing yet; ``memory`` is how many bytes the process may take, where the system knows such a limit."""
+        self._memory = memory
         self._process: Process | None = None
         self._turn = asyncio.Lock()
 
@@ -178,7 +182,7 @@ class ParseWorker:
                 await self.close()
 
     async def _asked(self, request: _Request) -> Process:
-        process = self._process = self._process or await _start()
+        process = self._process = self._process or await _start(self._memory)
         assert process.stdin is not None
         content, *said = request
         for data in (pickle.dumps(said), content):
@@ -206,13 +210,13 @@ class ParseWorker:
         await process.wait()
 
 
-async def _start() -> Process:
+async def _start(memory: int | None) -> Process:
     # The paths go along: whoever runs us may have found this package by other means than an installation.
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     return await asyncio.create_subprocess_exec(
         sys.executable,
         "-c",  # as "-m" this module would be another one there, with another Step
-        f"from {__name__} import main; main()",
+        f"from {__name__} import main; main({memory})",
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         env=environment,
@@ -307,8 +311,15 @@ def end_with_parent() -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def main() -> None:
+def _limit(memory: int | None) -> None:
+    """Let this process take so many bytes of its own, not counting what is mapped from files."""
+    if memory is not None and sys.platform == "linux":
+        resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+
+
+def main(memory: int | None = None) -> None:
     """Run as the worker: what any library prints goes to stderr, for stdout carries the answers."""
+    _limit(memory)
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:

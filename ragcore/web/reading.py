@@ -42,7 +42,8 @@ class ReadingLimits:
 
     ``bytes`` of its content are taken: of a text that is longer the beginning is read, a longer PDF is not. ``seconds``
     is how long parsing may take without getting on, ``redirects`` how many are followed, ``characters`` of text are cut
-    into passages of ``tokens``, and ``passages`` of them are kept.
+    into passages of ``tokens``, and ``passages`` of them are kept. ``memory`` is how many bytes the process that parses
+    may take: seven kilobytes of a PDF can unpack to gigabytes.
     """
 
     bytes: int = 3_000_000
@@ -51,6 +52,7 @@ class ReadingLimits:
     characters: int = 60_000
     tokens: int = 200
     passages: int = 40
+    memory: int = 1_000_000_000
 
 
 _LIMITS = ReadingLimits()
@@ -70,7 +72,7 @@ class PageReader:
         """Start nothing yet."""
         self._tokenizer = tokenizer
         self._limits = limits
-        self._worker = ParseWorker()
+        self._worker = ParseWorker(memory=limits.memory)
         self._warming: asyncio.Task[None] | None = None
         self._is_closed = False
 

@@ -1,7 +1,10 @@
 """A page of the web is read within bounds, from public addresses alone, and names no link but its own."""
 
 import asyncio
+import contextlib
 import gzip
+import sys
+import zlib
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -194,7 +197,7 @@ async def test_what_a_page_is_is_told_in_the_process_too(
 
 
 async def test_a_process_that_can_not_be_started_is_told(site: Website, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def full() -> None:
+    async def full(memory: int | None) -> None:
         raise BlockingIOError(11, "Resource temporarily unavailable")
 
     monkeypatch.setattr("ragcore.parsing.worker._start", full)
@@ -249,6 +252,37 @@ async def test_a_page_can_name_no_link_and_pass_for_no_other(site: Website, read
     assert not any("\0" in f"{one.text}{one.title}" for one in passages)
 
 
+@pytest.mark.soak
+@pytest.mark.skipif(sys.platform != "linux", reason="no such limit is known elsewhere")
+async def test_a_pdf_that_unpacks_without_end_takes_no_more_than_its_memory(site: Website) -> None:
+    reader = PageReader(offline_tokenizer(), replace(LIMITS, memory=600_000_000))
+    packed = zlib.compressobj(9)
+    stream = b"".join(packed.compress(b" " * 10_000_000) for _ in range(200)) + packed.flush()
+    site.page(
+        "/",
+        pdf_of(zlib.compress(stream, 9), filters=b"/Filter [/FlateDecode /FlateDecode] "),
+        media_type="application/pdf",
+    )
+    site.page("/leave", LEAVE)
+    peaks: list[int] = []
+
+    async def watch() -> None:
+        while process := reader._worker._process:
+            peaks.extend(peak_memory(process.pid))
+            await asyncio.sleep(0.01)
+
+    try:
+        await reader.warm()
+        watching = asyncio.create_task(watch())
+        with pytest.raises(ParseError):
+            await read(reader, site.url("/"))
+        watching.cancel()
+        assert 0 < max(peaks) < 800_000_000
+        assert await read(reader, site.url("/leave")), "the next page is read"
+    finally:
+        await reader.close()
+
+
 async def test_what_the_engine_said_is_a_passage_of_its_page() -> None:
     page = WebPage(title="", url="https://a.example/leave", text="Thirty days.")
     said = snippet(page, offline_tokenizer())
@@ -258,14 +292,25 @@ async def test_what_the_engine_said_is_a_passage_of_its_page() -> None:
     assert snippet(replace(page, text=" "), offline_tokenizer()) is None
 
 
+def peak_memory(pid: int) -> list[int]:
+    """Return the most bytes that a process has held; nothing once it has ended."""
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/status", encoding="ascii") as status:
+        return [1024 * int(line.split()[1]) for line in status if line.startswith("VmHWM")]
+    return []
+
+
 def pdf(text: str) -> bytes:
     """Return a PDF of one page with one line."""
-    stream = f"BT /F1 12 Tf 72 700 Td ({text}) Tj ET".encode()
+    return pdf_of(f"BT /F1 12 Tf 72 700 Td ({text}) Tj ET".encode())
+
+
+def pdf_of(stream: bytes, *, filters: bytes = b"") -> bytes:
+    """Return a PDF of one page with this content."""
     objects = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
         b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
         b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>",
-        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
+        b"<< %s/Length %d >>\nstream\n%s\nendstream" % (filters, len(stream), stream),
         b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
     ]
     written, places = bytearray(b"%PDF-1.4\n"), []
