@@ -13,10 +13,14 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal, Protocol, TypeVar
 
+from bots.limits import Call, Limit
 from bots.manner import Manner
 from bots.pictures import Picturing
 from bots.rendering.tree import Document
+from bots.votes import AskedPerson, Side, Vote
 from ragcore.types import ConversationKey, Message
+
+__all__ = ["Call", "Limit", "Side", "Vote"]  # beside what is defined here
 
 
 class Reach(StrEnum):
@@ -76,8 +80,8 @@ class Incoming:
     reply. ``seen_by`` are the readers (settings, ``knowledge_bases.*.readers``) that see the reply, as far as the event
     tells; for a private one the platform adds more (``Platform.readers``).
     ``goes_on`` is the reference of the turn to whose answer it replies: it belongs to that one's conversation.
-    ``replied_to`` is the id of the message that it replies to, where the platform reads no threads (``Manner``);
-    ``replied_text`` are its words and ``replied_author`` is who wrote them, where they come with this one alone.
+    ``replied_to`` is the id of the message that it replies to, where the platform has such replies; ``replied_text``
+    are its words and ``replied_author`` is who wrote them, where they come with this one alone.
     ``token`` lets the platform answer this event (an interaction's token, a response URL): never shown or logged.
     """
 
@@ -137,6 +141,11 @@ class Button(StrEnum):
     SHARE = "share"
     """Let the channel see what only the asker sees."""
     DELETE = "delete"
+    PERSON = "person"
+    """Take the question to a person."""
+    KEEP = "keep"
+    """Let a person's reply be a document, and the other way round."""
+    DROP = "drop"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,35 +169,6 @@ class View:
 
 R = TypeVar("R")
 """One message as a platform takes it, frozen and comparable; opaque to the turn."""
-
-
-class Call(StrEnum):
-    """What is about to be asked of a platform, as far as its limits tell one call from another."""
-
-    STATUS = "status"
-    BEGIN = "begin"
-    """``show`` without anything begun."""
-    CHANGE = "change"
-    """``show`` over what was begun."""
-    END = "end"
-    """``send`` over what was begun, or over a message that stands."""
-    SEND = "send"
-    """``send`` as a message of its own."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limit:
-    """At most so many calls within any so many seconds, counted by ``bucket`` as the platform counts them.
-
-    ``kept`` of the calls are left to final messages: what only shows progress goes without them. ``shared``: it counts
-    other calls too, beside a limit that is more this call's own; a wait that the platform asks for means that one.
-    """
-
-    bucket: str
-    calls: int
-    seconds: float
-    kept: int = 0
-    shared: bool = False
 
 
 class Platform(Protocol[R]):
@@ -287,6 +267,18 @@ class Platform(Protocol[R]):
         """Return what was asked in these conversations since then, read back from the platform; empty if it can't."""
         ...
 
+    async def direct(self, person: str) -> ConversationKey:
+        """Return the conversation in which somebody (as in ``tell``) is written to directly, without a thread."""
+        ...
+
+    async def seen_in(self, conversation: ConversationKey) -> frozenset[str]:
+        """Return the readers of what is said in a channel, as ``Incoming.seen_by``; not confirmed means the fewest."""
+        ...
+
+    async def called(self, asker: Asker) -> str:
+        """Return what somebody is called, else their id; never raises."""
+        ...
+
 
 Sharing = Literal["now", "going", "done", "refused"]
 
@@ -310,19 +302,6 @@ class Share:
     def key(reference: str, number: int) -> str:
         """Return the key of a part across crashes: at most 25 letters and digits; ``number`` counts from 0."""
         return f"{reference}share{number}"
-
-
-Side = Literal["up", "down"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Vote:
-    """A reader's judgement of one answer; ``reason`` is one of the fixed reasons, empty at first."""
-
-    reference: str
-    voter: str
-    side: Side
-    reason: str = ""
 
 
 class Inbox(Picturing, Protocol):
@@ -361,6 +340,18 @@ class Inbox(Picturing, Protocol):
 
     async def vote(self, vote: Vote) -> None:
         """Keep a judgement; a later one of the same voter takes its place."""
+        ...
+
+    async def may_ask_person(self, reference: str, by: str) -> bool:
+        """Return whether this asker may take the question of a turn to a person."""
+        ...
+
+    async def ask_person(self, reference: str, by: str) -> AskedPerson:
+        """Take the question of a turn to the owners of what was searched, once; committed when this returns."""
+        ...
+
+    async def keep_reply(self, reply: str, by: str, where: str, *, kept: bool) -> bool:
+        """Let an owner's reply be a document, or no longer; False unless an owner (a reader) pressed it there."""
         ...
 
     async def quotes(self, reference: str, readers: frozenset[str]) -> View | None:

@@ -5,7 +5,7 @@ Each request is answered by a stream of events. ``Ask`` gives ``Status``, ``Delt
 source; ``ListFeedback`` one ``Judgement`` a vote and one ``Unanswered`` a question; ``Diagnose`` one ``Check`` each;
 ``Backup`` one ``BackedUp``; ``Forget`` one ``Forgotten``; ``Recall`` one ``Recalled``, or none; ``Describe`` one
 ``Described``; ``Show`` one ``Shown`` a chunk; ``Why`` one ``Explained``, or none, as does ``Ask`` before its ``Answer``
-where it is to tell ``why``.
+where it is to tell ``why``; ``ListPeople`` one ``PersonReply`` a reply, ``DropReply`` one.
 """
 
 from dataclasses import dataclass
@@ -170,6 +170,23 @@ class Why:
     person: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListPeople:
+    """Tell what people replied where the documents did not know, newest first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropReply:
+    """Let the reply of this id be no document any longer."""
+
+    reply: str
+
+
+AtOnce = (
+    Search | Decide | ListSources | ListFeedback | Forget | Recall | Backup | Describe | Why | ListPeople | DropReply
+)
+"""What is answered without progress to tell of."""
+
 Request = (
     Ask
     | Search
@@ -184,6 +201,8 @@ Request = (
     | Describe
     | Show
     | Why
+    | ListPeople
+    | DropReply
 )
 
 
@@ -341,6 +360,21 @@ class Explained:
     trace: Trace
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonReply:
+    """What a person replied to a question (``reference``, that of its turn); ``is_kept``: it is a document."""
+
+    id: str
+    reference: str
+    knowledge_base: str
+    question: str
+    text: str
+    author: str
+    said_at: datetime
+    document_id: str
+    is_kept: bool
+
+
 Event = (
     Status
     | Progress
@@ -361,4 +395,5 @@ Event = (
     | Described
     | Shown
     | Explained
+    | PersonReply
 )

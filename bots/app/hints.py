@@ -1,4 +1,4 @@
-"""What an answer of nothing tells beside it to those who can mend that."""
+"""What an answer of nothing, or of nothing certain, tells beside it to those who can mend that."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,7 +7,7 @@ from bots.access import line_to_add, narrowest
 from bots.requests import Ask
 from bots.settings import Settings
 from ragcore.stores.registry import Registry
-from ragcore.types import Answer
+from ragcore.types import Answer, Support
 
 
 async def with_hints(
@@ -22,7 +22,8 @@ async def with_hints(
         request: Says for whom it is, and whether they can mend the settings.
         names: The knowledge bases that were searched.
     """
-    return _with_refusal(settings, await _with_empty_index(settings, registry, answer, request, names), request, names)
+    answer = _with_owners(settings, await _with_empty_index(settings, registry, answer, request, names), request, names)
+    return _with_refusal(settings, answer, request, names)
 
 
 async def _with_empty_index(
@@ -48,4 +49,15 @@ def _with_refusal(settings: Settings, answer: Answer, request: Ask, names: Seque
     readers, reader = settings.all_knowledge_bases[bases[0]].readers, narrowest(request.audience)
     line = line_to_add(bases[0], readers, reader)
     note = f"{reader} may read none of: {', '.join(bases)}. To change that, write {line}"
+    return replace(answer, notes=(*answer.notes, note))
+
+
+def _with_owners(settings: Settings, answer: Answer, request: Ask, names: Sequence[str]) -> Answer:
+    """Return an uncertain answer with where a person could be asked: the operator's terminal has no button for it."""
+    bases = settings.all_knowledge_bases
+    owned = [f"{bases[name].owners[0]} ({name})" for name in names if bases[name].owners]
+    uncertain = answer.support not in (Support.CITED, Support.EXEMPT)
+    if request.audience is not None or not owned or not uncertain:
+        return answer
+    note = f"On the chat platforms this question could be taken to a person: {', '.join(owned)}."
     return replace(answer, notes=(*answer.notes, note))

@@ -14,6 +14,7 @@ from bots.app.explaining import Traces, explain
 from bots.app.hints import with_hints
 from bots.app.options import answer_options, drawn_fields, filters_of, homes, retrieval_options
 from bots.app.parts import Parts, client_of, refiner_of
+from bots.app.people import of_people
 from bots.app.remembering import recall_history, recall_one, remember
 from bots.app.researching import researcher_of
 from bots.app.showing import show
@@ -25,18 +26,21 @@ from bots.app.warming import warm
 from bots.app.web import web_options
 from bots.requests import (
     Ask,
+    AtOnce,
     BackedUp,
     Backup,
     Decide,
     Describe,
     Described,
     Diagnose,
+    DropReply,
     Event,
     Explained,
     Forget,
     Forgotten,
     Found,
     ListFeedback,
+    ListPeople,
     ListSources,
     Recall,
     Request,
@@ -172,9 +176,7 @@ class Operations:
                 for event in await self._at_once(request):
                     yield event
 
-    async def _at_once(  # noqa: PLR0911 (one return a kind of request)
-        self, request: Search | Decide | ListSources | ListFeedback | Forget | Recall | Backup | Describe | Why
-    ) -> Sequence[Event]:
+    async def _at_once(self, request: AtOnce) -> Sequence[Event]:  # noqa: PLR0911 (one return a kind of request)
         """Return all events of a request whose work is no progress to tell of."""
         match request:
             case Search():
@@ -203,6 +205,8 @@ class Operations:
                 return [await self._describe(request)]
             case Backup():
                 return [await self._backup(Path(request.path))]
+            case ListPeople() | DropReply():
+                return await of_people(self._parts.library, request)
 
     async def _ask(self, request: Ask, recorder: Recorder) -> AsyncGenerator[AnswerEvent | Explained]:
         names = self._readable(request.knowledge_bases, request.audience)

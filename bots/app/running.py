@@ -21,6 +21,7 @@ from bots.settings import Settings
 from bots.turn.claims import Claims
 from bots.turn.feedback import Feedback
 from bots.turn.options import turn_options
+from bots.turn.people.ledger import Ledger
 from ragcore.errors import PlatformError
 from ragcore.stores.lock import hold
 from ragcore.stores.research_steps import ResearchSteps
@@ -49,6 +50,7 @@ class Runner:
         self._lease = settings.turns.lease
         self._claims = Claims(self._database, days=settings.answer.history_days, lease=self._lease)
         self._feedback = Feedback(self._database)
+        self._people = Ledger(self._database)
         self._telling: set[asyncio.Task[None]] = set()
         self._following = Following(settings, with_token(settings), operations.refresh)
         self.connections = tuple(self._connection(name) for name in with_token(settings))
@@ -65,6 +67,7 @@ class Runner:
                 alone=self._database.is_sqlite,
                 lease=self._lease,
                 tell_elsewhere=self._tell_soon,
+                people=self._people,
             )
             turns.watch = self._following.of(name)
             return platform, turns
@@ -126,7 +129,8 @@ class Runner:
             await _end(tried, 0.0)
         await self._operations.start(patience=0.0)
         await self._operations.warm()
-        sweeps = (self._claims.sweep, self._feedback.sweep, ResearchSteps(self._database).expire)
+        steps = ResearchSteps(self._database)
+        sweeps = (self._claims.sweep, self._feedback.sweep, steps.expire, self._people.sweep)
         async with (
             scheduling(self._settings, self._database, self._operations, sweeps, self._tell_all),
             self._following.going_on(),

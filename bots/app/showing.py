@@ -66,7 +66,7 @@ async def show(
     try:
         for document_id, chunks in asked.items():
             try:
-                content = await _content(settings, documents[document_id], request)
+                content = await _content(settings, library, documents[document_id], request)
             except _NoPictureError as error:
                 for chunk in chunks:
                     yield Shown(chunk_id=chunk.id, reason=str(error))
@@ -81,11 +81,11 @@ def _is_readable(document: Document, request: Show, knowledge_bases: Sequence[st
     return document.knowledge_base in knowledge_bases and is_open(document.readers, request.audience)
 
 
-async def _content(settings: Settings, document: Document, request: Show) -> bytes:
+async def _content(settings: Settings, library: Library, document: Document, request: Show) -> bytes:
     """Return the document's bytes, if they are still those that were indexed."""
     try:
         async with asyncio.timeout(FETCH_SECONDS):
-            found = await _fetched(settings, document)
+            found = await _fetched(settings, library, document)
         if not is_open(found.readers, request.audience):
             raise _NoPictureError(_LEFT)
         same_version = bool(found.version) and found.version == document.version
@@ -100,11 +100,11 @@ async def _content(settings: Settings, document: Document, request: Show) -> byt
     return found.content
 
 
-async def _fetched(settings: Settings, document: Document) -> SourceDocument:
+async def _fetched(settings: Settings, library: Library, document: Document) -> SourceDocument:
     configured = next((source for source in settings.sources if source.name == document.source), None)
     if configured is None:
         raise _NoPictureError("its source has no settings any more")
-    connector = await asyncio.to_thread(connector_of, settings, configured)
+    connector = await asyncio.to_thread(connector_of, settings, library, configured)
     replies = cast("AsyncGenerator[SourceDocument | Tombstone | Failure]", connector.fetch([document.id]))
     async with aclosing(replies):
         async for found in replies:

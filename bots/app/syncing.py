@@ -16,9 +16,10 @@ from bots.app.side_by_side import Room, Tell, side_by_side
 from bots.app.unforeseen import in_words
 from bots.counting import counted
 from bots.requests import Doubt, Event, Sync
-from bots.settings import Settings, SourceSettings
+from bots.settings import PEOPLE, Settings, SourceSettings
 from connectors import sync as connector_sync
 from connectors.base import Connector, Origin
+from connectors.people import PeopleConnector
 from connectors.registry import connect, credential
 from connectors.sync import SyncJob, forget_source, orphans
 from ragcore.errors import CitebotError, ConfigError
@@ -26,6 +27,7 @@ from ragcore.library import Library
 from ragcore.library.recovery import reembed
 from ragcore.reports import SyncProgress, SyncReport
 from ragcore.stores.health import IndexState
+from ragcore.stores.kept_answers import KeptAnswers
 from ragcore.stores.sources import SourceStates
 from ragcore.stores.vectors import INDEX as VECTORS
 
@@ -158,7 +160,7 @@ class _Run:
 
         runs = connector_sync.sync(
             self.library,
-            await asyncio.to_thread(_job, self.settings, self.source),
+            await asyncio.to_thread(_job, self.settings, self.library, self.source),
             full=self.request.full,
             dry_run=self.request.dry_run,
             retry=not self.request.scheduled,
@@ -191,33 +193,38 @@ async def refresh_documents(
         # Where no other process could run it, the room is enough.
         lease = leased(states, name, seconds, counts=False) if seconds else contextlib.nullcontext()
         async with lease:
-            job = await asyncio.to_thread(_job, settings, source)
+            job = await asyncio.to_thread(_job, settings, library, source)
             return await connector_sync.sync_documents(library, job, ids)
 
 
-def _job(settings: Settings, configured: SourceSettings) -> SyncJob:
+def _job(settings: Settings, library: Library, configured: SourceSettings) -> SyncJob:
     source = current(settings, configured)
     return SyncJob(
         source=source.name,
         type=source.type,
         knowledge_base=source.knowledge_base,
-        connector=connector_of(settings, source),
+        connector=connector_of(settings, library, source),
         credential=credential_of(settings, source),
         options=ingest_options(settings.all_knowledge_bases[source.knowledge_base], describe=describing(settings)),
     )
 
 
-def connector_of(settings: Settings, configured: SourceSettings) -> Connector:
+def connector_of(settings: Settings, library: Library, configured: SourceSettings) -> Connector:
     """Return a new connector of a source, with its newest credential; blocks for a moment.
 
     Raises:
         CitebotError: its settings are wrong.
     """
     source = current(settings, configured)
-    return connect(source.type, Origin(source=source.name, folder=settings.folder), source.options)
+    origin = Origin(source=source.name, folder=settings.folder)
+    if source.type == PEOPLE:
+        return PeopleConnector(origin, KeptAnswers(library.database, source.knowledge_base))
+    return connect(source.type, origin, source.options)
 
 
 def credential_of(settings: Settings, source: SourceSettings) -> str:
     """Return the fingerprint of what a source identifies itself by; blocks for a moment."""
+    if source.type == PEOPLE:
+        return ""  # nobody asks it for any
     origin = Origin(source=source.name, folder=settings.folder)
     return credential(source.type, origin, current(settings, source).options)

@@ -279,6 +279,21 @@ def feedback(context: typer.Context, json: Json = False, config: Config = None) 
 
 
 @app.command()
+def people(
+    context: typer.Context,
+    remove: Annotated[
+        str, typer.Option("--remove", metavar="ID", help="Let this reply be no document any longer.")
+    ] = "",
+    json: Json = False,
+    config: Config = None,
+) -> None:
+    """Show what people replied where the documents did not know."""
+    from bots.cli.people import run_people
+
+    _run(run_people(config or context.obj, remove=remove, as_json=json))
+
+
+@app.command()
 def doctor(
     context: typer.Context,
     json: Json = False,

@@ -7,7 +7,7 @@ from pydantic import TypeAdapter
 
 from bots.counting import by_document
 from bots.rendering.markdown import to_markdown
-from bots.requests import Check, Judgement, SourceState, Unanswered
+from bots.requests import Check, Judgement, PersonReply, SourceState, Unanswered
 from ragcore.links import deep_link
 from ragcore.on_web import is_web
 from ragcore.reports import EnrichReport, SyncReport
@@ -212,3 +212,18 @@ def check_form(check: Check) -> Form:
 
 def _time(moment: datetime | None) -> str | None:
     return moment.isoformat() if moment else None
+
+
+def reply_form(reply: PersonReply) -> Form:
+    """Return one entry of what ``people --json`` prints."""
+    return {
+        "id": reply.id,
+        "reference": reply.reference,
+        "knowledge_base": reply.knowledge_base,
+        "question": reply.question,
+        "text": reply.text,
+        "author": reply.author,
+        "said_at": _time(reply.said_at),
+        "document_id": reply.document_id,
+        "kept": reply.is_kept,
+    }

@@ -15,9 +15,9 @@ from bots.discord.calling import Calls, mapped
 from bots.discord.interacting import Interactions
 from bots.discord.listening import DISCORD_URL, Listener
 from bots.discord.reading import Reading
-from bots.discord.translating import PLATFORM, in_thread, is_ephemeral, privately, stays_one, written_to
+from bots.discord.translating import PLATFORM, in_thread, is_ephemeral, place_of, privately, stays_one, written_to
 from bots.manner import Manner
-from bots.platform import Attachment, Call, Inbox, Incoming, Limit, Reach, Sent, View
+from bots.platform import Asker, Attachment, Call, Inbox, Incoming, Limit, Reach, Sent, View
 from bots.rendering.discord import DiscordMessage, render_discord, render_discord_partial
 from bots.rendering.parse import parse_markdown
 from ragcore.errors import PlatformError, PlatformRefused, PlatformUnreachable
@@ -215,6 +215,22 @@ class DiscordPlatform:
         channel = await self._calls.direct(person.removeprefix(f"{PLATFORM}:@"))
         for part in render_discord(View(document=parse_markdown(words), reference="")):
             await self._calls.post(channel, part)
+
+    async def direct(self, person: str) -> ConversationKey:
+        """Return the direct messages with ``discord:@USER``."""
+        channel = await self._calls.direct(person.removeprefix(f"{PLATFORM}:@"))
+        return ConversationKey(platform=PLATFORM, channel=channel)
+
+    async def seen_in(self, conversation: ConversationKey) -> frozenset[str]:
+        """Return the channel, and its server unless outsiders see it."""
+        channel = self._calls.client.get_channel(int(conversation.channel))
+        if not isinstance(channel, discord.abc.GuildChannel):
+            return frozenset({"*", f"{PLATFORM}:{conversation.workspace}/{conversation.channel}"})
+        return place_of(channel, channel.guild).seen_by
+
+    async def called(self, asker: Asker) -> str:
+        """Return the name that came with what they wrote."""
+        return asker.name or asker.id
 
     async def missed(self, conversations: tuple[ConversationKey, ...], since: datetime) -> tuple[Incoming, ...]:
         """Return what was asked in these conversations' channels since then."""

@@ -11,7 +11,7 @@ import discord
 
 from bots.discord.calling import Calls, mapped, ours, view_of
 from bots.discord.reading import Reading
-from bots.discord.translating import asked, place_of, reader_of, turn_of
+from bots.discord.translating import PLATFORM, asked, place_of, reader_of, turn_of
 from bots.pictures import Picture
 from bots.platform import Inbox, Incoming, Share, View, Vote
 from bots.presses import ALWAYS, Presses
@@ -20,6 +20,7 @@ from bots.rendering.discord import discord_reasons, render_discord, render_disco
 from bots.rendering.picture_captions import captions
 from bots.turn.replying.fallbacks import plain, rendered
 from bots.words.captions import caption
+from bots.words.people import people_word
 from bots.words.sentences import word
 from ragcore.errors import CitebotError, MessageGone, PlatformError, PlatformRefused
 
@@ -73,7 +74,8 @@ class Pressing:
                 await interaction.response.send_message("👍", ephemeral=True, suppress_embeds=True)
             case Act.DOWN:
                 await self._inbox.vote(Vote(reference=action.reference, voter=reader_of(by), side="down"))
-                reasons = view_of(discord_reasons(action.reference, language))
+                person = await self._inbox.may_ask_person(action.reference, by)
+                reasons = view_of(discord_reasons(action.reference, language, person=person))
                 await interaction.response.send_message(
                     caption("why", language), view=reasons, ephemeral=True, suppress_embeds=True
                 )
@@ -92,6 +94,12 @@ class Pressing:
                 await interaction.response.defer()
                 if await self._inbox.withdraw(action.reference, by):
                     await _take_away(interaction)
+            case Act.PERSON:
+                await interaction.response.defer(ephemeral=True, thinking=True)
+                told = await self._inbox.ask_person(action.reference, by)
+                await interaction.edit_original_response(content=people_word(told, language))
+            case Act.KEEP | Act.DROP:
+                await self._keep(action, interaction, reader_of(by), language)
             case Act.ASK:
                 await self._ask_pressed(action, interaction)
 
@@ -163,6 +171,13 @@ class Pressing:
                 await interaction.followup.send(
                     part.content, view=view_of(part.rows), ephemeral=False, suppress_embeds=True, wait=True
                 )
+
+    async def _keep(self, action: Action, interaction: discord.Interaction, by: str, language: str) -> None:
+        await interaction.response.defer()
+        place = place_of(interaction.channel, interaction.guild)
+        here = f"{PLATFORM}:{place.workspace}/{place.channel}"
+        if not await self._inbox.keep_reply(action.reference, by, here, kept=action.act is Act.KEEP):
+            await interaction.followup.send(people_word("not_owner", language), ephemeral=True, suppress_embeds=True)
 
     async def _ask_pressed(self, action: Action, interaction: discord.Interaction) -> None:
         text = _label(interaction)

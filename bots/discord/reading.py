@@ -139,7 +139,8 @@ class Reading:
             return known
         place = self._calls.client.get_partial_messageable(int(written_to(incoming)))
         async with mapped():
-            asked = discord.Object(int(incoming.message))
+            # What answers no message was sent after what it is about.
+            asked = discord.Object(int(incoming.message)) if incoming.message else incoming.sent_at
             async for message in place.history(limit=_UNSURE, after=asked, oldest_first=True):
                 if message.author.id == self._me and str(message.nonce) == key:
                     return Sent(channel=written_to(incoming), id=str(message.id))

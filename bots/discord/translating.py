@@ -116,6 +116,7 @@ def incoming_of(message: discord.Message, me: int) -> Incoming | None:
         seen_by=privately(message.author.id) if private else place.seen_by,
         attachments=files,
         goes_on=turn_replied_to(message, me),
+        replied_to=replied_id(message),
         extra=_extra(place, replied_id(message)),
     )
 

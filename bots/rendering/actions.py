@@ -22,6 +22,12 @@ class Act(StrEnum):
     """Show another page in place of this one; ``value`` is its number, from 0."""
     ASK = "ask"
     """Ask the question that stands on the button; ``value`` is its place among the prompts, from 0."""
+    PERSON = "person"
+    """Take the question to a person."""
+    KEEP = "keep"
+    """Let a person's reply be a document; ``reference`` names the reply."""
+    DROP = "drop"
+    """Let it be none any longer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,6 +25,12 @@ def presses(view: View) -> tuple[Press, ...]:
                 found.append(_press(view, Act.SHARE, caption("share", view.language)))
             case Button.DELETE:
                 found.append(_press(view, Act.DELETE, caption("delete", view.language), "🗑"))
+            case Button.PERSON:
+                found.append(_press(view, Act.PERSON, caption("person", view.language)))
+            case Button.KEEP:
+                found.append(_press(view, Act.KEEP, caption("keep", view.language)))
+            case Button.DROP:
+                found.append(_press(view, Act.DROP, caption("drop", view.language)))
             case Button.FEEDBACK:
                 pass
     return tuple(found)
@@ -50,12 +56,14 @@ def prompts(view: View, longest: int, most: int) -> tuple[Press, ...]:
     return tuple(_press(view, Act.ASK, text.strip(), value=str(index)) for index, text in short[:most])
 
 
-def reasons(reference: str, language: str) -> tuple[Press, ...]:
-    """Return the buttons that ask why an answer did not help."""
-    return tuple(
+def reasons(reference: str, language: str, *, person: bool = False) -> tuple[Press, ...]:
+    """Return the buttons that ask why an answer did not help; with ``person`` the last one goes to a person."""
+    found = tuple(
         Press(caption=caption(reason, language), action=Action(act=Act.REASON, reference=reference, value=reason))
         for reason in REASONS
     )
+    ask = Press(caption=caption("person", language), action=Action(act=Act.PERSON, reference=reference))
+    return (*found, ask) if person else found
 
 
 def _press(view: View, act: Act, words: str, emoji: str = "", value: str = "") -> Press:

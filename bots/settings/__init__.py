@@ -3,6 +3,7 @@
 from bots.settings.grammar import normal_reader, reader_kind
 from bots.settings.loading import FILE_NAME, load_settings
 from bots.settings.model import (
+    PEOPLE,
     AnswerSettings,
     ChannelSettings,
     ChromaSettings,
@@ -24,6 +25,7 @@ from bots.settings.starter import init_toml
 
 __all__ = [
     "FILE_NAME",
+    "PEOPLE",
     "AnswerSettings",
     "ChannelSettings",
     "ChromaSettings",

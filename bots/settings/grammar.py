@@ -89,6 +89,24 @@ def normal_person(text: str) -> str:
     return person
 
 
+def one_channel(owners: tuple[str, ...]) -> tuple[str, ...]:
+    """Return who looks after a knowledge base: nobody, or one channel first and people of its platform behind it."""
+    channels = [one for one in owners if reader_kind(one) == "channel"]
+    people = [one for one in owners if reader_kind(one) == "person"]
+    if not owners:
+        return ()
+    if len(channels) != 1 or len(channels) + len(people) != len(owners):
+        raise ValueError(
+            "must be one channel, and people in it where not all there decide, such as "
+            '["slack:T0123/C0456", "slack:T0123/@U0789"]'
+        )
+    platform = channels[0].partition(":")[0]
+    for one in people:
+        if one.partition(":")[0] != platform:
+            raise ValueError(f'"{one}" cannot write in "{channels[0]}": name people of {platform}')
+    return (channels[0], *dict.fromkeys(people))
+
+
 def normal_schedule(text: str) -> str:
     """Return a schedule: a period (``15m``) or a cron line of five fields, at will with a time zone behind them."""
     schedule = " ".join(text.split())

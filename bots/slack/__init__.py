@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from bots.manner import Manner
-from bots.platform import Attachment, Call, Inbox, Incoming, Limit, Sent, View
+from bots.platform import Asker, Attachment, Call, Inbox, Incoming, Limit, Sent, View
 from bots.rendering.parse import parse_markdown
 from bots.rendering.slack import SlackMessage, render_slack, render_slack_partial
 from bots.rendering.slack.messages import MAX_MESSAGE
@@ -18,7 +18,7 @@ from bots.slack.listening import Commands, Listen, Listener, serve_http, serve_s
 from bots.slack.people import People
 from bots.slack.reading import Reader
 from bots.slack.sessions import Sessions
-from bots.slack.translating import PLATFORM, Self, replaces
+from bots.slack.translating import PLATFORM, Self, replaces, seen_in
 from ragcore.errors import (
     MessageGone,
     PlatformAuthError,
@@ -291,6 +291,20 @@ class SlackPlatform:
         channel = await self._calls.direct(user)
         for part in render_slack(View(document=parse_markdown(words), reference="")):
             await self._calls.post(channel, part)
+
+    async def direct(self, person: str) -> ConversationKey:
+        """Return the direct messages with ``slack:T/@U``."""
+        channel = await self._calls.direct(person.rpartition("@")[2])
+        return ConversationKey(platform=PLATFORM, workspace=self._people.bot.team, channel=channel)
+
+    async def seen_in(self, conversation: ConversationKey) -> frozenset[str]:
+        """Return the channel, and its workspace unless others see it."""
+        shared = await self._people.is_shared(conversation.channel)
+        return seen_in(self._people.bot.team, conversation.channel, shared=shared)
+
+    async def called(self, asker: Asker) -> str:
+        """Return the name in somebody's profile: messages tell none."""
+        return asker.name or await self._people.name(asker.id)
 
     async def missed(self, conversations: tuple[ConversationKey, ...], since: datetime) -> tuple[Incoming, ...]:
         """Return what was asked in these channels and threads since then."""

@@ -20,6 +20,7 @@ from bots.slack.reading import Reader
 from bots.slack.translating import PLATFORM, REPLACES, Self, alone_with, conversation_of, reader_of, seen_in
 from bots.turn.replying.fallbacks import plain, rendered
 from bots.words.captions import caption
+from bots.words.people import PeopleWord, people_word
 from bots.words.sentences import Word, word
 from ragcore.errors import CitebotError, MessageGone, PlatformError, PlatformRateLimited, PlatformRefused
 
@@ -135,6 +136,10 @@ class Presser:
         notice = View(document=parse_markdown(words), reference="")
         await self._calls.respond(press.url, render_slack(notice)[0])
 
+    async def _say(self, press: Press, what: PeopleWord, inbox: Inbox) -> None:
+        words = people_word(what, await self._language(press, inbox))
+        await self._calls.respond(press.url, render_slack(View(document=parse_markdown(words), reference=""))[0])
+
     async def _do(self, press: Press, inbox: Inbox) -> None:
         action, reference = press.action, press.action.reference
         voter = reader_of(press.team or self._people.bot.team, press.user)
@@ -156,13 +161,27 @@ class Presser:
                 await self._turn(press, inbox)
             case Act.SHARE:
                 await self._share(press, inbox)
+            case Act.PERSON | Act.KEEP | Act.DROP:
+                await self._about_people(press, inbox, voter)
             case Act.ASK:
                 shared = not press.channel.startswith("D") and await self._people.is_shared(press.channel)
                 await inbox.receive(pressed_question(press, self._people.bot, shared=shared))
 
+    async def _about_people(self, press: Press, inbox: Inbox, by: str) -> None:
+        """Take a question to a person, or let what one replied be a document, or none any longer."""
+        action = press.action
+        if action.act is Act.PERSON:
+            await self._say(press, await inbox.ask_person(action.reference, press.user), inbox)
+            return
+        here = f"{PLATFORM}:{self._people.bot.team}/{press.channel}"
+        if not await inbox.keep_reply(action.reference, by, here, kept=action.act is Act.KEEP):
+            await self._say(press, "not_owner", inbox)
+
     async def _ask_why(self, press: Press, inbox: Inbox) -> None:
         language = await self._language(press, inbox)
-        blocks, words = slack_reasons(press.action.reference, language), caption("why", language)
+        reference = press.action.reference
+        person = await inbox.may_ask_person(reference, press.user)
+        blocks, words = slack_reasons(reference, language, person=person), caption("why", language)
         thread = press.thread if press.thread != press.message else ""
         if press.alone:
             shown = View(document=parse_markdown(words), reference=press.action.reference)

@@ -46,6 +46,8 @@ class Reader:
         """
         begun: Sent | None = None
         here = incoming.conversation
+        if not here.thread:
+            return await self._find_in(here.channel, key, incoming.sent_at)
         async for message in self._replies(here.channel, here.thread, oldest=incoming.message):
             if not is_ours(message, self._people.bot) or message.get("ts") == here.thread:
                 continue
@@ -56,12 +58,16 @@ class Reader:
                 return Sent(channel=here.channel, id=str(message["ts"]))
         return begun
 
-    async def stands(self, channel: str, key: str, since: datetime) -> bool:
-        """Return whether a message of ours in a channel, threads aside and not older than ``since``, bears the key."""
+    async def _find_in(self, channel: str, key: str, since: datetime) -> Sent | None:
+        """Return the message of ours in a channel, threads aside and not older than ``since``, that bears the key."""
         async for message in self._history(channel, _stamp(since), include_all_metadata=True):
             if is_ours(message, self._people.bot) and _key_of(message) == key:
-                return True
-        return False
+                return Sent(channel=channel, id=str(message["ts"]))
+        return None
+
+    async def stands(self, channel: str, key: str, since: datetime) -> bool:
+        """Return whether a message of ours in a channel, threads aside and not older than ``since``, bears the key."""
+        return await self._find_in(channel, key, since) is not None
 
     async def thread(self, incoming: Incoming, limit: int) -> tuple[Message, ...]:
         """Return the last messages before this one, oldest first."""

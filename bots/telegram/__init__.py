@@ -23,7 +23,7 @@ from aiohttp import web
 
 from bots.listening import listen
 from bots.manner import Manner
-from bots.platform import Attachment, Call, Inbox, Incoming, Limit, Sent, View
+from bots.platform import Asker, Attachment, Call, Inbox, Incoming, Limit, Sent, View
 from bots.presses import Presses
 from bots.remembered import Remembered
 from bots.rendering.parse import parse_markdown
@@ -325,6 +325,18 @@ class TelegramPlatform:
         user = person.removeprefix(f"{PLATFORM}:@")
         for part in render_telegram(View(document=parse_markdown(words), reference="")):
             await self._calls.post(user, part)
+
+    async def direct(self, person: str) -> ConversationKey:
+        """Return the private chat with ``telegram:@USER``."""
+        return ConversationKey(platform=PLATFORM, channel=person.removeprefix(f"{PLATFORM}:@"))
+
+    async def seen_in(self, conversation: ConversationKey) -> frozenset[str]:
+        """Return the chat: nothing is known around it."""
+        return frozenset({"*", f"{PLATFORM}:{conversation.channel}"})
+
+    async def called(self, asker: Asker) -> str:
+        """Return the name that came with what they wrote."""
+        return asker.name or asker.id
 
     async def missed(self, conversations: tuple[ConversationKey, ...], since: datetime) -> tuple[Incoming, ...]:
         """Return nothing: Telegram keeps what the bot has not confirmed for 24 hours, and hands it over again."""

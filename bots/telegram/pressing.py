@@ -14,8 +14,9 @@ from bots.rendering.actions import Act, Action, read_action
 from bots.rendering.picture_captions import captions
 from bots.rendering.telegram import render_telegram, render_telegram_quotes, telegram_reasons
 from bots.telegram.calling import Calls, keyboard, when_allowed
-from bots.telegram.translating import reader_of, seen_by
+from bots.telegram.translating import PLATFORM, reader_of, seen_by
 from bots.turn.replying.fallbacks import rendered
+from bots.words.people import people_word
 from bots.words.sentences import word
 from ragcore.errors import CitebotError, PlatformError
 
@@ -79,7 +80,9 @@ async def _do(action: Action, query: CallbackQuery, message: Message, inbox: Inb
             return "👍"
         case Act.DOWN:
             await inbox.vote(Vote(reference=action.reference, voter=reader_of(query.from_user.id), side="down"))
-            await when_allowed(lambda: calls.rekey(message, _with_reasons(message, action.reference, language)))
+            person = await inbox.may_ask_person(action.reference, by)
+            keys = _with_reasons(message, action.reference, language, person=person)
+            await when_allowed(lambda: calls.rekey(message, keys))
             return "👎"
         case Act.REASON:
             vote = Vote(
@@ -92,9 +95,20 @@ async def _do(action: Action, query: CallbackQuery, message: Message, inbox: Inb
             await inbox.stop(action.reference, by)
         case Act.DELETE:
             await inbox.withdraw(action.reference, by)
+        case Act.PERSON | Act.KEEP | Act.DROP:
+            return await _about_people(action, query, message, inbox, language)
         case Act.ASK | Act.SHARE:
             pass  # asked already; not on this platform: nothing here is for one person alone where others read along
     return ""
+
+
+async def _about_people(action: Action, query: CallbackQuery, message: Message, inbox: Inbox, language: str) -> str:
+    """Take a question to a person, or let what one replied be a document or none; at most 200 characters are told."""
+    if action.act is Act.PERSON:
+        return people_word(await inbox.ask_person(action.reference, str(query.from_user.id)), language)
+    here, who = f"{PLATFORM}:{message.chat.id}", reader_of(query.from_user.id)
+    kept = await inbox.keep_reply(action.reference, who, here, kept=action.act is Act.KEEP)
+    return "" if kept else people_word("not_owner", language)
 
 
 async def _show_quotes(
@@ -127,8 +141,8 @@ async def _illustrate(quoted: _Quoted, pictures: tuple[Picture, ...], calls: Cal
             return
 
 
-def _with_reasons(message: Message, reference: str, language: str) -> InlineKeyboardMarkup:
-    asked = keyboard(telegram_reasons(reference, language))
+def _with_reasons(message: Message, reference: str, language: str, *, person: bool = False) -> InlineKeyboardMarkup:
+    asked = keyboard(telegram_reasons(reference, language, person=person))
     rows = [*_without_reasons(message).inline_keyboard, *(asked.inline_keyboard if asked else [])]
     return InlineKeyboardMarkup(inline_keyboard=rows)
 

@@ -321,6 +321,9 @@ class Writer(Generic[R]):
         buttons = [Button.FEEDBACK]
         if answer.citations:
             buttons.append(Button.QUOTES)
+        held = [scored.chunk.document_id for scored in answer.chunks]
+        if _is_uncertain(answer) and self._options.owned(job.knowledge_bases, held) is not None:
+            buttons.append(Button.PERSON)
         if manner.shares:
             buttons.append(Button.SHARE)
         buttons.append(Button.DELETE)
@@ -377,6 +380,11 @@ class _Progress:
     attached: Attached = field(default_factory=Attached)
     is_first: bool = False
     """Whether nothing was answered in this conversation before, as far as is remembered."""
+
+
+def _is_uncertain(answer: Answer) -> bool:
+    """Return whether whoever asked had rather ask somebody: no document supports it, or none was found."""
+    return answer.support not in (Support.CITED, Support.EXEMPT) or answer.raw_text in _WITHHELD
 
 
 def _phrase_of(error: CitebotError) -> Phrase | None:

@@ -7,8 +7,9 @@ from typing import Literal
 
 from bots.access import Audience, readable
 from bots.platform import Incoming
-from bots.settings import Settings
+from bots.settings import PEOPLE, Settings
 from bots.turn.budget import Budget
+from bots.turn.people.values import Owners, owners_of
 from bots.turn.pictures import PictureLimits
 from ragcore.types import ConversationKey
 
@@ -68,6 +69,8 @@ class TurnOptions:
     are the readers of each knowledge base, of which ``tag_sets`` are asked by their names alone; ``channels`` is what
     differs in some, by ``place``. ``plain_chat``: without any knowledge base the model is asked all the same. ``web``:
     whether the web is searched where no rule says otherwise.
+    ``owners`` look after knowledge bases, to whom one asker takes ``person_limit`` questions within a day; ``homes``
+    tells the knowledge base of each source, ``kept_in`` the source of what they said.
     """
 
     patience: float = 40.0
@@ -91,6 +94,10 @@ class TurnOptions:
     plain_chat: bool = False
     channels: Mapping[str, ChannelRule] = field(default_factory=dict)
     web: bool = False
+    owners: Mapping[str, Owners] = field(default_factory=dict)
+    person_limit: int = 5
+    homes: Mapping[str, str] = field(default_factory=dict)
+    kept_in: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def budget(self) -> Budget:
@@ -121,6 +128,12 @@ class TurnOptions:
         usual = [name for name in self.readers_of if name not in self.tag_sets or name in named]
         asked = usual if narrowed is None else narrowed
         return tuple(name for name in readable(self.readers_of, audience) if name in asked)
+
+    def owned(self, knowledge_bases: Sequence[str], documents: Sequence[str] = ()) -> str | None:
+        """Return which of these knowledge bases has owners: the one of the first of these documents, else the first."""
+        near = (self.homes.get(document.partition(":")[0]) for document in documents)
+        mine = (name for name in (*near, *knowledge_bases) if name in self.owners and name in knowledge_bases)
+        return next(mine, None)
 
     def is_admin(self, incoming: Incoming) -> bool:
         """Return whether an admin of the settings asks."""
@@ -155,6 +168,14 @@ def turn_options(settings: Settings) -> TurnOptions:
             for channel in settings.channels
         },
         web=settings.web is not None and settings.web.everywhere,
+        owners={
+            name: owners
+            for name, base in settings.all_knowledge_bases.items()
+            if (owners := owners_of(base.owners)) is not None
+        },
+        person_limit=turns.person_limit,
+        homes={source.name: source.knowledge_base for source in settings.sources},
+        kept_in={source.knowledge_base: source.name for source in settings.sources if source.type == PEOPLE},
     )
 
 

@@ -21,6 +21,8 @@ from bots.turn.ending import end, ended_soon, note_end
 from bots.turn.feedback import Feedback
 from bots.turn.meter import Meter
 from bots.turn.options import TurnOptions
+from bots.turn.people.desk import Desk
+from bots.turn.people.ledger import Ledger
 from bots.turn.pictures import Pictures
 from bots.turn.quotes import all_open, quotes_view, shared_view
 from bots.turn.receiving.arriving import Arrivals
@@ -32,6 +34,7 @@ from bots.turn.receiving.order import Doors, Job, Lanes
 from bots.turn.receiving.rush import Rush
 from bots.turn.taking import Taker, Tell
 from bots.turn.threads import Threads
+from bots.votes import AskedPerson
 from bots.words.sentences import language_for, word
 from ragcore.errors import BusyError, CitebotError
 from ragcore.types import ConversationKey
@@ -62,6 +65,7 @@ class Turns(Generic[R]):
         lease: float = LEASE_SECONDS,
         now: Callable[[], datetime] = utc_now,
         tell_elsewhere: Tell | None = None,
+        people: Ledger | None = None,
     ) -> None:
         """Compose.
 
@@ -75,6 +79,7 @@ class Turns(Generic[R]):
             lease: That of the claims, in seconds.
             now: The time, for the ages of messages.
             tell_elsewhere: Tells the admins whom other platforms reach.
+            people: Where the questions stand that go to people; None: none do.
         """
         self.meter = Meter()
         self._backend = backend
@@ -108,6 +113,7 @@ class Turns(Generic[R]):
             now=now,
             receive=self.receive,
         )
+        self._desk = Desk(platform, claims, backend, options, people, alone=alone, now=now)
         self._beating: asyncio.Task[None] | None = None
         self._losing: asyncio.TimerHandle | None = None
         self._closing = False
@@ -123,6 +129,7 @@ class Turns(Generic[R]):
     async def close(self, seconds: float = 20.0) -> None:
         """Take nothing more, finish what is under way for so long, and hand over the rest."""
         self._closing = True
+        await self._desk.close()
         await end(self._beating)
         self._begin_to_beat(0.0)  # what is being finished stays ours; nothing is taken up beside it
         rest = list(self._lanes)
@@ -151,6 +158,8 @@ class Turns(Generic[R]):
         arrived = asyncio.get_running_loop().time()
         rule = self._options.rule(incoming.conversation)
         options = self._options
+        if await self._desk.heard(incoming):
+            return True
         incoming = await self._arrivals.placed(await self._threads.placed(incoming))
         await self._threads.hear(incoming)
         verdict = judge(
@@ -204,8 +213,10 @@ class Turns(Generic[R]):
 
     async def connected(self) -> None:
         """Take up what a crash left, and answer what was asked while nobody listened."""
+        self._desk.begin()
         await self._catching_up.resume()
         await self._catching_up.read_back()
+        await self._desk.connected()
 
     def _begin_to_beat(self, wait: float) -> None:
         self._beating = asyncio.create_task(self._beat(wait))
@@ -270,7 +281,8 @@ class Turns(Generic[R]):
                 job.interrupt()
 
     async def deleted(self, conversation: ConversationKey, message: str) -> None:
-        """Withdraw the answer to a message that its asker deleted."""
+        """Withdraw the answer to a message that its asker deleted, or what an owner said."""
+        await self._desk.deleted(conversation, message)
         await self._changes.deleted(conversation, message)
 
     async def withdraw(self, reference: str, by: str) -> bool:
@@ -289,6 +301,18 @@ class Turns(Generic[R]):
         """Keep a judgement."""
         if not await self._feedback.vote(vote):
             log.info("turn %s: a vote came too late to be kept", vote.reference)
+
+    async def may_ask_person(self, reference: str, by: str) -> bool:
+        """Return whether this asker may take the question of a turn to a person."""
+        return await self._desk.may_ask(reference, by)
+
+    async def ask_person(self, reference: str, by: str) -> AskedPerson:
+        """Take the question of a turn to the owners of what was searched."""
+        return await self._desk.ask(reference, by)
+
+    async def keep_reply(self, reply: str, by: str, where: str, *, kept: bool) -> bool:
+        """Let an owner's reply be a document, or none any longer."""
+        return await self._desk.keep(reply, by, where, kept=kept)
 
     async def quotes(self, reference: str, readers: frozenset[str]) -> View | None:
         """Return the cited passages, as far as these readers may read them."""

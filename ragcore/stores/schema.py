@@ -22,6 +22,7 @@ from sqlalchemy import (
 )
 
 from ragcore.stores.graph_schema import graph_tables
+from ragcore.stores.people_schema import people_tables
 from ragcore.stores.research_schema import research_table
 
 metadata = MetaData()
@@ -131,6 +132,7 @@ chunks = Table(
 # The knowledge graph, by name and by relation: live while the chunks are that tell it.
 graph_names, graph_relations = graph_tables(metadata)
 research_steps = research_table(metadata)
+people_asks, people_replies, people_posts = people_tables(metadata)
 
 # Nothing is embedded twice: a vector outlives its chunk.
 vectors = Table(

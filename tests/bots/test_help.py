@@ -8,7 +8,7 @@ import pytest
 from tests.fakes.running import ROOT, environment
 
 COMMANDS = (
-    "ask", "backup", "chat", "doctor", "eval citations", "eval retrieval", "feedback", "init", "restore", "run",
+    "ask", "backup", "chat", "doctor", "eval citations", "eval retrieval", "feedback", "init", "people", "restore", "run",
     "search", "slack manifest", "sources", "sync",
 )  # fmt: skip
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from bots.pictures import Picture
 from bots.platform import Incoming, Share, View, Vote
+from bots.votes import AskedPerson
 from bots.words.sentences import language_for
 from ragcore.errors import StoreError
 from ragcore.types import ConversationKey
@@ -31,6 +32,12 @@ class Kept:
     """For whom quotes or an answer to share were asked."""
     sharing: list[tuple[str, bool]] = field(default_factory=list)
     """How sharing an answer ended."""
+    for_people: frozenset[str] = frozenset()
+    """The turns whose questions may be taken to a person."""
+    to_people: list[tuple[str, str]] = field(default_factory=list)
+    owners: frozenset[str] = frozenset()
+    kept: list[tuple[str, str, str, bool]] = field(default_factory=list)
+    """Which replies who wanted kept where, or no longer."""
     bases: tuple[str, ...] = ()
     syncable: dict[str, tuple[str, ...]] = field(default_factory=dict)
     completed_in: list[ConversationKey] = field(default_factory=list)
@@ -92,6 +99,17 @@ class Kept:
         if self.vote_fails:
             raise StoreError("the database is away")
         self.votes.append(vote)
+
+    async def may_ask_person(self, reference: str, by: str) -> bool:
+        return reference in self.for_people
+
+    async def ask_person(self, reference: str, by: str) -> AskedPerson:
+        self.to_people.append((reference, by))
+        return "asked" if reference in self.for_people else "refused"
+
+    async def keep_reply(self, reply: str, by: str, where: str, *, kept: bool) -> bool:
+        self.kept.append((reply, by, where, kept))
+        return by in self.owners
 
     async def quotes(self, reference: str, readers: frozenset[str]) -> View | None:
         self.shown_to.append(readers)

@@ -290,6 +290,16 @@ class FakePlatform:
     async def tell(self, person: str, words: str) -> None:
         self.server.told.append((person, words))
 
+    async def direct(self, person: str) -> ConversationKey:
+        return ConversationKey(platform=self._name, channel=f"direct {person.rpartition('@')[2]}")
+
+    async def seen_in(self, conversation: ConversationKey) -> frozenset[str]:
+        here = f"{self._name}:{conversation.workspace}/{conversation.channel}"
+        return frozenset({"*", f"{self._name}:{conversation.workspace}", here})
+
+    async def called(self, asker: Asker) -> str:
+        return asker.name or asker.id
+
     async def missed(self, conversations: tuple[ConversationKey, ...], since: datetime) -> tuple[Incoming, ...]:
         return tuple(one for one in self.read_back if one.conversation in conversations and one.sent_at >= since)
 

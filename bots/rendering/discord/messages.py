@@ -18,6 +18,7 @@ MAX_CONTENT = 2000
 """Of Discord's characters, counted as the stricter of code points and UTF-16 units."""
 MAX_URL = 512
 MAX_LABEL = 80
+IN_ROW = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,13 +72,15 @@ def render_discord_quotes(view: View) -> tuple[DiscordMessage, ...]:
 
 
 def discord_rows(view: View) -> tuple[tuple[DiscordButton, ...], ...]:
-    """Return one row of buttons, which holds all five that an answer has, and a row of prompts."""
-    return tuple(_row(row) for row in (presses(view), prompts(view, MAX_LABEL, 5)) if row)
+    """Return the buttons in rows of five, which hold most that an answer has, and a row of prompts."""
+    found = presses(view)
+    rows = (*(found[at : at + IN_ROW] for at in range(0, len(found), IN_ROW)), prompts(view, MAX_LABEL, IN_ROW))
+    return tuple(_row(row) for row in rows if row)
 
 
-def discord_reasons(reference: str, language: str) -> tuple[tuple[DiscordButton, ...], ...]:
+def discord_reasons(reference: str, language: str, *, person: bool = False) -> tuple[tuple[DiscordButton, ...], ...]:
     """Return the row that asks why an answer did not help."""
-    return (_row(reasons(reference, language)),)
+    return (_row(reasons(reference, language, person=person)),)
 
 
 def content_of(document: Document, markup: DiscordMarkdown) -> str:

@@ -103,9 +103,9 @@ def with_pictures(modal: SlackModal, files: Mapping[str, Picture]) -> SlackModal
     return replace(modal, blocks=(*kept, *images))
 
 
-def slack_reasons(reference: str, language: str) -> tuple[SlackBlock, ...]:
+def slack_reasons(reference: str, language: str, *, person: bool = False) -> tuple[SlackBlock, ...]:
     """Return the blocks that ask why an answer did not help."""
-    buttons = [button(press) for press in reasons(reference, language)]
+    buttons = [button(press) for press in reasons(reference, language, person=person)]
     return (_section(mrkdwn_words(caption("why", language))), {"type": "actions", "elements": buttons})
 
 

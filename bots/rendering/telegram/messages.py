@@ -91,9 +91,9 @@ def telegram_keyboard(view: View) -> tuple[tuple[TelegramButton, ...], ...]:
     return (*((_row(row),) if row else ()), *(_row((press,)) for press in asked))
 
 
-def telegram_reasons(reference: str, language: str) -> tuple[tuple[TelegramButton, ...], ...]:
+def telegram_reasons(reference: str, language: str, *, person: bool = False) -> tuple[tuple[TelegramButton, ...], ...]:
     """Return the keyboard that asks why an answer did not help."""
-    return tuple(_row((press,)) for press in reasons(reference, language))
+    return tuple(_row((press,)) for press in reasons(reference, language, person=person))
 
 
 def html_of(document: Document, markup: TelegramHtml) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated
 
-from pydantic import Field, PrivateAttr
+from pydantic import Field, PrivateAttr, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from bots.settings.model.answering import AnswerSettings
@@ -21,6 +21,7 @@ from bots.settings.model.documents import (
     SyncSettings,
 )
 from bots.settings.model.models import EmbeddingSettings, LLMSettings, RerankSettings, TaskSettings
+from bots.settings.model.people import PEOPLE, with_people
 from bots.settings.model.platforms import (
     ChannelSettings,
     DiscordSettings,
@@ -34,6 +35,7 @@ from bots.settings.model.values import FROZEN, FilePath, Name, Person
 from bots.settings.model.web import WebSettings
 
 __all__ = [
+    "PEOPLE",
     "AnswerSettings",
     "ChannelSettings",
     "ChromaSettings",
@@ -99,6 +101,11 @@ class Settings(BaseSettings):
     monitoring: MonitoringSettings = MonitoringSettings()
 
     _file: Path | None = PrivateAttr(default=None)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_people(cls, table: object) -> object:
+        return with_people(table)
 
     @classmethod
     def settings_customise_sources(

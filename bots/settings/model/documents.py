@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
-from bots.settings.grammar import normal_schedule
+from bots.settings.grammar import normal_schedule, one_channel
 from bots.settings.model.values import (
     ChunkMethods,
     FilePath,
@@ -128,6 +128,12 @@ class KnowledgeBaseSettings(Section):
         "`discord:GUILD`, `discord:GUILD/CHANNEL`, `discord:@USER`, `telegram:CHAT`, `telegram:@USER`, "
         "`email:ADDRESS`; default: nobody but the operator",
     )
+    owners: tuple[Reader, ...] = Field(
+        default=(),
+        description="who looks after it: one channel, and the people in it who decide, where not all there do, such as "
+        '`["slack:T0123/C0456", "slack:T0123/@U0789"]`; "Ask a person" under an uncertain answer takes the question '
+        "there, and a reply that is kept becomes a document; default: nobody, without the button",
+    )
     pagerank: int = Field(
         default=0,
         ge=0,
@@ -156,6 +162,11 @@ class KnowledgeBaseSettings(Section):
     @classmethod
     def _of_preset(cls, table: object) -> object:
         return with_preset(table)
+
+    @field_validator("owners")
+    @classmethod
+    def _are_in_one_channel(cls, owners: tuple[str, ...]) -> tuple[str, ...]:
+        return one_channel(owners)
 
     @field_validator("parent_tokens")
     @classmethod

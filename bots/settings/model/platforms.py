@@ -113,6 +113,9 @@ class TurnSettings(Section):
         description="whether whoever asks to see the cited passages also gets those of PDFs as pictures cut from their "
         "pages; Slack needs the scope `files:write` for it",
     )
+    person_limit: int = Field(
+        default=5, gt=0, description="questions that one person may take to the owners of documents within 24 hours"
+    )
     prompts: tuple[str, ...] = Field(
         default=(), max_length=4, description="questions to suggest to whoever opens a conversation, at most four"
     )

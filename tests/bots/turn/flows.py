@@ -24,16 +24,20 @@ from bots.requests import (
     Recalled,
     Request,
     Search,
+    Sync,
 )
 from bots.service import Backend
 from bots.turn.claims import Claims
 from bots.turn.claims.claim import Outcome
 from bots.turn.feedback import Feedback
 from bots.turn.options import TurnOptions
+from bots.turn.people.ledger import Ledger
 from bots.turn.turns import Turns
 from ragcore.errors import CitebotError
+from ragcore.reports import SyncReport
 from ragcore.stores.database import Database
 from ragcore.types import Answer, Citation, Delta, Status, Support, Usage
+from tests.bots.turn.helpers import LoopClock
 from tests.fakes.operations import CHUNKS, cited
 from tests.fakes.platform import FakePlatform, Server, asked
 
@@ -113,6 +117,8 @@ class Model:
                 yield Described(text=self.seen, usage=Usage(calls=1, prompt_tokens=9, completion_tokens=3))
             case ListSources():
                 return
+            case Sync():
+                yield SyncReport(source=request.sources[0])
 
     @property
     def questions(self) -> list[str]:
@@ -129,6 +135,7 @@ class Flow:
     model: Model
     claims: Claims
     database: Database
+    people: Ledger
 
     async def idle(self) -> None:
         """Wait until no turn is under way."""
@@ -141,6 +148,11 @@ class Flow:
 
 
 BEGINNING = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+def loop_clock() -> LoopClock:
+    """Return a clock of the database's that goes by the loop's own seconds."""
+    return LoopClock(asyncio.get_running_loop())
 
 
 def virtual_now() -> datetime:
@@ -167,6 +179,7 @@ async def flowing(
     database = await Database.open(where or pathlib.Path(folder.name if folder else "") / CLAIMS)
     claims = Claims(database)
     platform = FakePlatform(server, **manners)
+    people = Ledger(database, clock=loop_clock())
     turns = Turns(
         platform,
         backend=model,
@@ -175,10 +188,11 @@ async def flowing(
         options=options,
         alone=alone,
         now=now,
+        people=people,
     )
     try:
         async with turns:
-            yield Flow(turns, platform, server, model, claims, database)
+            yield Flow(turns, platform, server, model, claims, database, people)
     finally:
         await database.close()
         if folder:

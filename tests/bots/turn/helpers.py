@@ -1,5 +1,6 @@
 """Messages to claim, databases to claim them in, and a clock that tests move."""
 
+import asyncio
 import pathlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -30,6 +31,18 @@ class MovedClock:
     def __call__(self, _: AsyncConnection) -> ColumnElement[float]:
         """Return the expression that the claims write: as with the database's own, its value is that of the moment."""
         return cast(bindparam("moved_clock", callable_=lambda: self.seconds, type_=Float, unique=True), Float)
+
+
+class LoopClock(MovedClock):
+    """A clock of the database's that shows the seconds of a loop."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+
+    @property
+    def seconds(self) -> float:  # type: ignore[override]
+        """Return the loop's own seconds."""
+        return self._loop.time()
 
 
 def message(
