@@ -30,6 +30,7 @@ from bots.turn.commands import (
 )
 from bots.turn.notices import Notices
 from bots.turn.options import TurnOptions, person
+from bots.turn.people.offering import WITHHELD, offers_person
 from bots.turn.quotes import answer_of
 from bots.turn.receiving.order import Job
 from bots.turn.replying import Reply
@@ -51,7 +52,7 @@ from ragcore.errors import (
     PlatformError,
     StoreError,
 )
-from ragcore.phrases import LANGUAGES, Phrase, phrase
+from ragcore.phrases import Phrase, phrase
 from ragcore.research import Outcome as StepOutcome
 from ragcore.research import Progress, StepKind
 from ragcore.types import Answer, Delta, Status, Support
@@ -79,7 +80,6 @@ _OUTCOMES = {
     Support.NEAREST: Outcome.ABSTAINED,
     Support.ABSTAINED: Outcome.ABSTAINED,
 }
-_WITHHELD = frozenset(phrase("withheld", language) for language in LANGUAGES)
 _ASKED_OTHERWISE: tuple[Phrase, ...] = ("model_failed", "model_refused")
 """Phrases that do not tell themselves what to do."""
 
@@ -321,14 +321,13 @@ class Writer(Generic[R]):
         buttons = [Button.FEEDBACK]
         if answer.citations:
             buttons.append(Button.QUOTES)
-        held = [scored.chunk.document_id for scored in answer.chunks]
-        if _is_uncertain(answer) and self._options.owned(job.knowledge_bases, held) is not None:
+        if offers_person(answer, job.knowledge_bases, self._options):
             buttons.append(Button.PERSON)
         if manner.shares:
             buttons.append(Button.SHARE)
         buttons.append(Button.DELETE)
         document = replace(document, notes=tuple(map(clean_line, shown)))
-        if answer.support is Support.ABSTAINED or answer.raw_text in _WITHHELD:
+        if answer.support is Support.ABSTAINED or answer.raw_text in WITHHELD:
             document = self._referred(advised(document, word("ask_otherwise", language)), job, language)
         return Written(
             document=document,
@@ -380,11 +379,6 @@ class _Progress:
     attached: Attached = field(default_factory=Attached)
     is_first: bool = False
     """Whether nothing was answered in this conversation before, as far as is remembered."""
-
-
-def _is_uncertain(answer: Answer) -> bool:
-    """Return whether whoever asked had rather ask somebody: no document supports it, or none was found."""
-    return answer.support not in (Support.CITED, Support.EXEMPT) or answer.raw_text in _WITHHELD
 
 
 def _phrase_of(error: CitebotError) -> Phrase | None:
