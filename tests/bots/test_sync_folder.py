@@ -14,6 +14,7 @@ from ragcore.library import Library
 from tests.fakes.embedding import HashEmbedder
 from tests.fakes.running import environment
 from tests.ragcore.parsing.makers import epub, lines, pdf, zipped
+from tests.soak import FACTOR
 
 CHINESE = "员工每年享有十五天带薪年假，未使用的年假最多可结转五天至次年三月底。"
 JAPANESE = "従業員は年間十五日の有給休暇を取得でき、未使用の休暇は翌年三月末まで繰り越すことができます。"
@@ -34,8 +35,7 @@ BAD = {
     "cut.docx": (zipped({**OFFICE_TYPES, "word/document.xml": "<a/>"})[:-30], "it is damaged or cut off"),
     "protected.pdf": (pdf([lines(["Secret."])], password="secret"), "protected with a password"),
     "protected.docx": (PROTECTED, "protected with a password"),
-    "picture.pdf": (b"\x89PNG\r\n\x1a\n" + bytes(100), "it is a"),
-    "bomb.docx": (zipped({**OFFICE_TYPES, "word/document.xml": bytes(60_000_000)}), "a zip bomb"),
+    "picture.pdf": (b"\x89PNG\r\n\x1a\n" + bytes(100), "it begins as a picture does"),
 }
 
 
@@ -160,9 +160,13 @@ def test_every_format_and_every_encoding_is_read(folder: pathlib.Path) -> None:
 
 
 def test_each_bad_file_is_one_line_of_the_report_and_the_rest_goes_on(folder: pathlib.Path) -> None:
-    for name, (content, _) in BAD.items():
+    bomb = zipped({**OFFICE_TYPES, "word/document.xml": bytes(60_000_000)})
+    bad = {**BAD, "bomb.docx": (bomb, "a zip bomb")}
+    for name, (content, _) in bad.items():
         (folder / "docs" / name).write_bytes(content)
-    (folder / "docs" / "scan.pdf").write_bytes(pdf([[], []], image=True))
+    if FACTOR >= 1:
+        # To look for words on its pages takes as long as all the rest.
+        (folder / "docs" / "scan.pdf").write_bytes(pdf([[], []], image=True))
     with (folder / "docs" / "huge.pdf").open("wb") as file:
         file.truncate(500_000_000)
     (folder / "docs" / "good.pdf").write_bytes(b"<!doctype html><html><body><p>It is a web page.</p></body></html>")
@@ -171,9 +175,10 @@ def test_each_bad_file_is_one_line_of_the_report_and_the_rest_goes_on(folder: pa
     assert ran.returncode == 1
     assert "Traceback" not in ran.stderr
     head, *told = ran.stdout.splitlines()
-    expected = {name: reason for name, (_, reason) in BAD.items()}
+    expected = {name: reason for name, (_, reason) in bad.items()}
     expected["huge.pdf"] = "it has 500 MB, more than the limit of 200 MB"
-    expected["scan.pdf"] = "its pages are images without text"
+    if FACTOR >= 1:
+        expected["scan.pdf"] = "its pages are images without text"
     assert head.startswith(f"docs: 2 added, {len(expected) - 1} failed, 1 empty in ")
     assert len(told) == len(expected)
     for name, reason in expected.items():
