@@ -1,6 +1,7 @@
 """How large a run is: `make soak` raises the counts of the very same tests."""
 
 import os
+from collections.abc import Sequence
 
 FACTOR = float(os.environ.get("SOAK_FACTOR", "1"))
 
@@ -27,3 +28,9 @@ def chosen(count: int, wanted: int, turn: float = 0.0) -> list[int]:
     if wanted >= count:
         return list(range(1, count + 1))
     return [1 + int((n + turn) * count / wanted) for n in range(wanted)]
+
+
+def in_half(place: Sequence[int]) -> bool:
+    """Return whether a place in a grid of three or more axes is in the half in which each two values still meet."""
+    assert len(place) > 2, "of two axes, half of the pairs would be gone"
+    return sum(place) % 2 == 0

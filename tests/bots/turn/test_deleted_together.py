@@ -43,6 +43,7 @@ def standing(server: Server) -> list[tuple[str, str]]:
     return [(one.reply_to, one.text) for one in server.messages.values() if not one.gone and not one.draft]
 
 
+@pytest.mark.grid
 @LANES
 @pytest.mark.parametrize("seconds", [0.0, 1.0, 3.5, 30.0])
 @pytest.mark.parametrize("streaming", ["edit", "draft"])
@@ -81,6 +82,7 @@ def test_a_further_one_is_left_out_also_by_whoever_takes_over(
     run(talk())
 
 
+@pytest.mark.grid
 @LANES
 @pytest.mark.parametrize("seconds", [0.0, 1.0, 3.5, 30.0])
 @pytest.mark.parametrize("lives_on", [True, False])
@@ -143,6 +145,7 @@ def test_an_edited_one_is_asked_on_its_own_as_it_was_edited(apart: bool) -> None
     run(talk())
 
 
+@pytest.mark.grid
 @LANES
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 0, 2)])
 @pytest.mark.parametrize("pause", [0.0, 2.0, 20.0])

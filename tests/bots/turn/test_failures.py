@@ -96,6 +96,7 @@ def test_rates_are_told_with_the_wait() -> None:
     run(talk())
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("fault", ["unreachable", "dropped", "limited", "refused", "ended", "gone", "hangs"])
 @pytest.mark.parametrize("streaming", MANNERS)
 @pytest.mark.parametrize("call", ["begin", "change", "end", "send"])

@@ -16,6 +16,7 @@ def edited(message: Incoming, text: str, after: float = 5.0) -> Incoming:
     return replace(message, text=text, edited_at=message.sent_at + timedelta(seconds=after))
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("which", [0, 1])
 @pytest.mark.parametrize("seconds", [0.0, 0.1, 0.3, 0.6])
 @pytest.mark.parametrize("streaming", ["edit", "stream", "draft", "none"])
