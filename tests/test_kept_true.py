@@ -24,7 +24,7 @@ from tests.bots.handbook import told
 from tests.fakes.five_sources import ANCHOR, FAULTS, Source, five_sources, settings_of
 from tests.fakes.forking import Workers, workers
 from tests.fakes.syncing import Life, embedder, notes_type
-from tests.soak import FIXED
+from tests.soak import FIXED, scaled
 
 NAMES = ("d0", "d1", "d2", "d3", "d4", "ü d5")
 COMMIT = re.compile("[0-9a-f]{40}")
@@ -187,7 +187,7 @@ async def checked(folder: pathlib.Path, forked: Workers, steps: int, number: int
 
 async def test_the_index_is_kept_true(tmp_path: pathlib.Path, forked: Workers) -> None:
     """Run it again with ``SEED=...`` of its output."""
-    await checked(tmp_path, forked, 40)
+    await checked(tmp_path, forked, min(40, max(20, scaled(40))))
 
 
 @pytest.mark.soak
