@@ -20,6 +20,7 @@ def pressed(message: Json, act: str) -> str:
     return value_of([button["custom_id"] for row in message["components"] for button in row["components"]], act)
 
 
+@pytest.mark.soak
 async def test_a_reply_to_the_question_comes_back_and_answers_the_next(tmp_path: pathlib.Path) -> None:
     async with peopled(FAST) as server:
         server.channel(OWNERS, guild=GUILD)

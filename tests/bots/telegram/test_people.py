@@ -22,6 +22,7 @@ def pressed(message: Json, act: str) -> str:
     return value_of([button["callback_data"] for row in rows for button in row], act)
 
 
+@pytest.mark.soak
 async def test_a_reply_to_the_question_comes_back_and_answers_the_next(tmp_path: pathlib.Path) -> None:
     async with telegram_server(rates=FAST) as server:
         server.chat(GROUP)

@@ -1,94 +1,20 @@
 """A question goes to a person: asked, posted, replied to, brought back and kept, whatever breaks in between."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from bots.platform import Asker, Incoming, Reach
-from bots.requests import Ask, Event, Sync
+from bots.platform import Incoming, Reach
 from bots.turn.people import posting
 from bots.turn.people.posts import POST_SECONDS
-from bots.turn.people.values import Owners, Reply
-from ragcore.types import Answer, ConversationKey, Support
-from tests.bots.turn.flows import OPTIONS, Flow, Model, flowing, virtual_now
-from tests.fakes.operations import CHUNKS
-from tests.fakes.platform import Server, Stands, asked
+from bots.turn.people.values import Owners
+from tests.bots.turn.flows import flowing, virtual_now
+from tests.bots.turn.owned import ADA, OWNED, PLACE, UNSURE, Scene, scene
+from tests.fakes.platform import Server, asked
 from tests.fakes.virtual import run
-
-PLACE = "discord:G1/OWN"
-ADA = "discord:@A"
-OWNED = replace(
-    OPTIONS,
-    readers_of={"handbook": ("*",)},
-    owners={"handbook": Owners(place=PLACE)},
-    homes={"handbook": "handbook"},
-    kept_in={"handbook": "people-handbook"},
-    person_limit=2,
-)
-UNSURE = "You may carry over some days."
-
-
-async def unsure(request: Ask) -> AsyncIterator[Event]:
-    """Answer what no document supports."""
-    yield Answer(question=request.question, raw_text=UNSURE, support=Support.UNSUPPORTED, chunks=CHUNKS)
-
-
-@dataclass(slots=True)
-class Scene:
-    """An uncertain answer on one platform, whose knowledge base somebody looks after."""
-
-    flow: Flow
-
-    async def answered(self, message: str = "q1", **more: Any) -> str:
-        """Ask, and return the reference of the turn."""
-        await self.flow.turns.receive(asked("How many days?", message=message, sent_at=virtual_now(), **more))
-        await self.flow.idle()
-        (claim,) = await self.flow.claims.by_message(asked("").conversation, message)
-        return claim.reference
-
-    async def settled(self) -> None:
-        """Give what is wanted the time to stand."""
-        await asyncio.sleep(1.0)
-
-    def owners_see(self) -> list[Stands]:
-        return [one for one in self.flow.server.messages.values() if one.channel == "OWN" and not one.gone]
-
-    def card(self) -> Stands:
-        """Return the newest: where one was in doubt, there may be two."""
-        return [one for one in self.owners_see() if "Reply to this message" in one.text][-1]
-
-    def notes(self) -> list[str]:
-        return [one.text for one in self.owners_see()[1:]]
-
-    def copies(self, message: str = "q1") -> list[str]:
-        return self.flow.texts(message)[1:]
-
-    def said(self, text: str, message: str = "r1", asker: str = "A", **more: Any) -> Incoming:
-        """Return what somebody says to the card."""
-        here = ConversationKey(platform="discord", workspace="G1", channel="OWN", thread=f"thread {self.card().id}")
-        facts: dict[str, Any] = {"conversation": here, "reach": Reach.THREAD, "sent_at": virtual_now()} | more
-        return replace(asked(text, message=message), asker=Asker(id=asker, name="Ada"), **facts)
-
-    async def reply(self, text: str = "Five days.", **more: Any) -> Reply:
-        """Let an owner reply, and return what is kept of it."""
-        assert await self.flow.turns.receive(self.said(text, **more))
-        await self.settled()
-        return (await self.flow.people.all_replies())[0]
-
-    def syncs(self) -> int:
-        return sum(isinstance(request, Sync) for request in self.flow.model.asked)
-
-
-@asynccontextmanager
-async def scene(options: Any = OWNED, script: Any = unsure, **more: Any) -> AsyncIterator[Scene]:
-    async with flowing(options=options, model=Model(script), **more) as flow:
-        await flow.turns.connected()
-        yield Scene(flow)
 
 
 def test_a_question_goes_to_its_owners_and_their_reply_comes_back_and_is_kept() -> None:
@@ -142,6 +68,7 @@ def test_only_whoever_asked_takes_it_there_once_and_not_too_often() -> None:
     run(body())
 
 
+@pytest.mark.soak
 def test_without_owners_there_is_no_button_and_nobody_is_asked() -> None:
     async def body() -> None:
         shown: list[tuple[str, ...]] = []
@@ -261,6 +188,7 @@ def test_owners_see_no_answer_from_documents_that_are_not_theirs() -> None:
     run(body())
 
 
+@pytest.mark.soak
 def test_a_question_that_was_taken_back_is_answered_no_more() -> None:
     async def body() -> None:
         async with scene() as here:
@@ -333,6 +261,7 @@ def test_where_the_owners_cannot_be_reached_whoever_asked_is_told() -> None:
     run(body())
 
 
+@pytest.mark.soak
 def test_what_fails_for_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(posting, "MOST_FAULTS", 3)
 
