@@ -5,6 +5,7 @@ import contextlib
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from bots.access import Audience, readable
@@ -12,6 +13,7 @@ from bots.app.diagnosing import diagnose
 from bots.app.enriching import Enriching
 from bots.app.explaining import Traces, explain
 from bots.app.hints import with_hints
+from bots.app.keeping import Keeping
 from bots.app.options import answer_options, drawn_fields, filters_of, homes, retrieval_options
 from bots.app.parts import Parts, client_of, refiner_of
 from bots.app.people import of_people
@@ -88,6 +90,7 @@ class Operations:
         self._doubts = Doubts()
         self._refiner = refiner_of(settings, parts)
         self._traces = Traces()
+        self._keeping = Keeping(settings, parts)
         self.enriching = Enriching(settings, parts)
         self._mending: asyncio.Task[None] | None = None
         self._warming: asyncio.Task[None] | None = None
@@ -100,6 +103,7 @@ class Operations:
 
     async def start(self, patience: float = PATIENCE) -> None:
         """Mend damaged indexes, waiting a little: a small index is whole again before the first question."""
+        await self._keeping.expire()
         self._mending = asyncio.create_task(self._mend())
         self._following = asyncio.create_task(keep_following(self._parts.library))
         await asyncio.wait({self._mending}, timeout=patience)
@@ -190,6 +194,7 @@ class Operations:
                 return await listed(self._parts.library.database)
             case Forget():
                 self._traces.forget(request.conversation, request.reference)
+                await self._keeping.forget(request.conversation, request.reference)
                 forgotten = await self._parts.history.forget(request.conversation, reference=request.reference)
                 if not request.reference:
                     await Claims(self._parts.library.database).forget(request.conversation)
@@ -221,7 +226,8 @@ class Operations:
             filters=filters_of(self._settings, names, request.filter),
             beside="\n".join(message.text for message in request.attached),
         )
-        async with contextlib.aclosing(self._answering(request, question, names)) as events:
+        begin = partial(self._answering, request, question, names)
+        async with contextlib.aclosing(self._keeping.answered(begin, question, request, recorder)) as events:
             async for event in events:
                 if not isinstance(event, Answer):
                     yield event

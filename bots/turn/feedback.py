@@ -16,6 +16,7 @@ from bots.turn.claims.claim import UNANSWERED, State
 from bots.turn.claims.record import words_from_json
 from bots.turn.claims.rows import inserting
 from ragcore.history import Transactions
+from ragcore.stores.answer_cache import drop_said
 from ragcore.stores.rows import storable, utc
 from ragcore.stores.schema import claims, feedback
 
@@ -60,6 +61,8 @@ class Feedback:
             }
             insert = inserting(connection, feedback)
             statement = insert.values(reference=row.reference, voter=storable(vote.voter), **judged)
+            if vote.side == "down":
+                await connection.run_sync(drop_said, row.answer)
             await connection.execute(
                 statement.on_conflict_do_update(index_elements=["reference", "voter"], set_=judged)
             )

@@ -99,6 +99,10 @@ class Registry:
         async with self.database.connect() as connection:
             return await scalar(connection, "revision")
 
+    async def revisions(self, names: Sequence[str]) -> dict[str, int]:
+        """Return the number of the last switch in each knowledge base, all at one moment; 0: there was none."""
+        return await self.database.read(lambda connection: {name: _newest(connection, [name]) for name in names})
+
     async def live_chunks(self, ids: Sequence[str]) -> dict[str, Chunk]:
         """Return those of the chunks that are live, by id, in the order asked for."""
         return await self.database.read(lambda connection: _live_of(connection, ids))

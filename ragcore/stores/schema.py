@@ -22,6 +22,7 @@ from sqlalchemy import (
 )
 
 from ragcore.stores.graph_schema import graph_tables
+from ragcore.stores.kept_schema import kept_table
 from ragcore.stores.people_schema import people_tables
 from ragcore.stores.research_schema import research_table
 
@@ -133,6 +134,7 @@ chunks = Table(
 graph_names, graph_relations = graph_tables(metadata)
 research_steps = research_table(metadata)
 people_asks, people_replies, people_posts = people_tables(metadata)
+kept_answers = kept_table(metadata)
 
 # Nothing is embedded twice: a vector outlives its chunk.
 vectors = Table(

@@ -33,6 +33,13 @@ class AnswerSettings(Section):
         default=(), description="hosts besides the sources' own that answers may link to"
     )
     history_days: float = Field(default=30, ge=0, description="how long a conversation is remembered, in days")
+    cache_seconds: float = Field(
+        default=3_600,
+        ge=0,
+        description="how long a cited answer is kept for who asks the same of the same documents, in seconds: no model "
+        "is asked again, unless a document of the knowledge bases changed meanwhile; 0 keeps none, and neither does "
+        "`history_days = 0`",
+    )
     quote: bool = Field(default=True, description="whether answers carry citations")
     citation_plus: bool = Field(default=False, description="a second call of the model that only adds citations")
     refine_multiturn: bool = Field(

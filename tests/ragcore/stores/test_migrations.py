@@ -26,6 +26,7 @@ from tests.fakes.libraries import each, fill, opened
 TO_0008 = (
     "DROP TABLE research_steps",
     *(f"DROP TABLE people_{name}" for name in ("asks", "replies", "posts")),
+    "DROP TABLE kept_answers",
     "DROP TABLE graph_names",
     "DROP TABLE graph_relations",
     "DROP TABLE document_values",
