@@ -14,6 +14,7 @@ from bots.app.enriching import Enriching
 from bots.app.explaining import Traces, explain
 from bots.app.hints import with_hints
 from bots.app.keeping import Keeping
+from bots.app.named import check_named
 from bots.app.options import answer_options, drawn_fields, filters_of, homes, retrieval_options
 from bots.app.parts import Parts, client_of, refiner_of
 from bots.app.people import of_people
@@ -69,7 +70,6 @@ from ragcore.retrieval.drawn_filter import FilteringRetriever
 from ragcore.retrieval.retriever import Retrieving
 from ragcore.retrieval.summaries import MOST_SHOWN, opened
 from ragcore.stores.database import Database
-from ragcore.stores.rows import is_open
 from ragcore.trace import Recorder, recorded
 from ragcore.types import Answer, AnswerEvent, Question
 from ragcore.web.retriever import WebRetriever
@@ -215,7 +215,7 @@ class Operations:
 
     async def _ask(self, request: Ask, recorder: Recorder) -> AsyncGenerator[AnswerEvent | Explained]:
         names = self._readable(request.knowledge_bases, request.audience)
-        await self._check_documents(request.document_ids, request.audience)
+        await check_named(self._parts.library.registry, request.document_ids, request.audience, self._allowed)
         history = await recall_history(self._settings, self._parts, request, names)
         question = Question(
             text=request.question,
@@ -339,7 +339,7 @@ class Operations:
 
     async def _search(self, request: Search) -> Found:
         names = self._readable(request.knowledge_bases, request.audience)
-        await self._check_documents(request.document_ids, request.audience)
+        await check_named(self._parts.library.registry, request.document_ids, request.audience, self._allowed)
         # Whoever searches wants to see what there is, and its score: the gate is for answers.
         retriever = self._parts.retriever.with_options(
             replace(
@@ -387,20 +387,3 @@ class Operations:
         """Return all knowledge bases that the audience may read."""
         bases = self._settings.all_knowledge_bases
         return readable({name: base.readers for name, base in bases.items()}, audience)
-
-    async def _check_documents(self, ids: Sequence[str], audience: Audience) -> None:
-        """Refuse a document that is not there: an empty answer would look as if it said nothing of the matter.
-
-        What the audience may not read is not there for it: the refusal must not tell that it is.
-        """
-        known = await self._parts.library.registry.documents(ids) if ids else {}
-        allowed = self._allowed(audience)
-        there = {
-            one.id
-            for one in known.values()
-            if not one.deleted
-            and (audience is None or (one.knowledge_base in allowed and is_open(one.readers, audience)))
-        }
-        missing = [name for name in ids if name not in there]
-        if missing:
-            raise ConfigError(f"there is no document {missing[0]!r}; `citebot search` shows the ids of documents")

@@ -74,7 +74,8 @@ async def test_a_model_draws_the_filter_where_the_knowledge_base_asks_for_it(hom
     async with OpenAIServer(default=reply) as server:
         settings = (
             SETTINGS
-            + f'[llm]\nbase_url = "{server.base_url}"\nmodel = "m"\n[answer]\nfilter_seconds = 90\nrefine_seconds = 90\n'
+            + f'[llm]\nbase_url = "{server.base_url}"\nmodel = "m"\n[answer]\ncache_seconds = 0\n'
+            + "filter_seconds = 90\nrefine_seconds = 90\n"
         )
         drawn = 'metadata_filter = "semi_auto"\nfilter_fields = ["name"]'
         settings = settings.replace("[knowledge_bases.handbook]", f"[knowledge_bases.handbook]\n{drawn}")
