@@ -177,8 +177,7 @@ staged = Table(
     Column("started_at", DateTime(timezone=True), nullable=False),
 )
 
-# Replaced generations by the revision that replaced them, for processes that follow with a keyword index of their own.
-# Only where there can be such processes: in PostgreSQL.
+# In PostgreSQL: replaced generations by the revision that replaced them, for keyword indexes of other processes.
 retired = Table(
     "retired",
     metadata,
@@ -366,8 +365,7 @@ shares = Table(
     Column("done_at", DateTime(timezone=True)),  # null: begun, and perhaps shown
 )
 
-# What was said in groups where a platform lets a bot read nothing back, for a while (bots.turn.claims.hearing). Ids
-# grow in the order of hearing.
+# What was said in groups of which a bot can read nothing back, in the order of hearing (bots.turn.claims.hearing).
 heard = Table(
     "heard",
     metadata,
