@@ -1,8 +1,10 @@
 """Method ``manual``: nested numbered headings of a text without markup become the heading path of each chunk.
 
-Such as 1, 1.1 and 1.1.1, Appendix A; 第一章, 一、, （一）. The text is cut at them, and each part as ``naive`` cuts a
-section. Headings that the format marks (Markdown, Word styles, larger type in a PDF) stay as they are, but that one
-numbered 1.1 stands below one numbered 1 whatever their levels; what is found stands below them.
+Such as 1, 1.1 and 1.1.1, Appendix A; 第一章, 一、, （一）. Text may stand on the very next line; below a lone number
+such as 1 it may where sections (1.1) show that it is no entry of a list: its own, or those of a chapter that it leads
+to or follows. The text is cut at them, and each part as ``naive`` cuts a section. Headings that the format marks
+(Markdown, Word styles, larger type in a PDF) stay as they are, but that one numbered 1.1 stands below one numbered 1
+whatever their levels; what is found stands below them.
 """
 
 from collections.abc import Sequence

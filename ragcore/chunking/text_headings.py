@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from ragcore.chunking.doubtful_headings import begins_late, confirmed
 from ragcore.chunking.heading_lines import DEPTHS, HeadingLine, Kind, heading_line, is_title
 from ragcore.chunking.places import Places
 from ragcore.types import Section, SectionKind
@@ -60,18 +61,24 @@ def lines_of(sections: Sequence[Section]) -> list[Line]:
 
 def numbered_headings(lines: Sequence[Line], kinds: Collection[Kind]) -> list[FoundHeading]:
     """Return the headings among the lines that are numbered, or named, in one of these ways."""
-    candidates = {place: found for place, found in _candidates(lines) if found.kind in kinds}
+    candidates: dict[int, HeadingLine] = {}
+    doubtful: dict[int, HeadingLine] = {}
+    for place, found, is_sure in _candidates(lines):
+        if found.kind in kinds:
+            (candidates if is_sure else doubtful)[place] = found
+    sure = dict(_without_lists(lines, candidates))
+    ordered = sorted({**sure, **confirmed(sure, doubtful)}.items())
     order = _Order()
     headings: list[FoundHeading] = []
-    for place, found in _without_lists(lines, candidates):
-        if order.take(found):
+    for (place, found), following in zip(ordered, [*(after for _, after in ordered), None][1:], strict=True):
+        if order.take(found, following):
             text, line = with_title(lines, place, found.text), lines[place]
             headings.append(FoundHeading(section=line.section, offset=line.offset, depth=found.depth, text=text))
     return headings
 
 
-def _candidates(lines: Sequence[Line]) -> Iterator[tuple[int, HeadingLine]]:
-    """Yield the lines that read like a heading and stand where one may stand."""
+def _candidates(lines: Sequence[Line]) -> Iterator[tuple[int, HeadingLine, bool]]:
+    """Yield the lines that read like a heading and stand where one may stand, and whether there is no doubt of that."""
     before = ""  # the line above
     for place, line in enumerate(lines):
         found = heading_line(line.text)
@@ -79,15 +86,16 @@ def _candidates(lines: Sequence[Line]) -> Iterator[tuple[int, HeadingLine]]:
             below = lines[place + 1].text.strip() if place + 1 < len(lines) else ""
             above = before.strip()
             is_alone = not above or heading_line(above) is not None
+            # A long line with text right below it is one of a paragraph.
+            is_short = len(found.title) <= _MOST_BESIDE_TEXT or not below or heading_line(below) is not None
+            may_stand = (is_alone or above[-1] in ".!?:。！？：") and is_short and not below[:1].islower()
             if found.is_stopped or (found.kind is Kind.DECIMAL and len(found.number) == 1):
                 # "1. Milk" below a sentence is an entry of a list.
                 stands = is_alone and (not below or set(below) <= _UNDERLINES or heading_line(below) is not None)
             else:
-                # A long line with text right below it is one of a paragraph.
-                is_short = len(found.title) <= _MOST_BESIDE_TEXT or not below or heading_line(below) is not None
-                stands = (is_alone or above[-1] in ".!?:。！？：") and is_short and not below[:1].islower()
-            if stands:
-                yield place, found
+                stands = may_stand
+            if stands or (may_stand and not found.is_stopped and not found.is_listed):
+                yield place, found, stands
         before = line.text
 
 
@@ -145,8 +153,8 @@ class _Order:
         self._chapter = 0
         self._is_stopped: dict[int, bool] = {}
 
-    def take(self, found: HeadingLine) -> bool:
-        """Tell whether it comes next, and go on from it.
+    def take(self, found: HeadingLine, following: HeadingLine | None) -> bool:
+        """Tell whether it comes next, and go on from it; ``following`` is the one that may come after it.
 
         Headings of one depth all end in a full stop, or none does: what differs is a step of some instruction.
         """
@@ -156,6 +164,8 @@ class _Order:
         last = self._last.get(kind)
         if number and not (last and _follows(last, number)):
             begins = number[0] in {0, 1, self._chapter} and all(part <= _MOST_SKIPPED for part in number[1:])
+            if kind is Kind.DECIMAL and last is None and number[0] <= 1 + _MOST_SKIPPED:
+                begins = begins or begins_late(found, following)
             if not (kind in self._fresh and begins):
                 return False
         self._is_stopped[found.depth] = found.is_stopped

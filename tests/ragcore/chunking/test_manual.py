@@ -1,4 +1,5 @@
 import pathlib
+import re
 import time
 from collections.abc import Sequence
 
@@ -184,6 +185,73 @@ def test_headings_hold_over_pages_and_tables_and_end_with_the_section_s_own() ->
         (("Own",), 3),
         (("Own", "1.2 Limits"), 4),
     ]
+
+
+PLAIN = """Installation Guide
+
+1 Safety
+Wear gloves.
+
+2 Mounting
+2.1 Wall bracket
+Drill four holes.
+2.1.1 Concrete walls
+Use the long screws.
+2.2 Pipe clamp
+The clamp fits most pipes.
+
+3 Use
+The button starts it.
+"""
+
+
+@pytest.mark.parametrize("dot", ["", "."])
+@pytest.mark.parametrize("blank", ["\n\n", "\n"])
+def test_chapters_with_text_on_the_very_next_line_are_shown_by_the_sections_of_one(dot: str, blank: str) -> None:
+    text = re.sub(r"^([\d.]+) ", rf"\g<1>{dot} ", PLAIN.partition("\n\n")[2].replace("\n\n", blank), flags=re.MULTILINE)
+    assert paths(text, "manual") == {
+        "Wear gloves.": (f"1{dot} Safety",),
+        "Drill four holes.": (f"2{dot} Mounting", f"2.1{dot} Wall bracket"),
+        "Use the long screws.": (f"2{dot} Mounting", f"2.1{dot} Wall bracket", f"2.1.1{dot} Concrete walls"),
+        "The clamp fits most pipes.": (f"2{dot} Mounting", f"2.2{dot} Pipe clamp"),
+        "The button starts it.": (f"3{dot} Use",),
+    }
+
+
+def test_a_first_chapter_that_is_not_seen_costs_no_more_than_its_own_heading() -> None:
+    text = PLAIN.replace("1 Safety\n", "1 Safety: wear these, and all of the time,\n")
+    assert paths(text, "manual")["Use the long screws."] == (
+        "2 Mounting",
+        "2.1 Wall bracket",
+        "2.1.1 Concrete walls",
+    )
+    assert paths(text, "manual")["The button starts it."] == ("3 Use",)
+
+
+@pytest.mark.parametrize(
+    ("dot", "before"), [(".", "2.1 Wall bracket"), ("", "2.2 Pipe clamp"), (".", "2.2 Pipe clamp")]
+)
+def test_a_list_with_text_below_its_entries_stays_in_its_section(dot: str, before: str) -> None:
+    entries = f"1{dot} Machine\nThe big box.\n2{dot} Filter\nThe paper cone.\n"
+    found = paths(PLAIN.replace(before, f"Take these:\n{entries}{before}"), "manual")
+    assert found["The big box."] == found["The paper cone."]
+    assert found["The big box."][0] == "2 Mounting"
+    assert found["The clamp fits most pipes."] == ("2 Mounting", "2.2 Pipe clamp")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1 Milk\nFresh from the farm.\n\n2 Eggs\nBrown ones.\n\n3 Bread\nOf rye.",
+        "2 March\nThe ship left.\n\n3 March\nThe ship came back.\n\n4 March\nIt snowed.",
+        "1 Coffee\nBlack.\n\n2 Tea\nWith milk.\n\n3 Cake\nOf the day, with cream.\n\n3.20 Euro\nIs what it costs.",
+        "1. Open the lid\nIt is heavy.\n\n2. Fill it\nTo the mark.\n\n3. Close it\nThat is all.",
+        "It cost\n\n2.1 Million pounds\n\nin all, and then\n\n9.4 Million more\n\nfor the harbour.",
+        "1 Alpha\n3 Beta\nThe rest is unknown.\n\n7 Gamma\n9 Delta\nNobody counted.",
+    ],
+)
+def test_entries_dates_and_prices_with_text_below_are_no_headings(text: str) -> None:
+    assert set(paths(text, "manual").values()) == {()}
 
 
 def test_a_real_text_with_headings_within_its_paragraphs_keeps_no_half_of_them() -> None:
