@@ -14,6 +14,8 @@ _HEADLINE = 1.25
 """Font size against the page's usual from which a line near the edge is the page's own headline."""
 _NUMBER = re.compile(r"\d+")
 _ROMAN = re.compile(r"^[ivxlcdm]+$", re.IGNORECASE)
+_AUTHORS = re.compile(r"\d{1,5}\s+[^\W\d].{0,60}\bet\s+al\.?|[^\W\d].{0,60}\bet\s+al\.?\s+\d{1,5}")
+"""``2 Z. Shen et al.``, ``Shen et al. 3``."""
 _GRID = 6.0
 """Points by which a running line may move between pages."""
 
@@ -41,6 +43,8 @@ class Furniture:
     def without(self, lines: Sequence[Line], height: float) -> list[Line]:
         """Return a page's lines without those that run through the document."""
         running = {at for at, pattern in _patterns(lines, height).items() if self._count(pattern) >= self._needed}
+        if not self._numbers_only:
+            running |= _authors_above(lines, height)
         return [line for at, line in enumerate(lines) if at not in running]
 
     def _count(self, pattern: Pattern) -> int:
@@ -65,6 +69,19 @@ def edge_lines(lines: Sequence[Line], height: float) -> list[int]:
             if share < _EDGE or (share < _NEAR_EDGE and apart and small) or outermost_number:
                 found.append(at)
     return found
+
+
+def _authors_above(lines: Sequence[Line], height: float) -> set[int]:
+    """Return the position of a page's first line if it is its number and the authors of a paper, set apart.
+
+    It runs on every other page, so that in a paper of two or three it comes once.
+    """
+    order = sorted(range(len(lines)), key=lambda at: lines[at].top)[:2]
+    if len(order) < 2 or lines[order[0]].bottom > _NEAR_EDGE * height:
+        return set()
+    first, second = (lines[at] for at in order)
+    is_apart = _gap(first, second) > 0.9 * first.size
+    return {order[0]} if is_apart and _AUTHORS.fullmatch(first.text.strip()) else set()
 
 
 def _from_top(line: Line, height: float) -> float:

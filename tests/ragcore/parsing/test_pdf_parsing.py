@@ -80,6 +80,26 @@ def test_a_line_that_stands_on_one_page_only_is_no_running_line() -> None:
     assert all(f"{word} notice" in text for word in ("First", "Second", "Third"))
 
 
+@pytest.mark.parametrize("line", ["2 A. Skerry et al.", "Skerry et al. 1024"])
+def test_the_authors_above_a_page_of_a_short_paper_are_no_text(line: str) -> None:
+    pages = [lines(BODY), [Words(text=line, y=735, size=9), *lines(["Another page.", *BODY], top=700)]]
+    assert "Skerry" not in whole_text(parse(pdf(pages), name="x.pdf"))
+
+
+@pytest.mark.parametrize(
+    ("line", "top"),
+    [
+        ("2 A. Skerry counts", 700),
+        ("As told by Skerry et al.", 700),
+        ("2 A. Skerry et al.", 722),
+        ("2 Skerry et al.", 0),
+    ],
+)
+def test_other_first_lines_of_a_page_stay(line: str, top: float) -> None:
+    page = [Words(text=line, y=735, size=9), *(lines(BODY, top=top) if top else [])]
+    assert "Skerry" in whole_text(parse(pdf([lines(BODY), page]), name="x.pdf"))
+
+
 @pytest.mark.parametrize("interleaved", [False, True])
 def test_two_columns_are_read_one_after_the_other(interleaved: bool) -> None:
     left, right = lines(LEFT, x=60, size=10), lines(RIGHT, x=330, size=10)
