@@ -1,28 +1,33 @@
 """Method ``paper``: title and authors, the abstract, sections, references, each under its own heading.
 
 - What stands before the abstract (title, authors, where they work) is kept together, under no heading: what a parser
-  took for one there is a line of names.
-- The abstract, its keywords with it, is one piece where it fits within ``chunk_tokens``.
+  took for one there is a line of names. It is one piece, though it hold more than ``chunk_tokens``: up to
+  ``MOST_TOKENS``.
+- The abstract, its keywords with it, is one piece of up to ``MOST_TOKENS``, too. Where both don't fit, the keywords go
+  apart; what is longer by itself is cut within ``chunk_tokens``, front or abstract.
 - The parser's headings hold. Where it found none, the usual ones and those numbered in order ("2", "2.1", "II.",
   "一、") open sections, a numbered list doesn't.
 - References stand under their own heading alone, whatever section the parser put them in, and are cut between entries.
 - A caption of a figure or table is a part of its own under the number, with the picture beside it; a table has its
   caption in its heading path, as its rows are a section of their own.
-- Everything else is cut as ``naive`` cuts. Sections of the document are never joined, columns are in the order in which
-  the parser read them, and a heading with nothing below it gives no piece where the next one's path holds it.
+- Everything else is cut as ``naive`` cuts. No other sections of the document are joined, columns are in the order in
+  which the parser read them, and a heading with nothing below it gives no piece where the next one's path holds it.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from ragcore.chunking.joining import joined
 from ragcore.chunking.paper_headings import Heading, Role, bare_of, caption_of, is_picture, is_references, read
-from ragcore.chunking.parts import Mark, Part, cut, lines_of, marked
+from ragcore.chunking.parts import Mark, Part, cut, lines_of, marked, slices
 from ragcore.chunking.pieces import ChunkOptions, Piece
 from ragcore.parsing.titles import one_line
 from ragcore.tokens import Tokenizer
 from ragcore.types import Section, SectionKind
 
+MOST_TOKENS = 512
+"""Journals allow an abstract of 150 to 350 words, two of three with keywords below; a token and a half a word."""
 _FRONT_SECTIONS = 10
 """How many sections may stand before an abstract."""
 _CAPTION_CHARACTERS = 200
@@ -36,7 +41,28 @@ def chunk(
     """Return the pieces of a whole document, in order; ``following`` is not looked at."""
     reader = _Reader(_rehead(sections))
     parts = [part for index in range(len(sections)) for part in reader.parts(index)]
-    return cut(parts, options, tokenizer)
+    at = next((at for at, part in enumerate(parts) if _is_abstract(part.section.heading_path)), -1)
+    if at < 0:
+        return cut(parts, options, tokenizer)
+    limit = max(MOST_TOKENS, options.chunk_tokens)
+    front, own, body = parts[:at], _abstract(parts[at], tokenizer, limit), parts[at + 1 :]
+    if any(part.section.heading_path or part.section.kind is not SectionKind.TEXT for part in front):
+        return cut([*front, *own, *body], options, tokenizer)
+    whole = joined([part.section for part in front], tokenizer, limit)
+    before = cut(front, options, tokenizer) if whole is None else [whole]
+    return [*before, *cut([*own, *body], options, tokenizer)]
+
+
+def _abstract(part: Part, tokenizer: Tokenizer, limit: int) -> list[Part]:
+    """Return the abstract as a part that stays whole, and its keywords as one of their own where both don't fit."""
+    whole, text = replace(part, most=limit), part.section.text
+    found = [start for start, _, heading in _headings(text) if heading.role is Role.KEYWORDS and start > part.lead]
+    if not found or tokenizer.count(text) <= limit:
+        return [whole]
+    path = part.section.heading_path
+    abstract, keywords = slices(part.section, [(0, path), (found[0], path)])
+    units = tuple(unit for unit in part.units if unit < found[0])
+    return [replace(whole, section=abstract, units=units, is_bare=False), Part(section=keywords)]
 
 
 def _rehead(sections: Sequence[Section]) -> list[Section]:

@@ -25,7 +25,8 @@ class Part:
 
     ``units`` are the offsets at which its clauses, entries or paragraphs begin: where it is cut first when it doesn't
     fit. ``lead`` counts the characters of outer headings that stand before it, and ``lead_path`` is their path.
-    ``is_bare``: there is nothing in it but headings, which what follows may carry in its path.
+    ``is_bare``: there is nothing in it but headings, which what follows may carry in its path. ``most`` is the number
+    of tokens up to which it stays whole where that is more than ``chunk_tokens``.
     """
 
     section: Section
@@ -33,6 +34,7 @@ class Part:
     lead: int = 0
     lead_path: tuple[str, ...] = ()
     is_bare: bool = False
+    most: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +144,8 @@ def _pieces(part: Part, options: ChunkOptions, tokenizer: Tokenizer) -> list[Pie
     section = part.section
     if section.kind is not SectionKind.TEXT:
         return naive.chunk([section], options, tokenizer, None)
-    if _fits(section.text, options, tokenizer):
+    whole = replace(options, chunk_tokens=max(part.most, options.chunk_tokens), parent_tokens=0)
+    if _fits(section.text, whole, tokenizer):
         return [_whole(section, tokenizer)]
     if part.lead and _fits(section.text[part.lead :], options, tokenizer):
         cuts = [(0, part.lead_path), (part.lead, section.heading_path)]

@@ -18,8 +18,11 @@ def numbered(sections: Sequence[Section]) -> list[Section]:
     ]
 
 
-def check(sections: Sequence[Section], pieces: Sequence[Piece], options: ChunkOptions) -> None:
-    """Hold what is true of every method's pieces; the sections are those of ``numbered``."""
+def check(sections: Sequence[Section], pieces: Sequence[Piece], options: ChunkOptions, most: int = 0) -> None:
+    """Hold what is true of every method's pieces; the sections are those of ``numbered``.
+
+    They may have up to ``most`` tokens, where that is more than the options say.
+    """
     assert [piece.location.page for piece in pieces] == sorted(piece.location.page for piece in pieces)
     for section in sections:
         own = [(at, piece) for at, piece in enumerate(pieces) if piece.location.page == section.location.page]
@@ -34,7 +37,7 @@ def check(sections: Sequence[Section], pieces: Sequence[Piece], options: ChunkOp
                 assert line.startswith("#") or "".join(line.strip(" #*_\t\u3000").split()) in path
         for _, piece in own:
             assert piece.text in section.text or (section.header and piece.text.startswith(section.header))
-            assert piece.token_count == TOKENIZER.count(piece.text) <= options.chunk_tokens
+            assert piece.token_count == TOKENIZER.count(piece.text) <= max(most, options.chunk_tokens)
             assert piece.kind == section.kind
             lines = section.text.split("\n")[piece.location.first_line - 1 : piece.location.last_line]
             assert piece.overlap or section.header or piece.text.rstrip() in "\n".join(lines)
