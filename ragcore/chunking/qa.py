@@ -8,6 +8,8 @@ that asks, and text that marks them: ``Q: ... A: ...``, ``问：…… 答：…
 - Question and answer are embedded together, for what is asked is often answered where something else was asked:
   ``QUESTION_ALONE``.
 - Rows without a question go with the pair above them where they answer; all else that is no pair is cut by ``naive``.
+- Below a heading with a question mark a table of questions hasn't that other question in its path, nor have marked
+  questions behind text that answers it.
 - A table's first row is a pair, not names, when its first cell asks something.
 """
 
@@ -18,7 +20,7 @@ from ragcore.boxes import few
 from ragcore.chunking import naive
 from ragcore.chunking.pieces import MIN_CHUNK_TOKENS, ChunkOptions, Piece
 from ragcore.chunking.places import Places
-from ragcore.chunking.questions import find_pairs, is_question, plain_question
+from ragcore.chunking.questions import find_pairs, has_question_mark, is_question, plain_question
 from ragcore.chunking.rows import Grid, Row, RowCutter, cell_start, read_grid
 from ragcore.tokens import Tokenizer
 from ragcore.types import Location, Section, SectionKind
@@ -60,6 +62,8 @@ def _section_pieces(section: Section, options: ChunkOptions, tokenizer: Tokenize
         return list(_text_pieces(section, options, tokenizer))
     grid = read_grid(section)
     asked = _Asked.of(grid) if grid else None
+    if asked:
+        asked = replace(asked, grid=replace(asked.grid, section=_without_question(asked.grid.section)))
     return list(_table_pieces(asked, options, tokenizer)) if asked else []
 
 
@@ -123,11 +127,18 @@ def _text_pieces(section: Section, options: ChunkOptions, tokenizer: Tokenizer) 
     places = Places(section)
     for pair in find_pairs(section.text, heading):
         part = places.part(pair.start, pair.end)
+        part = _without_question(part) if pair.is_apart else part
         if pair.question:
             pieces = _pair_pieces(part, pair.answer - pair.start, options, tokenizer)
         else:
             pieces = naive.chunk([part], options, tokenizer, None)
         yield from _asking(pair.question, pieces, options, tokenizer)
+
+
+def _without_question(section: Section) -> Section:
+    """Return a section that asks by itself without the other question above it."""
+    path = section.heading_path
+    return replace(section, heading_path=path[:-1]) if path and has_question_mark(path[-1]) else section
 
 
 def _pair_pieces(part: Section, answer: int, options: ChunkOptions, tokenizer: Tokenizer) -> list[Piece]:

@@ -20,7 +20,11 @@ _ANSWER = re.compile(
     rf"|(?<=[ \t\u3000])(?:Answer|答案|回答|解答|答)[:：]",
     re.MULTILINE | re.IGNORECASE,
 )
-_ASKING_LINE = re.compile(r"(?:\A|(?<=\n\n))[ \t]{0,8}+(?P<line>[^\n]{2,300}[?？؟][*_]{0,3})[ \t]{0,8}$", re.MULTILINE)
+_ASKING_LINE = re.compile(r"^[ \t]{0,8}+(?P<line>[^\n]{2,300}[?？؟][*_]{0,3})[ \t]{0,8}$", re.MULTILINE)
+_ENDED = re.compile(r"[.!。！…][\"”»」』)）]*$")
+_SENTENCES = re.compile(r"[.!?…]\s|[。！？]")
+_MOST_BESIDE_TEXT = 120
+"""Characters of a question that follows an answer on the very next line."""
 _ASKING_END = re.compile(r"[?？؟][\s*_\"”»」』)）]*$")
 _ASKING_START = re.compile(
     r"(?:how (?:to|do|does|did|can|should|could|much|many|long|often)|(?:what|when|where|why|who|which) (?:is|are|do"
@@ -41,19 +45,26 @@ _MOST_PHRASINGS = 5
 class Pair:
     """``text[start:end]``: a question, and from ``answer`` on what answers it. ``question`` is it in plain words.
 
-    A span with no question ("") is what stands between pairs.
+    A span with no question ("") is what stands between pairs. ``is_apart``: the heading over the text is a question
+    that has its own answer before this pair.
     """
 
     start: int
     end: int
     answer: int = 0
     question: str = ""
+    is_apart: bool = False
 
 
 def is_question(line: str) -> bool:
     """Tell whether a line, such as a heading, asks something: by its question mark, else by how it begins."""
     asked = plain_question(line)
     return bool(_ASKING_END.search(asked) or _ASKING_START.match(asked) or _ASKING_CJK.match(asked))
+
+
+def has_question_mark(line: str) -> bool:
+    """Tell whether a line ends in a question mark."""
+    return bool(_ASKING_END.search(line))
 
 
 def plain_question(text: str) -> str:
@@ -65,12 +76,17 @@ def plain_question(text: str) -> str:
 def find_pairs(text: str, heading: str = "") -> list[Pair]:
     """Return the questions with their answers and the spans between them, which tile the text; [] without any.
 
-    Marked questions are looked for first, then the ``heading`` over the text is judged, then lines that ask.
+    Marked questions are looked for first; before them, or without any, the ``heading`` over the text is judged, then
+    lines that ask.
     """
-    found = _marked(text)
-    if not found and heading and is_question(heading):
-        return _under_heading(text, heading)
-    return _tiled(text, found or _asking_lines(text))
+    found, asks = _marked(text), bool(heading) and is_question(heading)
+    if not found:
+        return _under_heading(text, heading) if asks else _tiled(text, _asking_lines(text))
+    first = _QUESTION.search(text)
+    leading = text[: first.start()] if first else ""
+    before = _under_heading(leading, heading) if asks else _asking_lines(leading)
+    is_apart = bool(before) and asks and has_question_mark(heading)
+    return _tiled(text, [*before, *(replace(pair, is_apart=is_apart) for pair in found)])
 
 
 def headings_end(text: str) -> int:
@@ -117,15 +133,39 @@ def _marked(text: str) -> list[Pair]:
 
 
 def _asking_lines(text: str) -> list[Pair]:
-    asked = list(_ASKING_LINE.finditer(text))
-    if not asked:
-        return []
-    ends = [match.start() for match in asked[1:]] + [len(text)]
+    asked = _asking(text)
+    ends = [*(match.start() for match in asked), len(text)][1:]
     return [
         Pair(start=match.start(), end=end, answer=match.end() + 1, question=plain_question(match["line"]))
         for match, end in zip(asked, ends, strict=True)
         if text[match.end() : end].strip()
     ]
+
+
+def _asking(text: str) -> list[re.Match[str]]:
+    """Return the lines that ask: with a blank line above, or further on in a paragraph that begins with such a line."""
+    asked: list[re.Match[str]] = []
+    paragraph_end = 0
+    for match in _ASKING_LINE.finditer(text):
+        start = match.start()
+        if start == 0 or text.startswith("\n\n", start - 2):
+            end = text.find("\n\n", match.end())
+            paragraph_end = end if end >= 0 else len(text)
+            asked.append(match)
+        elif start < paragraph_end and _follows_answer(text[text.rfind("\n", 0, start - 1) + 1 : start], match["line"]):
+            asked.append(match)
+    return asked
+
+
+def _follows_answer(above: str, line: str) -> bool:
+    """Tell whether a line is nothing but a question, below one that ends a sentence: no part of wrapped text."""
+    asked = plain_question(line)
+    return (
+        bool(_ENDED.search(above.rstrip()))
+        and len(asked) <= _MOST_BESIDE_TEXT
+        and not asked[:1].islower()
+        and not _SENTENCES.search(asked[:-1])
+    )
 
 
 def _tiled(text: str, pairs: Sequence[Pair]) -> list[Pair]:

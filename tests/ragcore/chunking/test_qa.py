@@ -92,6 +92,9 @@ MARKED = [
     "How long is the trial?\n\nThirty days.\n\nCan I extend it?\n\nOnce.",
     "**How long is the trial?**\nThirty days.\n\n**Can I extend it?**\nOnce.",
     "1. How long is the trial?\n\nThirty days.\n\n2. Can I extend it?\n\nOnce.",
+    "How long is the trial?\nThirty days.\nCan I extend it?\nOnce.",
+    "1. How long is the trial?\nThirty days.\n2. Can I extend it?\nOnce.",
+    "How long is the trial?\nThirty days.\n\nQ: Can I extend it?\nA: Once.",
 ]
 
 
@@ -119,6 +122,41 @@ def test_chinese_marks(text: str) -> None:
     pieces = cut("qa", [Section(text=text)])
     assert found(pieces) == ["年假有几天？", "怎么申请？"]
     assert ["十五天" in piece.text for piece in pieces] == [True, False]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "It opens at nine, and some ask:\nWhy so late?\nNobody knows.",
+        "It opens at nine.\nWhy? And who says so?\nNobody knows.",
+        "It opens at nine.\nor at ten?\nNobody knows.",
+        f"It opens at nine.\n{'And what of the others ' * 6}?\nNobody knows.",
+    ],
+)
+def test_a_question_within_an_answer_stays_there(answer: str) -> None:
+    (piece,) = cut("qa", [Section(text=f"When is it open?\n{answer}")])
+    assert piece.embedded == "When is it open?"
+    assert piece.text.endswith(answer)
+
+
+def test_a_question_in_prose_opens_no_pair_without_a_blank_line() -> None:
+    section = Section(text="The desk is in building C.\nWhen does it open?\nAt nine.\nAnd then?\nIt closes.")
+    assert found(cut("qa", [section])) == [""]
+
+
+def test_what_is_asked_and_answered_under_another_question_has_not_that_in_its_path() -> None:
+    marked = "Q: Is there vegan food?\nA: Each day."
+    table = "| Question | Answer |\n| --- | --- |\n| Who cooks? | Ada. |\n"
+    text = f"# Canteen\n\n## When is lunch?\n\nAt noon.\n\n{marked}\n\n{table}\n## More?\n\n{marked}\n"
+    pieces = cut("qa", sections_of("md", text.encode()))
+    assert [(piece.embedded, piece.heading_path) for piece in pieces[-4:]] == [
+        ("When is lunch?", ("When is lunch?",)),
+        ("Is there vegan food?", ()),
+        ("Who cooks?", ()),
+        ("Is there vegan food?", ("More?",)),
+    ]
+    steps = text.replace("When is lunch?", "How to eat")
+    assert cut("qa", sections_of("md", steps.encode()))[-3].heading_path == ("How to eat",)
 
 
 def test_headings_that_ask_and_text_that_does_not() -> None:
@@ -227,7 +265,10 @@ texts = st.one_of(st.lists(lines, max_size=12).map("\n".join), NASTY)
 @example("Q: a?\nA: " + "word, " * 200, "", 16, 0.3)
 def test_nothing_of_a_text_is_lost(text: str, heading: str, tokens: int, overlap: float) -> None:
     section = Section(text=text, heading_path=(heading,) if heading else ())
-    check(section, cut("qa", [section], tokens=tokens, overlap=overlap), tokens=tokens)
+    pieces = cut("qa", [section], tokens=tokens, overlap=overlap)
+    paths = [piece.heading_path for piece in pieces]
+    assert paths == sorted(paths, reverse=True)
+    check(section, [replace(piece, heading_path=section.heading_path) for piece in pieces], tokens=tokens)
 
 
 @given(texts, st.sampled_from(["", "Why?"]))
