@@ -1,4 +1,7 @@
-"""Articles that are named by number alone, as in contracts: "5. Payment", "5. Payment. Bills are due", 五、付款."""
+"""Articles that are named by number alone, as in contracts: "5. Payment", "5. Payment. Bills are due", 五、付款.
+
+British acts name their sections so: "5 Fines".
+"""
 
 import re
 from collections.abc import Sequence
@@ -18,6 +21,10 @@ _MINOR = re.compile(r"[a-z]{1,4}|without|within")
 _ENDED = re.compile(r"[.;:!?。；：！？)）]$")
 _FEWEST = 3
 """Fewer are a list in something that is no contract."""
+_FEWEST_IN_PARTS = 2
+"""Of a text with parts or chapters, which is a law."""
+TEXTED = frozenset(("section", "article", "paragraph"))
+"""Kinds of division that hold the text itself, and are numbered through."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,34 +37,52 @@ class _Numbered:
     has_text: bool
 
 
-def bare_articles(sections: Sequence[Section]) -> dict[int, list[Opening]]:
-    """Return the articles by the section that they open in; {} for a text that is no contract.
+def bare_articles(
+    sections: Sequence[Section], named: Sequence[Sequence[Opening]], *, in_parts: bool
+) -> dict[int, list[Opening]]:
+    """Return the articles by the section that they open in; {} for a text that is neither contract nor act.
 
     Their numbers follow each other from 1, each with a caption on its line, and text stands between most of them: what
-    stands line below line is a list.
+    stands line below line is a list. Those of a table of contents begin again with the same caption.
+
+    Args:
+        sections: all of the document.
+        named: what opens in each section by its name ("Section 4"); its number may be the next one.
+        in_parts: whether the text has parts or chapters.
     """
+    first = next((opening for openings in named for opening in openings if opening.kind in TEXTED), None)
+    kind = first.kind if first is not None else "article"
     for pattern in (_IDEOGRAPH, _ARABIC):
-        found = _numbered(sections, pattern)
-        if len(found) >= _FEWEST and 2 * sum(one.has_text for one in found) > len(found):
+        found = _numbered(sections, pattern, named)
+        if len(found) >= (_FEWEST_IN_PARTS if in_parts else _FEWEST) and 2 * sum(one.has_text for one in found) > len(
+            found
+        ):
             by_section: dict[int, list[Opening]] = {}
             for one in found:
-                opening = Opening(kind="article", name=one.name, start=one.start, end=one.end, number=one.number)
+                opening = Opening(kind=kind, name=one.name, start=one.start, end=one.end, number=one.number)
                 by_section.setdefault(one.section, []).append(opening)
             return by_section
     return {}
 
 
-def _numbered(sections: Sequence[Section], pattern: re.Pattern[str]) -> list[_Numbered]:
+def _numbered(
+    sections: Sequence[Section], pattern: re.Pattern[str], named: Sequence[Sequence[Opening]]
+) -> list[_Numbered]:
     found: list[_Numbered] = []
-    before = ""
+    before, last = "", 0
     for index, section in enumerate(sections):
+        known = {opening.start: opening for opening in named[index] if opening.kind in TEXTED}
         lines = list(lines_of(section.text)) if section.kind is SectionKind.TEXT else []
         for at, (start, line) in enumerate(lines):
-            opened = pattern.fullmatch(line)
+            opened = None if start in known else pattern.fullmatch(line)
             number = value_of(opened[1]) if opened else 0
             free = not before or bool(_ENDED.search(before))
-            caption = _caption(opened[2]) if opened and free and number == len(found) + 1 else ""
+            again = number == 1 and bool(found) and _name(line) == _name(found[0].name)
+            caption = _caption(opened[2]) if opened and free and (again or number == last + 1) else ""
+            if start in known and known[start].number == last + 1:
+                last += 1
             if opened and caption:
+                found, last = [] if again else found, number
                 below = next((text.strip() for _, text in lines[at + 1 : at + 3] if text.strip()), "")
                 is_whole = len(caption) >= len(opened[2].rstrip("."))
                 name = line[: opened.start(2) + len(caption)]
@@ -67,13 +92,17 @@ def _numbered(sections: Sequence[Section], pattern: re.Pattern[str]) -> list[_Nu
                         start=start,
                         end=start + len(line) if is_whole else start,
                         number=number,
-                        name=" ".join(name.strip(" \t\u3000#*").split()),
+                        name=_name(name),
                         has_text=pattern.fullmatch(below) is None,
                     )
                 )
             before = line.strip()
         before = ""
     return found
+
+
+def _name(text: str) -> str:
+    return " ".join(text.strip(" \t\u3000#*").split())
 
 
 def _caption(text: str) -> str:

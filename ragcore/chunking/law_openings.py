@@ -50,6 +50,8 @@ _NAMED = re.compile(
     rf"|(?:T(?:he|HE){_BLANK})?(?:(?:{_SPELLED}){_BLANK})?(?:SCHEDULE|Schedule))(?=[\s:：]|$)"
 )
 _CONTENTS = re.compile(rf"目{_BLANK}*[录錄次]|(?:table of )?contents|arrangement of .*", re.I)
+_WHOLE = re.compile(rf"[附总總分]{_BLANK}*[则則]")
+"""Divisions of a Chinese law without a number, such as its last: 附则. They end those before them as an annex does."""
 _FRONT = re.compile(r"序言|序文|前言|preamble", re.I)
 _LAW = re.compile(
     r"[《]?[\u4e00-\u9fff（）()·、〇\d]{1,40}(?:法|条例|條例|规定|規定|办法|辦法|细则|細則|规则|規則|规程|决定|章程|法典"
@@ -63,9 +65,11 @@ _CHINESE_REFERENCE = re.compile(
 )
 _STOP = re.compile(rf"{_BLANK}*+(?:[.:：—–]|-(?=\s|[—–])){{1,2}}{_BLANK}*+")
 _ENGLISH_REFERENCE = re.compile(
-    r"(?:Paragraphs?|Articles?|Sections?|Clauses?|Sub-?sections?|Para|Sub-?paragraphs?|Parts?|Chapters?)\b"
+    r"\([^()\n]{2,80}\)\s+[a-z]|(?:Paragraphs?|Articles?|Sections?|Clauses?|Sub-?sections?|Para|Sub-?paragraphs?|Parts?|Chapters?)\b"
 )
 _BRACKETED = re.compile(rf"{_BLANK}*+(?:【[^】]{{1,40}}】|\[[^\]]{{1,60}}\]|[（(][\u4e00-\u9fff、]{{2,30}}[）)])")
+_TITLED = re.compile(r"\([A-Z][^()\n]{2,80}\)(?=\s+[^\sa-z]|$)")
+"""``(Purpose)`` behind a number."""
 _DASHED = re.compile(r"(.{1,80}?)\.?\s?[—–]")
 _ENDED = re.compile(r"[.;:!?。；：！？…”’」』)）\]】>*_|][\"'”’]?$")
 _OPEN_WORD = re.compile(r"(?:[照据据依按和或及、，,与由对在从]|(?:^|\s)[a-z]+|[,\-—–])$")
@@ -143,7 +147,7 @@ class Finder:
         if not is_sure and not follows:
             return None
         self._last[opening.kind] = opening.number
-        if opening.kind in _TEXTED and after != "" and opening.name != opening.label:
+        if opening.end and opening.kind in _TEXTED and after != "" and opening.name != opening.label:
             # The first line of a sentence that goes on in the next one, or on the next page, is no caption.
             long = len(opening.name) > _CAPTION_CHARACTERS // 2
             goes_on = after[0].islower() or not is_sure if after else long
@@ -170,6 +174,8 @@ def read(line: str) -> tuple[Opening | None, bool]:
         return _chinese(found, body)
     if (found := _ENGLISH.match(body)) and not body[0].islower():
         return _english(found, body, is_heading=is_heading)
+    if _WHOLE.fullmatch(body):
+        return Opening(kind="annex", name=one_line(body), start=0, end=1), True
     if found := _NAMED.match(body):
         rest = body[found.end() :].strip(" \t\u3000:：")
         if not rest or (is_caption(rest) and not rest[0].islower() and found[0].upper() != "CONTENTS"):
@@ -199,9 +205,10 @@ def _chinese(found: re.Match[str], body: str) -> tuple[Opening | None, bool]:
     is_apart = rest[0] in " \t\u3000\xa0【[（(：:*"
     if kind != "article":
         return (opening, is_apart) if is_caption(rest.strip(), 60) else (None, False)
-    if is_apart and is_caption(rest.strip(), 30):
-        return opening, True
     bracketed = _BRACKETED.match(rest)
+    is_run_in = bracketed is not None and bracketed.end() < len(rest)
+    if is_apart and is_caption(rest.strip(), 30) and not is_run_in:
+        return opening, True
     name = body[: found.end() + (bracketed.end() if bracketed else 0)]
     return replace(opening, name=one_line(name), end=0), is_apart
 
@@ -222,14 +229,17 @@ def _english(found: re.Match[str], body: str, *, is_heading: bool) -> tuple[Open
         return None, False
     if tail[:1].islower() or tail[:1] in ",;)" or _ENGLISH_REFERENCE.match(tail):
         return None, False
-    is_sure = stop is not None or is_heading
-    if is_caption(tail) or (stop is not None and kind not in _TEXTED and is_caption(tail.rstrip("."))):
+    titled = _TITLED.match(tail)
+    is_sure = stop is not None or is_heading or titled is not None
+    is_run_in = titled is not None and kind in _TEXTED and titled.end() < len(tail)
+    is_whole = is_caption(tail) and not is_run_in
+    if is_whole or (stop is not None and kind not in _TEXTED and is_caption(tail.rstrip("."))):
         return opening, is_sure or kind not in _TEXTED
     if kind not in _TEXTED:
         return None, False
     dashed = _DASHED.match(tail)
     caption = dashed[1] if dashed and is_caption(dashed[1]) else ""
-    name = f"{found[0]}{stop[0].strip() if stop and caption else ''} {caption}"
+    name = f"{found[0]}{stop[0].strip() if stop and caption else ''} {caption or (titled[0] if titled else '')}"
     return replace(opening, name=one_line(name), end=0), is_sure
 
 

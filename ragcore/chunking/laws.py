@@ -7,8 +7,8 @@ of one is told by ``law_openings``; headings of the document's own are taken up 
 - An article that fits within ``chunk_tokens`` is one piece; outer headings right before it go with it where there is
   room. One that doesn't fit is cut between its clauses and paragraphs (款, 项, (1), (a)), a clause over the budget as
   ``naive`` cuts; each piece has the article's path.
-- In a text that names no such division, as contracts do, bare numbers with a caption are its articles: "5. Payment",
-  一、付款; what is numbered below them (5.1) are clauses.
+- In a text that names no articles, as contracts and British acts do, bare numbers with a caption are its articles:
+  "5. Payment", "5 Fines", 一、付款; what is numbered below them (5.1) are clauses.
 - A preamble, an annex and a table of contents are divisions of their own. Text before the first of all has the
   document's headings alone.
 - Parts, titles and chapters are nested in the order in which they first come; sections stand within articles where
@@ -22,7 +22,7 @@ of one is told by ``law_openings``; headings of the document's own are taken up 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ragcore.chunking.bare_numbers import bare_articles
+from ragcore.chunking.bare_numbers import TEXTED, bare_articles
 from ragcore.chunking.law_openings import KINDS, Finder, Opening, is_clause, kind_of_heading
 from ragcore.chunking.parts import Mark, Part, cut, lines_of, marked
 from ragcore.chunking.pieces import ChunkOptions, Piece
@@ -54,10 +54,13 @@ def chunk(
 
 
 def _with_bare_numbers(found: list[list[Opening]], sections: Sequence[Section]) -> list[list[Opening]]:
-    """Take bare numbers with a caption ("5. Payment", 一、付款) for articles, in a text that names none: a contract."""
-    if any(opening.kind not in _AROUND for openings in found for opening in openings):
+    """Take bare numbers with a caption ("5. Payment", 一、付款) for articles, in a text that names none before them."""
+    flat = [(index, opening) for index, openings in enumerate(found) for opening in openings]
+    in_parts = any(opening.kind not in _AROUND for _, opening in flat)
+    first = next(((index, opening.start) for index, opening in flat if opening.kind in TEXTED), (len(found), 0))
+    bare = bare_articles(sections, found, in_parts=in_parts)
+    if bare and (min(bare), bare[min(bare)][0].start) > first:
         return found
-    bare = bare_articles(sections)
     every = [[*openings, *bare.get(index, ())] for index, openings in enumerate(found)]
     return [sorted(openings, key=lambda opening: opening.start) for openings in every]
 

@@ -104,8 +104,51 @@ def test_lists_few_numbers_and_what_has_articles_of_its_own_is_no_contract(text:
     assert not any(name[:1].isdigit() for piece in pieces_of(text) for name in piece.heading_path)
 
 
+ACT = """\
+PART 1
+PRELIMINARY
+
+1 Short title
+This Act may be cited as the Ferry Act 2031.
+
+2 Interpretation
+(1) In this Act "ferry" means a boat for hire.
+(2) In subsection (1) "boat" includes a raft.
+
+PART 2
+OFFENCES
+
+3 Fines
+Whoever contravenes section 2 pays a fine.
+"""
+ACT_CONTENTS = "Sections:\n\n1 Short title\n2 Interpretation\n3 Fines\n\n"
+
+
+@pytest.mark.parametrize("contents", ["", ACT_CONTENTS])
+@pytest.mark.parametrize("third", ["3 Fines", "Section 3 Fines", "§ 3 Fines"])
+def test_the_sections_of_a_british_act_stand_in_its_parts(third: str, contents: str) -> None:
+    pieces = pieces_of(contents + ACT.replace("3 Fines", third))
+    paths = [piece.heading_path for piece in pieces]
+    assert paths[-3:-1] == [("PART 1 PRELIMINARY", "1 Short title"), ("PART 1 PRELIMINARY", "2 Interpretation")]
+    assert paths[-1][0] == "PART 2 OFFENCES"
+    assert third.startswith(paths[-1][1])
+    assert [piece.text.rstrip().rpartition(" ")[2] for piece in pieces[-3:]] == ["2031.", "raft.", "fine."]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "PART 1\n\nTake:\n\n1 Lamp\n2 Sail\n3 Oar\n\nPART 2\n\nGo.",
+        "CHAPTER I\n\nArticle 1\nTerms\n\nThese are:\n\n1 Ferry\nA boat.\n\n2 Raft\nA float.\n",
+        "PART 1\n\nIt sails on\n\n2 March\nand on\n\n3 April\nat nine.\n",
+    ],
+)
+def test_lists_and_dates_in_the_parts_of_a_law_are_no_sections(text: str) -> None:
+    assert not any(name[:1].isdigit() for piece in pieces_of(text) for name in piece.heading_path)
+
+
 LINES = st.sampled_from(
-    ["1. Terms", "2. Services", "3. Payment", "4. End", "一、范围", "二、付款", "三、期限", "2.1 The fee is due.", "(a) soon;", "Text.", "and on", ""]
+    ["PART 1", "1 Lamps", "2 Sails", "Section 3 Oars", "附则", "1. Terms", "2. Services", "3. Payment", "4. End", "一、范围", "二、付款", "三、期限", "2.1 The fee is due.", "(a) soon;", "Text.", "and on", ""]
 )  # fmt: skip
 
 

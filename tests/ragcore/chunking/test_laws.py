@@ -122,7 +122,7 @@ def test_an_english_statute() -> None:
         "依照第五条规定处理。", "第五条规定的船舶，", "第五条、第六条的", "第五条第二款所称船舶", "第五条至第七条", "第五条（一）项规定的",
         "see Article 5", "Article 5 of the Act applies.", "Article 5, Article 6 and", "Article 5(2) applies.", "Section 5 applies",
         "Article 5 and Article 6 apply.", "Articles 5 to 7", "Article 5 Paragraph 2 applies.", "“Article 5. Lamps”", "section 5. Lamps",
-        "第三节课后去灯塔。", "Part of the harbour", "Chapter and verse.", "Rule Britannia",
+        "Article 5 (Fees) of this Act", "附则规定的船舶", "第三节课后去灯塔。", "Part of the harbour", "Chapter and verse.", "Rule Britannia",
     ],
 )  # fmt: skip
 @pytest.mark.parametrize(
@@ -140,7 +140,8 @@ def test_a_reference_opens_nothing(above: str, reference: str) -> None:
         ("第一条船舶应当开灯。", "第一条"), ("Article II. Ferries", "Article II. Ferries"), ("ARTICLE 2 - Ferries", "ARTICLE 2 - Ferries"),
         ("Sec. 2. FERRIES.—In this Act a ferry sails.", "Sec. 2. FERRIES"), ("§ 12 Fines", "§ 12 Fines"), ("§ 12a. Whoever sails pays.", "§ 12a"),
         ("Section 1.2 Ferries", "Section 1.2 Ferries"), ("## Article 3 Ferries ##", "Article 3 Ferries"), ("Clause 7: Lamps", "Clause 7: Lamps"),
-        ("Schedule A Fees", "Schedule A Fees"), ("Appendix", "Appendix"), ("附录：费用", "附录：费用"), ("第一分编　通则", "第一分编 通则"),
+        ("Article 2 (Ferries)", "Article 2 (Ferries)"), ("Article 2 (Ferries) A ferry sails.", "Article 2 (Ferries)"),
+        ("附　则", "附 则"), ("总则", "总则"), ("Schedule A Fees", "Schedule A Fees"), ("Appendix", "Appendix"), ("附录：费用", "附录：费用"), ("第一分编　通则", "第一分编 通则"),
     ],
 )  # fmt: skip
 def test_forms_of_openings(line: str, name: str) -> None:
@@ -157,6 +158,27 @@ def test_forms_of_openings(line: str, name: str) -> None:
 def test_a_reference_that_comes_to_begin_a_line_opens_nothing(wrapped: str) -> None:
     assert paths(pieces_of(f"Article 4. Sails\n\n{wrapped}")) == [("Article 4. Sails",)]
     assert paths(pieces_of(f"第四条　船舶。\n\n{wrapped}"))[-1] != ("第五条",)
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("Article 2 (Ferries)\nA ferry sails.", "Article 2 (Ferries)"),
+        ("Article 2 (Ferries) A ferry sails\nat nine.", "Article 2 (Ferries)"),
+        ("第二条【灯塔】船舶\n开灯。", "第二条【灯塔】"),
+    ],
+)
+def test_a_title_holds_with_text_on_the_very_next_line(line: str, name: str) -> None:
+    assert pieces_of(f"A word before.\n\n{line}")[-1].heading_path == (name,)
+
+
+def test_supplementary_provisions_end_the_chapter_and_have_their_article() -> None:
+    written = "第一编 海港\n第一章 总则\n第一条　开灯。\n第二条　（一）船名。\n附则\n第三条　即日施行。"
+    assert paths(pieces_of(f"目录\n第一编 海港\n附则\n\n{written}"))[1:] == [
+        ("第一编 海港", "第一章 总则", "第一条"),
+        ("第一编 海港", "第一章 总则", "第二条"),
+        ("附则", "第三条"),
+    ]
 
 
 def test_a_statute_without_blank_lines() -> None:
