@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncGenerator, Collection, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 
 from bots.app.leasing import lease_seconds, leased
 from bots.app.options import enrich_options, with_tagged_by
@@ -13,11 +13,11 @@ from bots.counting import counted
 from bots.requests import Event
 from bots.settings import Settings
 from ragcore.enrich.asking import Asker
+from ragcore.enrich.coming import Coming
 from ragcore.enrich.passing import enrich, estimate, is_wanted
 from ragcore.errors import BusyError, CitebotError
 from ragcore.reports import EnrichProgress, EnrichReport, SyncProgress, SyncReport
 from ragcore.stores.model_results import ModelResults
-from ragcore.stores.registry import Counts
 from ragcore.stores.sources import SourceStates
 
 log = logging.getLogger(__name__)
@@ -53,9 +53,18 @@ class Enriching:
                 async for event in events:
                     yield event
 
-    async def foreseen(self, names: Collection[str], reports: Sequence[SyncReport]) -> AsyncGenerator[EnrichReport]:
+    def coming(self, names: Collection[str]) -> dict[str, Coming]:
+        """Return by knowledge base, where a model is asked, what is to be told of the documents that a sync brings."""
+        wanted = {name: enrich_options(self._settings.all_knowledge_bases[name]) for name in names}
+        asker = self._asker()
+        if asker is None:
+            return {}
+        return {name: Coming(self._parts.library, one, asker) for name, one in wanted.items() if one.needs_model}
+
+    async def foreseen(
+        self, names: Collection[str], reports: Sequence[SyncReport], coming: Mapping[str, Coming]
+    ) -> AsyncGenerator[EnrichReport]:
         """Tell about what it would take, with the documents that a sync would bring."""
-        counts = await self._parts.library.registry.counts_by_knowledge_base()
         for name in with_tagged_by(self._settings, names):
             options = enrich_options(self._settings.all_knowledge_bases[name])
             if not is_wanted(options):
@@ -67,17 +76,14 @@ class Enriching:
                 continue
             sources = {source.name for source in self._settings.sources if source.knowledge_base == name}
             here = [report for report in reports if report.source in sources]
-            coming = sum(report.added + report.changed for report in here)
             # What changes is counted as it comes, and not as it is, however much that lacks.
             leaving = frozenset(one for report in here for one in (*report.changed_ids, *report.deleted_ids))
-            chunks = _chunks_of(coming, counts.get(name, Counts()))
             yield await estimate(
                 self._parts.library,
                 name,
                 options,
                 asker,
-                coming_documents=coming,
-                coming_chunks=chunks,
+                coming=coming.get(name),
                 leaving=leaving,
                 tag_sets=self._parts.tag_sets,
             )
@@ -156,11 +162,6 @@ class Enriching:
             tokenizer=self._parts.tokenizer,
             places=self._parts.background,
         )
-
-
-def _chunks_of(documents: int, counts: Counts) -> int:
-    """Return about how many chunks so many documents have, by those that are there; one each where none is."""
-    return round(documents * counts.chunks / counts.documents) if counts.documents else documents
 
 
 def _progress(step: EnrichProgress) -> SyncProgress:

@@ -253,30 +253,30 @@ class Operations:
             web = request.web and not request.document_ids
             researcher = researcher_of(self._settings, self._parts, names, searcher, web=web)
             return researcher.research(question, id=request.reference)
-        answerer = Answerer(
+        return Answerer(
             retriever=self._with_web(searcher, request),
             embedder=self._parts.embedder,
             tokenizer=self._parts.tokenizer,
             chat_model=self._parts.chat_model,
             options=answer_options(self._settings, names),
             refiner=self._refiner,
-        )
-        return answerer.answer(question)
+        ).answer(question)
 
     async def _sync(self, request: Sync) -> AsyncGenerator[Event]:
         reports = []
-        runs = run_sources(self._settings, self._parts.library, request, self._doubts, self._room)
+        bases = [source.knowledge_base for source in self._settings.sources if source.name in request.sources]
+        names = dict.fromkeys(bases) if request.sources else dict.fromkeys(self._settings.all_knowledge_bases)
+        coming = self.enriching.coming(names) if request.enrich and request.dry_run else {}
+        runs = run_sources(self._settings, self._parts.library, request, self._doubts, self._room, coming)
         async with contextlib.aclosing(runs) as events:
             async for event in events:
                 if isinstance(event, SyncReport):
                     reports.append(event)
                 yield event
-        bases = [source.knowledge_base for source in self._settings.sources if source.name in request.sources]
-        names = dict.fromkeys(bases) if request.sources else dict.fromkeys(self._settings.all_knowledge_bases)
         if not request.enrich:
             self.enriching.soon(names)
             return
-        steps = self.enriching.foreseen(names, reports) if request.dry_run else self.enriching.now(names)
+        steps = self.enriching.foreseen(names, reports, coming) if request.dry_run else self.enriching.now(names)
         async with contextlib.aclosing(steps) as told:
             async for step in told:
                 yield step

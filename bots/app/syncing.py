@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import uuid
 from collections import deque
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -22,6 +22,7 @@ from connectors.base import Connector, Origin
 from connectors.people import PeopleConnector
 from connectors.registry import connect, credential
 from connectors.sync import SyncJob, forget_source, orphans
+from ragcore.enrich.coming import Coming
 from ragcore.errors import CitebotError, ConfigError
 from ragcore.library import Library
 from ragcore.library.recovery import reembed
@@ -56,9 +57,17 @@ class Doubts:
 
 
 async def run_sources(
-    settings: Settings, library: Library, request: Sync, doubts: Doubts, room: Room
+    settings: Settings,
+    library: Library,
+    request: Sync,
+    doubts: Doubts,
+    room: Room,
+    coming: Mapping[str, Coming],
 ) -> AsyncGenerator[Event]:
-    """Run the sources that a request names, or all, side by side; then tell of those without settings."""
+    """Run the sources that a request names, or all, side by side; then tell of those without settings.
+
+    By knowledge base, ``coming`` is told of each document that a dry run would read.
+    """
     by_name = {source.name: source for source in settings.sources}
     unknown = [name for name in request.sources if name not in by_name]
     if unknown:
@@ -69,7 +78,7 @@ async def run_sources(
         async with room.alone(), contextlib.aclosing(_reembed(library, tuple(bases))) as steps:
             async for step in steps:
                 yield step
-    runs = [_Run(settings, library, by_name[name], request, doubts, room).work for name in names]
+    runs = [_Run(settings, library, by_name[name], request, doubts, room, coming).work for name in names]
     reports: dict[str, SyncReport] = {}
     left = deque(names)
     async with contextlib.aclosing(side_by_side(runs)) as events:
@@ -123,6 +132,7 @@ class _Run:
     request: Sync
     doubts: Doubts
     room: Room
+    coming: Mapping[str, Coming]
 
     async def work(self, tell: Tell) -> None:
         """Run it when there is room and nobody else runs it; what goes wrong stands in its report.
@@ -158,9 +168,11 @@ class _Run:
             finally:
                 self.doubts.drop(doubt.id)
 
+        job = await asyncio.to_thread(_job, self.settings, self.library, self.source)
+        coming = self.coming.get(job.knowledge_base)
         runs = connector_sync.sync(
             self.library,
-            await asyncio.to_thread(_job, self.settings, self.library, self.source),
+            replace(job, foreseen=coming.add if coming else None),
             full=self.request.full,
             dry_run=self.request.dry_run,
             retry=not self.request.scheduled,

@@ -33,7 +33,7 @@ from ragcore.ingest import (
     pipeline_of,
     remove,
 )
-from ragcore.ingest.foreseeing import ForeseenPictures
+from ragcore.ingest.foreseeing import ForeseenReading, Told
 from ragcore.library import Library
 from ragcore.reports import FailedDocument, Fault, SyncProgress, SyncReport
 from ragcore.stores.failures import Failure
@@ -60,7 +60,7 @@ class SyncJob:
     """Which source is synced, and into what.
 
     ``connector`` is a fresh one: it serves this run alone. ``credential`` is the fingerprint of what it identifies
-    itself by (``registry.credential``).
+    itself by (``registry.credential``). ``foreseen`` is told of what a dry run cuts; None, and it cuts nothing.
     """
 
     source: str
@@ -69,6 +69,7 @@ class SyncJob:
     connector: Connector
     options: IngestOptions = field(default_factory=IngestOptions)
     credential: str = ""
+    foreseen: Told | None = None
 
 
 async def sync(
@@ -247,8 +248,9 @@ class _Run:
 
     async def _foreseen(self, documents: Stream) -> AsyncGenerator[IngestEvent, None]:
         """Tell what storing each document would come to."""
-        pictures = ForeseenPictures(self.library.describer, self.job.options)
-        async with aclosing(documents), aclosing(pictures):
+        job = self.job
+        reading = ForeseenReading(self.library, job.knowledge_base, job.options, job.foreseen)
+        async with aclosing(documents), aclosing(reading):
             async for document in documents:
                 if isinstance(document, Mark):
                     yield Marked(mark=document, deleted=tuple(await self._live(document.gone)))
@@ -264,9 +266,9 @@ class _Run:
                     readers=self.job.options.readers,
                     options=self.job.options.parse,
                 )
-                await pictures.add(document, outcome)
+                await reading.add(document, outcome)
                 yield outcome
-            yield Asked(usage=pictures.usage)
+            yield Asked(usage=reading.usage)
 
     async def _lacking(self, listed: set[str]) -> list[str]:
         """Return what is listed and neither indexed nor known to fail: what no cursor leads to is fetched by its id."""

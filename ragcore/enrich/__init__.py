@@ -2,6 +2,7 @@
 
 options      what is wanted
 passing      a knowledge base: what is due is made, and switched live
+coming       what documents will take that are not indexed yet, for a dry run
 making       a document: each chunk through the steps
 steps        what is asked about a chunk, and what of it that fills
 asking       the model, asked once

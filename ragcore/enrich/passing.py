@@ -23,6 +23,7 @@ from ragcore.enrich import across
 from ragcore.enrich.across import AcrossStep
 from ragcore.enrich.alone import blamed, outcome_of, written
 from ragcore.enrich.asking import Asker, Spent, together
+from ragcore.enrich.coming import Coming
 from ragcore.enrich.making import Made, chunks_of, made
 from ragcore.enrich.options import EnrichOptions
 from ragcore.enrich.resolving import resolve, resolving_calls
@@ -42,8 +43,6 @@ from ragcore.types import Usage
 
 TOGETHER = 16
 """Documents that are made, and switched, together."""
-USUAL_PROMPT = 400
-"""Tokens of a prompt where nothing is indexed to go by: the rules, and a chunk of the usual size."""
 TOLD_EVERY = 0.5
 """Seconds between two words of how far it is."""
 
@@ -126,18 +125,17 @@ async def estimate(
     options: EnrichOptions,
     asker: Asker,
     *,
-    coming_documents: int = 0,
-    coming_chunks: int = 0,
+    coming: Coming | None = None,
     leaving: Collection[str] = (),
     tag_sets: TagSets | None = None,
 ) -> EnrichReport:
     """Return about what ``enrich`` would take; for what is indexed now the calls are exact.
 
-    Of ``coming_documents``, which are not indexed yet, each of about ``coming_chunks`` is counted as one that is new
-    and of the mean length of those that are there. ``leaving`` are the ids of documents that will have been replaced by
+    ``coming`` are those that are not indexed yet. ``leaving`` are the ids of documents that will have been replaced by
     these, or deleted: of them as they are now nothing is counted.
     """
     began = time.monotonic()
+    coming = coming or Coming(library, options, asker)
     run = await _run(library, knowledge_base, options, asker, tag_sets)
     sizes: dict[str, tuple[int, int]] = {}
     chunks = documents = 0
@@ -154,27 +152,23 @@ async def estimate(
     if options.graph:
         async for call, reply in resolving_calls(library, knowledge_base):
             sizes[asker.key_of(call)] = (asker.tokens_of(call), reply)
-    spanning, coming = await across.foreseen(
+    spanning, further = await across.foreseen(
         library,
         knowledge_base,
         run.spanning,
         asker,
-        coming_documents=coming_documents,
-        coming_chunks=coming_chunks,
+        coming_documents=coming.documents,
+        coming_chunks=coming.chunks,
         leaving=leaving,
     )
-    sizes |= spanning
+    sizes |= {**spanning, **coming.sizes}
     known = await asker.known(list(sizes))
     missing = [size for key, size in sizes.items() if key not in known]
-    length = round(sum(prompt for prompt, _ in sizes.values()) / len(sizes)) if sizes else USUAL_PROMPT
-    asking = [step for step in run.steps if step.needs_model]  # the others ask about few chunks, or none
-    missing += [(length, step.count * step.reply_tokens) for step in asking for _ in range(coming_chunks)]
-    missing += [size for step in run.whole for size in step.calls_coming(coming_documents, coming_chunks)]
-    missing += coming
+    missing += [*coming.further, *further]
     return EnrichReport(
         knowledge_base=knowledge_base,
-        documents=documents + coming_documents,
-        chunks=chunks + coming_chunks,
+        documents=documents + coming.documents,
+        chunks=chunks + coming.chunks,
         usage=Usage(
             calls=len(missing),
             prompt_tokens=sum(prompt for prompt, _ in missing),

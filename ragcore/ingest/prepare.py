@@ -121,7 +121,7 @@ async def prepare(
                         described=model_mark(options.describe) if reply.has_pictures else None,
                         lacks_ocr=reply.lacks_ocr,
                     )
-                    row = _document(source, reply, knowledge_base=knowledge_base, hashed=hashed, pipeline=str(read))
+                    row = document_of(source, reply, knowledge_base=knowledge_base, hashed=hashed, pipeline=str(read))
                     if live is not None and live.extracted and live.knowledge_base == knowledge_base:
                         # Until a model has read the new version, filters go by what it read in the one before.
                         row = replace(row, extracted=live.extracted, enriched=INCOMPLETE)
@@ -129,9 +129,7 @@ async def prepare(
                         # Its pictures were read otherwise then: what it becomes now must not be mixed with that.
                         again = digest(hashed, live.hash, live.generation)
                         row = replace(row, generation=generation(source.id, knowledge_base, again))
-                    # A file's name isn't embedded with its text: who renames a file doesn't change what it says.
-                    title = row.title if source.title or reply.titled else ""
-                    cutter = _Cutter(row, title, options, tokenizer, Spool(folder), source.permalinks)
+                    cutter = cutter_of(row, source, reply, options, tokenizer, folder)
                     warnings = reply.warnings
                 case Part():
                     described = await pictures.described(reply.sections, cutter.document.title, source.id)
@@ -145,7 +143,7 @@ async def prepare(
     yield Prepared(document=document, chunks=cutter.spool, is_new=live is None, warnings=(*warnings, *remarks))
 
 
-class _Cutter:
+class Cutter:
     """Cuts one document part by part, as it would be cut whole.
 
     Where its method must see all of it at once, its sections are held until the last one is there.
@@ -199,6 +197,20 @@ class _Cutter:
         )
 
 
+def cutter_of(
+    row: Document,
+    source: SourceDocument,
+    parsed: ParsedDocument,
+    options: IngestOptions,
+    tokenizer: Tokenizer,
+    folder: Path,
+) -> Cutter:
+    """Return what cuts the document of a row, with its own options; its chunks are laid down in ``folder``."""
+    # A file's name isn't embedded with its text: who renames a file doesn't change what it says.
+    title = row.title if source.title or parsed.titled else ""
+    return Cutter(row, title, options, tokenizer, Spool(folder), source.permalinks)
+
+
 def _judged(document: Document, pictured: Sequence[Described], live: Document | None) -> tuple[Document, list[str]]:
     """Return a document as it counts with what its pictures came to, and what is to be said of that."""
     failure = next((one.failure for one in pictured if one.failure), "")
@@ -246,7 +258,7 @@ def _clean(section: Section) -> Section:
     return replace(section, text=text, header=header, heading_path=path, lines=lines)
 
 
-def _document(
+def document_of(
     source: SourceDocument, parsed: ParsedDocument, *, knowledge_base: str, hashed: str, pipeline: str
 ) -> Document:
     """Return the row of a document that is not cut yet."""

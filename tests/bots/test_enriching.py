@@ -5,6 +5,7 @@ import json
 import pathlib
 from collections.abc import AsyncIterator
 
+import docx
 import pytest
 
 from bots.requests import Search, Sync
@@ -13,6 +14,7 @@ from tests.bots.handbook import LEAVE, opened, told
 from tests.fakes.openai_server import Failure, Hang, OpenAIServer, Reply, Request
 from tests.fakes.running import begun, command, environment, running
 from tests.fakes.waiting import until
+from tests.ragcore.parsing.makers import lines, pdf
 
 SETTINGS = """
 [llm]
@@ -97,7 +99,7 @@ async def test_a_kill_amid_the_overviews_of_a_knowledge_base_asks_nothing_twice(
 ) -> None:
     settings = (home / "citebot.toml").read_text().replace("auto_keywords = 2", 'raptor = "knowledge_base"')
     (home / "citebot.toml").write_text(settings)
-    for number in range(40):
+    for number in range(20):
         (home / "handbook" / f"{number}.md").write_text(f"# Room {number}\n\nRoom {number} holds {number} people.\n")
     model.default = Reply(text="A room holds people.")
     model.queue(*(Reply(text="A room holds people.") for _ in range(2)), *(Hang() for _ in range(4)))
@@ -152,6 +154,32 @@ async def test_what_is_due_and_changes_is_foreseen_once(home: pathlib.Path, mode
         assert isinstance(after, EnrichReport)
         assert before.documents == after.documents == 3
         assert abs(before.usage.calls - after.usage.calls) <= 1  # how long the new one is nobody knows
+
+
+async def test_what_is_new_is_foreseen_by_how_it_will_be_cut(home: pathlib.Path, model: OpenAIServer) -> None:
+    """As many calls as the sync makes, also where nothing is indexed: of texts, rows, pages and paragraphs."""
+    folder = home / "handbook"
+    sentences = [f"Room {number} on floor {number // 10} holds {number % 7 + 2} people." for number in range(120)]
+    (folder / "rooms.txt").write_text("\n\n".join(sentences), encoding="utf-8")
+    rows = [f"How large is room {number}?,It holds {number % 7 + 2} people." for number in range(20)]
+    (folder / "faq.csv").write_text("\n".join(["question,answer", *rows]), encoding="utf-8")
+    (folder / "plan.pdf").write_bytes(pdf([lines(sentences[at : at + 40]) for at in range(0, 120, 40)]))
+    paper = docx.Document()
+    for sentence in sentences:
+        paper.add_paragraph(sentence)
+    paper.save(str(folder / "plan.docx"))
+    settings = (home / "citebot.toml").read_text()
+    chunking = 'chunking = {"*.csv" = "qa", "*" = "naive"}\nauto_keywords = 2'
+    (home / "citebot.toml").write_text(settings.replace("auto_keywords = 2", chunking))
+    async with opened(home) as (operations, _):
+        *_, before = await told(operations, Sync(enrich=True, dry_run=True))
+        assert not model.requests
+        *_, after = await told(operations, Sync(enrich=True))
+        assert isinstance(before, EnrichReport)
+        assert isinstance(after, EnrichReport)
+        assert (before.documents, before.chunks) == (after.documents + len(after.failed), after.chunks)
+        assert before.usage.calls == len(model.requests) > 20 + 3 * 3
+        assert before.usage.prompt_tokens > before.usage.calls * 100
 
 
 async def test_facts_that_a_model_read_can_be_filtered_by(home: pathlib.Path, model: OpenAIServer) -> None:

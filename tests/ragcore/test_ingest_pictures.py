@@ -21,7 +21,7 @@ from ragcore.enrich.asking import AT_ONCE, Asker, Spent
 from ragcore.enrich.describing import ATTEMPTS, TASK, Foreseen, ModelDescriber, description_of
 from ragcore.errors import ModelBadOutput, ModelContextTooLong, ModelError, ModelRefused, ModelUnreachable
 from ragcore.ingest import Asked, Change, Failed, Indexed, IngestOptions, Underway, events, ingest, pipeline_of
-from ragcore.ingest.foreseeing import ForeseenPictures
+from ragcore.ingest.foreseeing import ForeseenReading
 from ragcore.ingest.pictures import LABEL, Pictures
 from ragcore.library import Library
 from ragcore.parsing import ParseOptions
@@ -283,7 +283,7 @@ async def test_what_the_model_was_asked_for_is_told_at_the_end(library: Library)
 
 
 async def test_what_it_would_take_is_told_before(library: Library) -> None:
-    foreseen = ForeseenPictures(library.describer, PIPELINE)
+    foreseen = ForeseenReading(library, "kb", PIPELINE)
     contents = {"b.png": white_png(), "c.pdf": b"%PDF-1.4 broken", "d.md": b"# Text"}
     others = [SourceDocument(id=f"s:{name}", source="s", content=c, name=name) for name, c in contents.items()]
     shown = [source async for source in figures()]

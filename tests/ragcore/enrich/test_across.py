@@ -9,6 +9,7 @@ import pytest
 from ragcore.enrich import across, passing
 from ragcore.enrich.across import Overview, Spanning
 from ragcore.enrich.asking import MOST_ATTEMPTS, Asker, Call
+from ragcore.enrich.coming import Coming
 from ragcore.enrich.options import EnrichOptions
 from ragcore.enrich.passing import enrich, estimate
 from ragcore.errors import ModelBadOutput, ModelUnreachable
@@ -120,7 +121,10 @@ async def test_each_readership_has_its_own_and_nothing_of_another(
         await fill_closed(library, texts(range(10, 14)), READERS)
         await fill_closed(library, texts([20]), frozenset())
         model = SayingModel(say)
-        before = await estimate(library, "kb", OPTIONS, asker_of(library, model), coming_documents=4, coming_chunks=4)
+        coming = Coming(library, OPTIONS, asker_of(library, model))
+        for _ in range(4):
+            coming.add_unread(1)
+        before = await estimate(library, "kb", OPTIONS, asker_of(library, model), coming=coming)
         report = await run(library, model)
         assert (report.summaries, report.usage.calls, before.usage.calls) == (4, 4, 4 + 2)
         found = await overviews(library)

@@ -11,6 +11,7 @@ import pytest
 
 from ragcore.answer import Answerer
 from ragcore.enrich.asking import MOST_ATTEMPTS
+from ragcore.enrich.coming import Coming
 from ragcore.enrich.options import EnrichOptions
 from ragcore.enrich.passing import estimate
 from ragcore.errors import ConfigError
@@ -152,7 +153,9 @@ async def test_the_cost_is_told_before(tmp_path: pathlib.Path) -> None:
         made = await told(library, say, BOTH)
         assert made.usage.calls == 2
         assert foreseen.usage.calls >= 2
-        nothing = await estimate(library, "kb", BOTH, asker_of(library, SayingModel(say)), coming_chunks=60)
+        coming = Coming(library, BOTH, asker_of(library, SayingModel(say)))
+        coming.add_unread(60)
+        nothing = await estimate(library, "kb", BOTH, asker_of(library, SayingModel(say)), coming=coming)
         assert nothing.usage.calls >= 60 + 10
 
 

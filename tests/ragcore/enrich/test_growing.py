@@ -10,6 +10,7 @@ import pytest
 from ragcore.chunking import ChunkOptions
 from ragcore.citations.cite import cite
 from ragcore.enrich.asking import MOST_ATTEMPTS, Asker
+from ragcore.enrich.coming import Coming
 from ragcore.enrich.growing import MOST_LEAVES, TreeStep
 from ragcore.enrich.options import EnrichOptions
 from ragcore.enrich.passing import enrich, estimate
@@ -226,10 +227,11 @@ async def test_the_cost_is_told_before(tmp_path: pathlib.Path) -> None:
         after = await run(library, model)
         assert abs(before.usage.calls - after.usage.calls) <= 2
         assert before.usage.prompt_tokens > 200 * before.usage.calls
-        coming_too = await estimate(
-            library, "kb", TREE, asker_of(library, model), coming_documents=2, coming_chunks=120
-        )
-        assert coming_too.usage.calls == len(TreeStep(library).calls_coming(2, 120))
+        coming = Coming(library, TREE, asker_of(library, model))
+        for count in (60, 2):
+            coming.add_unread(count)
+        coming_too = await estimate(library, "kb", TREE, asker_of(library, model), coming=coming)
+        assert coming_too.usage.calls == len(TreeStep(library).calls_coming(1, 60))
 
 
 async def test_how_many_summaries_are_to_come(tmp_path: pathlib.Path) -> None:
