@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ragcore.reports import Without
 from ragcore.types import ScoredChunk
 
 
@@ -15,6 +16,14 @@ class DocumentCount:
     title: str
     url: str
     chunks: int
+
+
+def lacking(without: Sequence[Without]) -> str:
+    """Tell what a knowledge base stays without, by setting, and why."""
+    told = ", ".join(f"{counted(one.count, one.of)} without {one.setting}" for one in without)
+    refused = sum(one.refused for one in without)
+    more = f"; of {refused:,} the endpoint refused the content" if refused else ""
+    return f"stays so: {told}; what the model wrote can't be used, and it is asked no more{more}"
 
 
 def counted(count: int, noun: str) -> str:

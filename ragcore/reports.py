@@ -118,12 +118,27 @@ class Unenriched:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Without:
+    """What a model is asked about no more, as nothing that it wrote could be used.
+
+    ``setting`` switches it on; ``count`` are so many of what ``of`` names ("chunk", "document"), of which the endpoint
+    ``refused`` the content of some.
+    """
+
+    setting: str
+    of: str
+    count: int
+    refused: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EnrichReport:
     """What was added to a knowledge base by a model, or with ``dry_run`` about what it would take.
 
     ``documents`` were enriched, and ``summaries`` of many documents together written. ``usage`` is what the model was
     asked for; ``cached`` results stood from before.
-    ``failed`` documents are tried again at the next sync. ``error`` is why it ended early, "" when it did not.
+    ``failed`` documents are tried again at the next sync; ``without`` is what the knowledge base is done without, also
+    from before. ``error`` is why it ended early, "" when it did not.
     """
 
     knowledge_base: str
@@ -133,6 +148,7 @@ class EnrichReport:
     usage: Usage = Usage()
     cached: int = 0
     failed: tuple[Unenriched, ...] = ()
+    without: tuple[Without, ...] = ()
     seconds: float = 0.0
     error: str = ""
     dry_run: bool = False

@@ -4,14 +4,16 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from bots.app.options import retrieval_options
+from bots.app.options import enrich_options, retrieval_options
 from bots.app.parts import Parts
-from bots.counting import counted
+from bots.counting import counted, lacking
 from bots.doctor import check_embedder, check_model, check_reranker, check_vision_model, check_web
 from bots.requests import Check
 from bots.settings import Settings, SourceSettings
 from connectors.base import Origin
 from connectors.registry import connect
+from ragcore.enrich.passing import is_wanted
+from ragcore.enrich.without import without
 from ragcore.errors import CitebotError, StoreError
 from ragcore.library import Library
 from ragcore.library.recovery import check, mend
@@ -38,8 +40,20 @@ async def diagnose(settings: Settings, parts: Parts, *, repair: bool) -> AsyncGe
         yield await check_reranker(parts.reranker, retrieval_options(settings).rerank_seconds)
     if parts.web is not None:
         yield await check_web(parts.web.search, settings)
+    if parts.chat_model is not None:
+        async for found in _check_enriched(settings, parts.library):
+            yield found
     for source in settings.sources:
         yield await _check_source(settings, source, parts.library)
+
+
+async def _check_enriched(settings: Settings, library: Library) -> AsyncGenerator[Check]:
+    """Tell what models were asked about as often as they are, and wrote nothing of use; nothing where that is none."""
+    for name, base in settings.all_knowledge_bases.items():
+        options = enrich_options(base)
+        if is_wanted(options) and (found := await without(library, name, options)):
+            mend_it = "name another model under [llm] or [llm.tasks.enrich], or switch that setting off"
+            yield Check(name=f"enrichment of {name}", state="warn", found=lacking(found), mend=mend_it)
 
 
 async def _check_database(library: Library) -> Check:

@@ -9,7 +9,7 @@ from bots.app.leasing import lease_seconds, leased
 from bots.app.options import enrich_options, with_tagged_by
 from bots.app.parts import Parts, enrich_identity
 from bots.app.unforeseen import in_words
-from bots.counting import counted
+from bots.counting import counted, lacking
 from bots.requests import Event
 from bots.settings import Settings
 from ragcore.enrich.asking import Asker
@@ -144,7 +144,7 @@ class Enriching:
                 async for step in steps:
                     if isinstance(step, EnrichProgress):
                         yield _progress(step)
-                    elif step.documents or step.summaries or step.failed or step.error:
+                    elif step.documents or step.summaries or step.failed or step.without or step.error:
                         yield step
         except BusyError:
             log.info("knowledge base %s: another process enriches it", name)
@@ -182,12 +182,14 @@ def _log(report: EnrichReport) -> None:
         told_of = (counted(report.summaries, "overview"), counted(report.usage.calls, "call"))
         log.info("knowledge base %s: %s of documents written, %s of the model in all", report.knowledge_base, *told_of)
     if report.failed:
-        lacking = counted(len(report.failed), "document")
+        some = counted(len(report.failed), "document")
         log.warning(
             "knowledge base %s: %s lack some of it (%s); tried again at the next sync",
             report.knowledge_base,
-            lacking,
+            some,
             report.failed[0].reason,
         )
+    if report.without and (report.documents or report.summaries):
+        log.warning("knowledge base %s: %s", report.knowledge_base, lacking(report.without))
     if report.error:
         log.warning("knowledge base %s could not be enriched: %s", report.knowledge_base, report.error)

@@ -135,6 +135,9 @@ def enrich_form(report: EnrichReport) -> Form:
         "summaries": report.summaries,
         "usage": _usage_form(report.usage),
         "cached": report.cached,
+        "without": [
+            {"setting": one.setting, "of": one.of, "count": one.count, "refused": one.refused} for one in report.without
+        ],
     }
     return form | {"dry_run": True} if report.dry_run else form
 

@@ -15,7 +15,7 @@ from rich.text import Text
 from bots.cli.forms import enrich_form, report_form
 from bots.cli.output import print_json, remarks, results, say
 from bots.cli.reach import reach, read_settings
-from bots.counting import counted
+from bots.counting import counted, lacking
 from bots.rendering.clean import clean_line
 from bots.requests import Decide, Doubt, Sync
 from bots.service import Gateway
@@ -181,7 +181,8 @@ def _show_enriched(report: EnrichReport) -> None:
     console = results()
     name, spent = clean_line(report.knowledge_base), _spent(report.usage, "model")
     what = f"{counted(report.documents, 'document')} ({counted(report.chunks, 'chunk')})"
-    if report.documents or report.failed or not report.error:
+    is_done = report.documents or report.summaries or report.failed or report.dry_run
+    if is_done or not (report.error or report.without):
         head = Text(name, style="bold")
         if report.dry_run:
             head.append(f": enriching {what} would take about {spent} (dry run: nothing was asked)", "not bold")
@@ -197,5 +198,7 @@ def _show_enriched(report: EnrichReport) -> None:
             what = "its documents together"
         told = f"{clean_line(failed.document_id)}: {what} not enriched: {clean_line(failed.reason)}"
         console.print(Text(f"  ! {told}", style="yellow"))
+    if report.without:
+        console.print(Text(f"  ! {name}: {lacking(report.without)}", style="yellow"))
     if report.error:
         console.print(Text(f"  ✗ {name}: {clean_line(report.error)}", style="red"))

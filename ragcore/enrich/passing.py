@@ -30,6 +30,7 @@ from ragcore.enrich.resolving import resolve, resolving_calls
 from ragcore.enrich.steps import Step, across_steps_of, document_steps_of, steps_of
 from ragcore.enrich.tag_step import TagStep
 from ragcore.enrich.whole import DocumentStep
+from ragcore.enrich.without import without
 from ragcore.errors import ModelError
 from ragcore.ingest.spool import SLICE
 from ragcore.library import Library
@@ -114,6 +115,7 @@ async def enrich(
         usage=spent.usage,
         cached=spent.cached,
         failed=tuple(run.failed),
+        without=await without(library, knowledge_base, options) if run.asker else (),
         seconds=time.monotonic() - began,
         error=error,
     )

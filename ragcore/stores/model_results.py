@@ -91,6 +91,25 @@ class ModelResults:
                 found.update(await connection.scalars(query))
         return found
 
+    async def given_up(self, knowledge_base: str, purpose: str, *, attempts: int) -> dict[str, tuple[int, int]]:
+        """Return what live documents of a knowledge base, or all of it, are done without.
+
+        By the task how many results had so many attempts and nothing of use, and how many the endpoint refused.
+        """
+        owner, tried = model_results.c.owner, model_results.c.attempts
+        live = exists().where(
+            documents.c.id == owner, documents.c.knowledge_base == knowledge_base, documents.c.deleted == false()
+        )
+        theirs = and_(model_results.c.purpose == purpose, or_(owner == of_all(knowledge_base), live))
+        done = and_(model_results.c.text == "", or_(tried == REFUSED, tried >= attempts))
+        query = select(model_results.c.task, tried, func.count()).where(theirs, done)
+        found: dict[str, tuple[int, int]] = {}
+        async with self._database.connect() as connection:
+            for task, tries, count in await connection.execute(query.group_by(model_results.c.task, tried)):
+                unusable, refused = found.get(task, (0, 0))
+                found[task] = (unusable, refused + count) if tries == REFUSED else (unusable + count, refused)
+        return found
+
     async def put(self, result: ModelResult, use: Use | None = None) -> None:
         """Keep a result, in place of an older one of its key; it is in use."""
         now, use = datetime.now(UTC), use or Use()

@@ -8,7 +8,11 @@ from collections.abc import AsyncIterator
 import docx
 import pytest
 
-from bots.requests import Search, Sync
+from bots.cli.forms import enrich_form
+from bots.cli.syncing import _show_enriched
+from bots.counting import lacking
+from bots.requests import Check, Diagnose, Search, Sync
+from ragcore.enrich.asking import MOST_ATTEMPTS
 from ragcore.reports import EnrichReport, SyncReport
 from tests.bots.handbook import LEAVE, opened, told
 from tests.fakes.openai_server import Failure, Hang, OpenAIServer, Reply, Request
@@ -207,6 +211,27 @@ async def test_a_model_that_is_away_is_told_and_the_documents_are_found(
         assert "api_key" in report.error
         (found,) = await told(operations, Search(query="unused leave"))
         assert found.chunks  # type: ignore[union-attr]
+
+
+async def test_what_stays_without_is_named_by_each_sync_and_the_doctor(
+    home: pathlib.Path, model: OpenAIServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model.default = Reply(text="I'm sorry, I can't help with that.")
+    async with opened(home) as (operations, _):
+        for _ in range(MOST_ATTEMPTS):
+            await told(operations, Sync(enrich=True))
+        asked = len(model.requests)
+        *_, report = await told(operations, Sync(enrich=True))
+        checks = [one for one in await told(operations, Diagnose()) if isinstance(one, Check)]
+        assert asked <= len(model.requests) <= asked + 1  # the doctor's own
+    assert isinstance(report, EnrichReport)
+    assert enrich_form(report)["without"] == [{"setting": "auto_keywords", "of": "chunk", "count": 2, "refused": 0}]
+    (check,) = [one for one in checks if one.name == "enrichment of handbook"]
+    assert (check.state, check.found) == ("warn", lacking(report.without))
+    _show_enriched(report)
+    shown = " ".join(capsys.readouterr().out.split())
+    assert shown == f"! handbook: {lacking(report.without)}"
+    assert "2 chunks without auto_keywords" in shown
 
 
 async def test_without_a_model_the_setting_that_is_missing_is_named(home: pathlib.Path) -> None:

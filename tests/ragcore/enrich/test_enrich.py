@@ -14,7 +14,7 @@ from ragcore.errors import ModelAuthError, ModelBadOutput, ModelRefused, ModelUn
 from ragcore.library import Library
 from ragcore.library.recovery import check
 from ragcore.prompts import Prompts
-from ragcore.reports import EnrichProgress, EnrichReport
+from ragcore.reports import EnrichProgress, EnrichReport, Without
 from ragcore.stores.health import IndexState
 from ragcore.stores.model_results import ModelResults
 from ragcore.stores.together import Together
@@ -138,12 +138,19 @@ async def test_what_cannot_be_used_leaves_the_chunk_searchable_and_is_asked_a_fe
         for attempt in range(1, MOST_ATTEMPTS):
             report = await run(library, model)
             assert [(one.document_id, one.chunks) for one in report.failed] == [("s:travel", 1)], attempt
+            assert not report.without
             assert (await chunks(library))["Parental leave lasts 14 weeks."].keywords
         assert len(await library.registry.chunks_of(["s:travel"])) == 1
         last = await run(library, model)
         assert (last.documents, last.failed) == (1, ())
         assert len(model.asked) == 4 + 2 * MOST_ATTEMPTS
-        assert (await run(library, model)).documents == 0
+        later = await run(library, model)
+        assert later.documents == 0
+        stays = [Without(setting=name, of="chunk", count=1) for name in ("auto_keywords", "auto_questions")]
+        assert list(last.without) == list(later.without) == stays
+        fewer = await run(library, model, EnrichOptions(auto_questions=1))
+        assert list(fewer.without) == stays[1:]
+        assert not (await run(library, SayingModel(say), identity="another")).without
 
 
 async def test_a_refusal_of_one_chunk_is_its_own_and_stands(tmp_path: pathlib.Path) -> None:
@@ -161,6 +168,7 @@ async def test_a_refusal_of_one_chunk_is_its_own_and_stands(tmp_path: pathlib.Pa
         assert [one.document_id for one in report.failed] == ["s:travel"]
         assert "content filter" in report.failed[0].reason
         assert "not asked again" in report.failed[0].reason
+        assert [(one.count, one.refused) for one in report.without] == [(1, 1), (1, 1)]
         assert (report.documents, report.usage.calls) == (1, 6)
         foreseen = await estimate(library, "kb", BOTH, asker(library, model))
         assert (foreseen.documents, foreseen.usage.calls, foreseen.cached) == (1, 0, 2)
