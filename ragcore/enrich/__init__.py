@@ -19,6 +19,7 @@ graph_reply  what a model writes there, made into such
 metadata     such a step: values for the fields of a schema
 across       what is made of all documents of the same readers together, and the steps that do
 overview     such a step: a summary tree over documents
+rubbish      of what kind something is that can't be used
 without      what the model is asked about no more, as it wrote nothing of use
 gathering    which documents are summarised together there
 """

@@ -32,6 +32,7 @@ from typing import Protocol
 
 from ragcore.chunking import embedding_text
 from ragcore.enrich.asking import FATAL, Asker, Call
+from ragcore.enrich.options import setting_of
 from ragcore.errors import ContextTooSmall, ModelError
 from ragcore.graph.values import ChunkGraph, Entity
 from ragcore.ingest import remove
@@ -242,7 +243,7 @@ def _fingerprint(step: AcrossStep, readership: Readership, asker: Asker, embedde
 
 def _failed(one: Due, reason: str) -> Unenriched:
     count = len(one.readership.generations)
-    reason = f"over {count} documents with the same readers: {one.step.template}: {reason}"
+    reason = f"over {count} documents with the same readers: {setting_of(one.step.template)}: {reason}"
     return Unenriched(document_id=one.readership.knowledge_base, chunks=0, reason=reason)
 
 

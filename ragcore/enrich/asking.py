@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from ragcore.context import default_budget, fit_prompt, prompt_tokens
+from ragcore.enrich.rubbish import kind_of
 from ragcore.errors import ModelAuthError, ModelBadOutput, ModelRateLimited, ModelRefused, ModelUnreachable
 from ragcore.models.llm import ChatModel
 from ragcore.prompts import Prompts
@@ -25,6 +26,8 @@ AT_ONCE = 4
 MOST_ATTEMPTS = 3
 """How often the same is asked of a model that answers something else, over all runs; then it is done without."""
 
+AGAIN = "; it is asked again at the next sync"
+"""How the reason ends where that is so."""
 NOTED_TOGETHER = 200
 """Results that were used again, and are noted as that together."""
 
@@ -154,12 +157,12 @@ class Asker:
                         await self.note()
                     return found
             try:
-                text, usage = await self._asked(call)
+                text, usage, was_cut = await self._asked(call)
             except ModelRefused as refused:
                 await uninterrupted(self._refused(call, key))
                 raise ModelRefused(f"{refused}; this is not asked again of the model as it is set up") from refused
             # What is written is paid for: whoever stops now finds it the next time.
-            return await uninterrupted(self._kept(call, key, attempts + 1, text, usage, read))
+            return await uninterrupted(self._kept(call, key, attempts + 1, text, usage, read, was_cut=was_cut))
 
     async def recalled(self, call: Call, read: Callable[[str], T]) -> T | None:
         """Return what the model wrote before, read by ``read``; None where it was never asked, or wrote nothing of use.
@@ -187,20 +190,31 @@ class Asker:
                 self._under_way[key] = (lock, waiting - 1)
 
     async def _kept(
-        self, call: Call, key: str, attempts: int, text: str, usage: Usage, read: Callable[[str], T]
+        self,
+        call: Call,
+        key: str,
+        attempts: int,
+        text: str,
+        usage: Usage,
+        read: Callable[[str], T],
+        *,
+        was_cut: bool,
     ) -> T | None:
         """Read what the model wrote, and keep it."""
         self.spent.usage += usage
         found: T | None = None
-        with contextlib.suppress(ModelBadOutput):
+        why = ""
+        try:
             found = await asyncio.to_thread(read, text)
+        except ModelBadOutput as error:
+            why = kind_of(text, self._system(call), str(error), was_cut=was_cut)
         told = "" if found is None else text
         await self._results.put(
             ModelResult(key=key, task=call.template, model=self.model.name, text=told, attempts=attempts, usage=usage),
             self._use,
         )
         if found is None and attempts < self._most_attempts:
-            raise ModelBadOutput("what the model wrote can't be used; it is asked again at the next sync", raw=text)
+            raise ModelBadOutput(f"what the model wrote can't be used ({why}){AGAIN}", raw=text)
         return found
 
     async def _refused(self, call: Call, key: str) -> None:
@@ -210,8 +224,8 @@ class Asker:
             ModelResult(key=key, task=call.template, model=self.model.name, text="", attempts=REFUSED), self._use
         )
 
-    async def _asked(self, call: Call) -> tuple[str, Usage]:
-        """Return what the model writes now, and what that took."""
+    async def _asked(self, call: Call) -> tuple[str, Usage, bool]:
+        """Return what the model writes now, what that took, and whether it was cut at the limit of its length."""
         fitted = await asyncio.to_thread(
             fit_prompt,
             self._messages(call),
@@ -220,10 +234,11 @@ class Asker:
             tokenizer=self.tokenizer,
         )
         try:
-            return await self.model.complete(fitted.messages, task=self._task)
-        except ModelBadOutput as cut:  # at the limit of its length: what stands before that may do
+            text, usage = await self.model.complete(fitted.messages, task=self._task)
+        except ModelBadOutput as cut:  # what stands before the limit may do
             written = self.tokenizer.count(cut.raw)
-            return cut.raw, Usage(calls=1, prompt_tokens=fitted.count, completion_tokens=written)
+            return cut.raw, Usage(calls=1, prompt_tokens=fitted.count, completion_tokens=written), True
+        return text, usage, False
 
     def _messages(self, call: Call) -> tuple[Message, Message]:
         return Message(role="system", text=self._system(call)), Message(role="user", text=call.text, images=call.images)

@@ -2,11 +2,12 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from ragcore.enrich.asking import FATAL, Asker, together
+from ragcore.enrich.asking import AGAIN, FATAL, Asker, together
+from ragcore.enrich.options import setting_of
 from ragcore.enrich.steps import Step, bare, kept
 from ragcore.enrich.whole import DocumentStep, given_to
 from ragcore.errors import ContextTooSmall, ModelError
@@ -17,6 +18,9 @@ from ragcore.library.recovery import embedded_text
 from ragcore.reports import Unenriched
 from ragcore.stores.enrichment import INCOMPLETE, Enrichment
 from ragcore.stores.rows import Document, StoredChunk, digest, generation
+
+Reason = tuple[str, str]
+"""A setting, and why what it asks for is lacking."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +61,7 @@ async def made(
         StoreError: A store failed.
     """
     asker = asker and asker.on_behalf(document.id)
-    spool, said, reasons = Spool(library.data_dir), [document.hash, "enriched"], Counter[str]()
+    spool, said, reasons, short = Spool(library.data_dir), [document.hash, "enriched"], Counter[Reason](), 0
     given, lacking = await given_to(document, partial(chunks_of, library, document), whole, asker)
     told = given.to_document(document)
     is_changed = told.extracted != document.extracted
@@ -65,7 +69,8 @@ async def made(
     async for page in chunks_of(library, document):
         answers = await together([_enriched(stored, steps, asker) for stored in page])
         fresh = [given.to_chunk(one) for one, _ in answers]
-        reasons.update(reason for _, reason in answers if reason)
+        reasons.update(reason for _, some in answers for reason in some)
+        short += sum(bool(some) for _, some in answers)
         is_changed = is_changed or fresh != page
         said += await asyncio.to_thread(_laid_down, fresh, spool)
     before = await summaries_of(library, document)
@@ -76,8 +81,7 @@ async def made(
         await asker.note()
     failed = None
     if reasons or lacking:
-        reason = lacking or reasons.most_common(1)[0][0]
-        failed = Unenriched(document_id=document.id, chunks=reasons.total(), reason=reason)
+        failed = Unenriched(document_id=document.id, chunks=short, reason=worded(reasons, lacking))
     fingerprint = INCOMPLETE if failed else wanted
     name = generation(document.id, document.knowledge_base, digest(*said))
     if not is_changed or name == document.generation:
@@ -90,6 +94,18 @@ async def made(
         replaces=document.generation,
     )
     return Made(document=fresh_document, prepared=prepared, failed=failed)
+
+
+def worded(of_chunks: Mapping[Reason, int], of_all: Sequence[Reason]) -> str:
+    """Say why a document lacks some of its enrichment: by reason the settings, and of how many chunks."""
+    found: dict[str, list[str]] = {}
+    is_again = False
+    chunks = ((setting, why, f" ({n} chunk{'s' * (n > 1)})") for (setting, why), n in of_chunks.items())
+    for setting, why, of in (*chunks, *((setting, why, "") for setting, why in of_all)):
+        is_again = is_again or why.endswith(AGAIN)
+        found.setdefault(why.removesuffix(AGAIN), []).append(f"{setting}{of}")
+    told = "; ".join(f"{', '.join(settings)}: {why}" for why, settings in found.items())
+    return f"{told}{AGAIN if is_again else ''}"
 
 
 async def chunks_of(library: Library, document: Document) -> AsyncGenerator[list[StoredChunk], None]:
@@ -111,12 +127,14 @@ async def _pages(library: Library, document: Document) -> AsyncGenerator[list[St
         first = page[-1].chunk.ordinal + 1
 
 
-async def _enriched(stored: StoredChunk, steps: Sequence[Step], asker: Asker | None) -> tuple[StoredChunk, str]:
-    """Return a chunk with what is wanted of it, and why some of that is lacking, "" if none is.
+async def _enriched(
+    stored: StoredChunk, steps: Sequence[Step], asker: Asker | None
+) -> tuple[StoredChunk, list[Reason]]:
+    """Return a chunk with what is wanted of it, and of what is lacking the setting and why.
 
     What a step fails to say is left as it was.
     """
-    fresh, reason = bare(stored), ""
+    fresh, reasons = bare(stored), list[Reason]()
     for step in steps:
         if step.needs_model and asker is None:
             fresh = kept(stored, fresh, step)
@@ -126,8 +144,9 @@ async def _enriched(stored: StoredChunk, steps: Sequence[Step], asker: Asker | N
         except FATAL:
             raise
         except (ModelError, ContextTooSmall) as error:
-            fresh, reason = kept(stored, fresh, step), f"{step.template}: {error}"
-    return fresh, reason
+            fresh = kept(stored, fresh, step)
+            reasons.append((setting_of(step.template), str(error)))
+    return fresh, reasons
 
 
 def _laid_down(page: Sequence[StoredChunk], spool: Spool) -> list[str]:

@@ -1,6 +1,8 @@
 """What is to be added to the chunks of a knowledge base by a model."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal, get_args
 
 from ragcore.errors import ConfigError
@@ -14,6 +16,28 @@ MOST_TAGS = 10
 
 MOST_FIELDS = 24
 """Fields that documents are asked for: a model that fills in more of them at once passes some over."""
+
+SETTINGS: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "keywords": ("auto_keywords", "chunk"),
+        "questions": ("auto_questions", "chunk"),
+        "tags": ("tags_from", "chunk"),
+        "graph": ("graph", "chunk"),
+        "graph_same": ("graph", "group"),
+        "community": ("graph_communities", "report"),
+        "contents": ("contents", "passage"),
+        "document_metadata": ("metadata", "document"),
+        "summary": ("raptor", "part"),
+        "overview": ("raptor", "part"),
+    }
+)
+"""By template the setting that switches it on, and what it is asked about, or for, each time."""
+
+
+def setting_of(template: str) -> str:
+    """Return the name of the setting that switches on what a template asks for."""
+    return SETTINGS.get(template, (template, ""))[0]
+
 
 FieldType = Literal["text", "number", "date"]
 

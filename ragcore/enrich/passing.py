@@ -298,7 +298,7 @@ class _Run:
             await self.asker.release([one.document.id for one in results if one.failed is None], began)
         self.seen += len(group)
         self.documents += sum(one.failed is None for one in results)
-        self.chunks += sum(one.document.chunk_count for one in results)
+        self.chunks += sum(one.document.chunk_count for one in results if one.failed is None)
         self.failed += [one.failed for one in results if one.failed is not None]
 
     async def _made(self, document: Document) -> Made:

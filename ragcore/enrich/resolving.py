@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 
 from ragcore.enrich.asking import FATAL, Asker, Call, together
+from ragcore.enrich.options import setting_of
 from ragcore.enrich.same_reply import same_of
 from ragcore.errors import ContextTooSmall, ModelError
 from ragcore.graph.doubtful import Pair, batches, pairs_of
@@ -64,7 +65,7 @@ async def resolve(library: Library, knowledge_base: str, asker: Asker) -> str:
         for number, pair in enumerate(batch.pairs, 1)
         if not isinstance(answer, Exception) and number in answer
     ]
-    failed = next((f"{TEMPLATE}: {answer}" for answer in answers if isinstance(answer, Exception)), "")
+    failed = next((f"{setting_of(TEMPLATE)}: {answer}" for answer in answers if isinstance(answer, Exception)), "")
     await stored.put(knowledge_base, found, mark="" if failed else mark)
     return failed
 

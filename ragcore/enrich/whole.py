@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol
 
 from ragcore.contents import Entry
 from ragcore.enrich.asking import FATAL, Asker, Call
+from ragcore.enrich.options import setting_of
 from ragcore.errors import ContextTooSmall, ModelError
 from ragcore.prompts import Prompts
 from ragcore.stores.rows import Document, StoredChunk
@@ -79,22 +80,23 @@ class DocumentStep(Protocol):
 
 async def given_to(
     document: Document, pages: Pages, steps: Sequence[DocumentStep], asker: Asker | None
-) -> tuple[Given, str]:
-    """Return what steps give a document, and why one of them failed, "" where none did.
+) -> tuple[Given, list[tuple[str, str]]]:
+    """Return what steps give a document, and of those that failed the setting and why.
 
     What a step fails to give is left as it was, and so is all where there is no one to ask.
 
     Raises:
         ModelUnreachable, ModelAuthError, ModelRateLimited: The model can't be asked at present.
     """
-    given, reason = Given(), ""
+    given, reasons = Given(), list[tuple[str, str]]()
     for step in steps:
         try:
             part = await step.apply(document, pages, asker) if asker else None
         except FATAL:
             raise
         except (ModelError, ContextTooSmall) as error:
-            part, reason = None, f"{step.template}: {error}"
+            part = None
+            reasons.append((setting_of(step.template), str(error)))
         changes: dict[str, Any] = {step.part: part}
         given = replace(given, **changes)
-    return given, reason
+    return given, reasons

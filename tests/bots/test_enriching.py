@@ -173,6 +173,7 @@ async def test_what_is_new_is_foreseen_by_how_it_will_be_cut(home: pathlib.Path,
         paper.add_paragraph(sentence)
     paper.save(str(folder / "plan.docx"))
     settings = (home / "citebot.toml").read_text()
+    model.default = Reply(text="room, people, leave, sick")
     chunking = 'chunking = {"*.csv" = "qa", "*" = "naive"}\nauto_keywords = 2'
     (home / "citebot.toml").write_text(settings.replace("auto_keywords = 2", chunking))
     async with opened(home) as (operations, _):
@@ -181,7 +182,7 @@ async def test_what_is_new_is_foreseen_by_how_it_will_be_cut(home: pathlib.Path,
         *_, after = await told(operations, Sync(enrich=True))
         assert isinstance(before, EnrichReport)
         assert isinstance(after, EnrichReport)
-        assert (before.documents, before.chunks) == (after.documents + len(after.failed), after.chunks)
+        assert (before.documents, before.chunks) == (after.documents, after.chunks)
         assert before.usage.calls == len(model.requests) > 20 + 3 * 3
         assert before.usage.prompt_tokens > before.usage.calls * 100
 

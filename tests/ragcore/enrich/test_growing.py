@@ -152,7 +152,7 @@ async def test_what_is_no_summary_leaves_the_document_searchable_and_is_asked_a_
         for _ in range(1, MOST_ATTEMPTS):
             report = await run(library, model)
             assert [one.document_id for one in report.failed] == ["s:a"]
-            assert report.failed[0].reason.startswith("summary: ")
+            assert report.failed[0].reason.startswith("raptor: ")
             assert [len(part) for part in await chunks(library)] == [16, 0]
         last = await run(library, model)
         assert (last.documents, last.failed) == (1, ())

@@ -111,7 +111,7 @@ async def test_rubbish_leaves_what_was_read_before_and_is_asked_a_few_times(tmp_
         for _ in range(1, MOST_ATTEMPTS):
             report = await run(library, rubbish, EnrichOptions(metadata=other))
             assert [(one.document_id, one.chunks) for one in report.failed] == [("s:plan", 0)]
-            assert report.failed[0].reason.startswith("document_metadata: ")
+            assert report.failed[0].reason.startswith("metadata: ")
             assert await met(library, "year = 2025") == {"plan"}
         last = await run(library, rubbish, EnrichOptions(metadata=other))
         assert last.failed == ()

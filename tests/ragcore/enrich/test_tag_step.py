@@ -155,7 +155,7 @@ async def test_a_bad_reply_leaves_the_chunk_without_tags_and_named(tmp_path: pat
         await fill_tags(library, ROWS)
         report = await run(library, SayingModel(lambda rules, text: reply))
         assert [(one.document_id, one.chunks) for one in report.failed] == [("s:travel", 1)]
-        assert report.failed[0].reason.startswith("tags: ")
+        assert report.failed[0].reason.startswith("tags_from (1 chunk): ")
         assert (await scores(library))[HOTEL] == ()
         assert len(await library.registry.chunks_of(["s:travel"])) == 1
 

@@ -1,0 +1,36 @@
+"""Of what kind something is that a model wrote and that can't be used, in words for whoever runs it. Pure."""
+
+import re
+
+_TELLING = 40
+"""Characters of a line of the rules from which on a reply that has it too gives the rules back."""
+_LONGEST_REFUSAL = 400
+"""Characters. What goes on for longer than this says something, however it begins."""
+_REFUSAL = re.compile(
+    r"\s*(?:(?:i['’]?m|i am) (?:very |so |really )?(?:sorry|unable|not able)|sorry|i apologi[sz]e|unfortunately,? i"
+    r"|as an ai|i (?:can['’]?t|cannot|can not|won['’]?t))\b"
+    r"|\s*(?:es tut mir leid|tut mir leid|leider kann ich|je suis désolée?|désolée?|lo siento|mi dispiace)\b"
+    r"|\s*(?:很?抱歉|对不起|對不起|我无法|我無法|我不能|申し訳)",
+    re.IGNORECASE,
+)
+
+
+def kind_of(reply: str, rules: str, told: str, *, was_cut: bool = False) -> str:
+    """Return what a reply is that can't be used.
+
+    Args:
+        reply: What the model wrote.
+        rules: What it was asked with.
+        told: What its reader says of it, where nothing plainer can be said.
+        was_cut: Whether it ends at the limit of its length.
+    """
+    text = reply.strip()
+    if not text:
+        return "it wrote nothing"
+    if any(len(line) >= _TELLING and line in reply for line in map(str.strip, rules.splitlines())):
+        return "it gave the prompt back"
+    if len(text) <= _LONGEST_REFUSAL and _REFUSAL.match(text):
+        return "it declined"
+    if was_cut:
+        return "it was cut at max_tokens"
+    return told
