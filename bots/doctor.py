@@ -80,6 +80,26 @@ def check_filters(settings: Settings) -> Iterator[Check]:
             )
 
 
+def check_enriching(settings: Settings) -> Iterator[Check]:
+    """Tell which settings need a model while none is set, or a knowledge graph while none is made."""
+    bases = settings.all_knowledge_bases
+    for name, base in bases.items():
+        if settings.llm is None and base.needing_model:
+            yield Check(
+                name=f"{', '.join(base.needing_model)} of {name}",
+                state="warn",
+                found="no model is set up to do it",
+                mend="set one up under [llm], or leave it out",
+            )
+    if settings.answer.use_kg and not any(base.graph for base in bases.values()):
+        yield Check(
+            name="use_kg under [answer]",
+            state="warn",
+            found="no knowledge base has a knowledge graph",
+            mend="set graph = true for one under [knowledge_bases.NAME], or leave use_kg out",
+        )
+
+
 def mend_stores(settings: Settings) -> str:
     """Return what to do when the stores cannot be opened."""
     servers = [

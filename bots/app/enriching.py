@@ -22,7 +22,6 @@ from ragcore.stores.sources import SourceStates
 
 log = logging.getLogger(__name__)
 
-NO_MODEL = "a model is to enrich it, and none is set up: name one under [llm], or set its steps to 0"
 AGAIN_SECONDS = 600.0
 """Until the next try in the background where the model was away."""
 
@@ -72,7 +71,7 @@ class Enriching:
             asker = self._asker()
             if asker is None:
                 if options.needs_model:
-                    yield EnrichReport(knowledge_base=name, error=NO_MODEL, dry_run=True)
+                    yield EnrichReport(knowledge_base=name, error=self._no_model(name), dry_run=True)
                 continue
             sources = {source.name for source in self._settings.sources if source.knowledge_base == name}
             here = [report for report in reports if report.source in sources]
@@ -132,7 +131,7 @@ class Enriching:
         options = enrich_options(self._settings.all_knowledge_bases[name])
         asker = self._asker() if is_wanted(options) else None
         if asker is None and options.needs_model:
-            yield EnrichReport(knowledge_base=name, error=NO_MODEL)
+            yield EnrichReport(knowledge_base=name, error=self._no_model(name))
             if not options.works_without_model:
                 return
         database = self._parts.library.database
@@ -149,6 +148,10 @@ class Enriching:
         except BusyError:
             log.info("knowledge base %s: another process enriches it", name)
         await ModelResults(database).prune()
+
+    def _no_model(self, name: str) -> str:
+        needing = ", ".join(self._settings.all_knowledge_bases[name].needing_model)
+        return f"no model is set up for {needing}: name one under [llm], or leave that out"
 
     def _asker(self) -> Asker | None:
         """Return what asks the model, with nothing spent yet; None without a model."""

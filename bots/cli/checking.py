@@ -11,6 +11,7 @@ from bots.cli.output import print_json, results
 from bots.cli.reach import reach, read_settings
 from bots.doctor import (
     check_data_dir,
+    check_enriching,
     check_files,
     check_filters,
     check_prompts,
@@ -56,6 +57,7 @@ async def _checks(config: Path | None, *, repair: bool, console: Console | None)
     named = (
         *check_tasks(settings),
         *check_filters(settings),
+        *check_enriching(settings),
         *check_files(settings),
         *check_prompts(settings.prompts),
         *check_readers(settings, with_token(settings)),

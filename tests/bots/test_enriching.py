@@ -241,7 +241,7 @@ async def test_without_a_model_the_setting_that_is_missing_is_named(home: pathli
     async with opened(home) as (operations, _):
         *_, report = await told(operations, Sync(enrich=True))
         assert isinstance(report, EnrichReport)
-        assert "[llm]" in report.error
+        assert report.error.startswith("no model is set up for auto_keywords: name one under [llm]")
 
 
 @pytest.mark.soak

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from bots.app.options import drawn_fields, filters_of
-from bots.doctor import check_filters
+from bots.doctor import check_enriching, check_filters
 from bots.requests import Ask, Found, Search, Sync
 from bots.settings import load_settings
 from bots.turn.options import ChannelRule, turn_options
@@ -114,6 +114,34 @@ def test_the_doctor_tells_where_a_model_is_missing(tmp_path: pathlib.Path, no_se
     assert "[llm]" in check.mend
     file.write_text('[knowledge_bases.a]\nmetadata_filter = "auto"\n[llm]\nmodel = "m"\n')
     assert not list(check_filters(load_settings(file)))
+
+
+def test_the_doctor_names_what_needs_a_model_or_a_graph(tmp_path: pathlib.Path, no_settings: None) -> None:
+    file = tmp_path / "citebot.toml"
+    steps = 'auto_questions = 2\nraptor = "document"\ncontents = true\nmetadata = {year = "the year"}'
+    file.write_text(
+        f'[answer]\nuse_kg = true\n[knowledge_bases.a]\n{steps}\n[knowledge_bases.b]\nchunking = "tag"\n[knowledge_bases.c]\ntags_from = ["b"]\n'
+    )
+    needing, graph = check_enriching(load_settings(file))
+    assert (needing.name, needing.state) == ("auto_questions, contents, metadata, raptor of a", "warn")
+    assert "[llm]" in needing.mend
+    assert (graph.name, graph.state) == ("use_kg under [answer]", "warn")
+    file.write_text(f'[answer]\nuse_kg = true\n[llm]\nmodel = "m"\n[knowledge_bases.a]\ngraph = true\n{steps}\n')
+    assert not list(check_enriching(load_settings(file)))
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [('Year = "y", year = "z"', "Year.*year.*one field"), ('Source = "x"', "Source.*another name")],
+    ids=["twice", "source"],
+)
+def test_a_field_of_metadata_has_a_name_of_its_own(
+    fields: str, told: str, tmp_path: pathlib.Path, no_settings: None
+) -> None:
+    file = tmp_path / "citebot.toml"
+    file.write_text(f"[knowledge_bases.a]\nmetadata = {{{fields}}}\n")
+    with pytest.raises(ConfigError, match=rf"metadata: .*{told}"):
+        load_settings(file)
 
 
 def test_for_which_knowledge_bases_a_filter_is_drawn(tmp_path: pathlib.Path, no_settings: None) -> None:

@@ -193,6 +193,13 @@ class KnowledgeBaseSettings(Section):
         return self
 
     @property
+    def needing_model(self) -> tuple[str, ...]:
+        """Return the settings that are on and that do nothing without a model."""
+        switches = ("auto_keywords", "auto_questions", "contents", "graph", "graph_communities", "metadata")
+        found = tuple(name for name in switches if getattr(self, name))
+        return (*found, "raptor") if self.raptor != "off" else found
+
+    @property
     def holds_tags(self) -> bool:
         """Return whether documents of it may be tag sets."""
         return self.chunking == "tag" or (not isinstance(self.chunking, str) and "tag" in self.chunking.values())

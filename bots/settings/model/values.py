@@ -101,6 +101,11 @@ def _metadata_schema(value: object) -> Mapping[str, Mapping[str, str]]:
             field = metadata_field(str(name), table)
         except ConfigError as error:
             raise ValueError(str(error)) from error
+        same = next((one for one in found if one.casefold() == field.name.casefold()), None)
+        if same is not None:
+            raise ValueError(f'"{same}" and "{field.name}" are one field, as upper and lower case are the same')
+        if field.name.casefold() == "source":
+            raise ValueError(f'"{field.name}" must have another name: `source` is the name of each document\'s source')
         found[field.name] = MappingProxyType({"description": field.description, "type": field.type})
     if len(found) > MOST_FIELDS:
         raise ValueError(f"must have at most {MOST_FIELDS} fields")
