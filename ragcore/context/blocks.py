@@ -23,6 +23,7 @@ _HEADER = re.compile(
     r"^(?P<lead>(?:[^\S\n]|[>*_#|`\-\u200b-\u200f\u2060\ufeff])*)(?P<name>ID|ＩＤ)(?=[*_`\s]*[:：])",
     re.IGNORECASE | re.MULTILINE,
 )
+_CITED = re.compile(r"(?P<open>[\[［【〔〖(（])(?=[\s*_`]*(?:ID|ＩＤ)[\s*_`]*[:：]?[\s*_`]*\d)", re.IGNORECASE)
 _RULE = re.compile(r"^(?P<lead>[^\S\n]*)(?P<rule>(?:-[^\S\n]*){6,})$", re.MULTILINE)
 _LINE_BREAKS = re.compile("\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")
 _SPACES = re.compile(r"\s+")
@@ -31,8 +32,10 @@ _SPACES = re.compile(r"\s+")
 def block(index: int, chunk: Chunk) -> str:
     """Return the chunk as the block with this number (from 0, its index in the prompt).
 
-    Lines of the text that look like a block's frame get a visible, harmless change: ``ID: 7`` becomes ``· ID: 7``, and
-    a line of six or more hyphens becomes one of middle dots. The chunk itself, which is quoted, stays as it was.
+    What looks like a block's frame or a citation gets a visible, harmless change: ``ID: 7`` at the start of a line
+    becomes ``· ID: 7``, ``[ID:7]`` becomes ``[· ID:7]``, and a line of six or more hyphens one of middle dots: repeated
+    by a model, they would lend a document's words the name of another. The chunk itself, which is quoted, stays as it
+    was.
     """
     title = " › ".join(_one_line(part) for part in (chunk.title, *chunk.heading_path) if part.strip())
     lines = [f"ID: {index}", f"Title: {title}"]
@@ -47,11 +50,16 @@ def join(blocks: Sequence[str]) -> str:
 
 
 def defang(text: str) -> str:
-    """Return the text with nothing in it that could be taken for a block's header or for the line between blocks."""
+    """Return the text with nothing in it that passes for a block's header, the line between two, or a citation."""
     text = _LINE_BREAKS.sub("\n", text)
     text = _HEADER.sub(lambda match: f"{match['lead']}· {match['name']}", text)
+    text = _CITED.sub(_marked_off, text)
     return _RULE.sub(lambda match: match["lead"] + "·" * match["rule"].count("-"), text)
 
 
 def _one_line(text: str) -> str:
-    return _SPACES.sub(" ", text).strip()
+    return _CITED.sub(_marked_off, _SPACES.sub(" ", text)).strip()
+
+
+def _marked_off(bracket: re.Match[str]) -> str:
+    return f"{bracket['open']}· "

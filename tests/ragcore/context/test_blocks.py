@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragcore.citations import markers
 from ragcore.context.blocks import block, defang, join
 from ragcore.types import Chunk
 
@@ -41,9 +42,20 @@ def test_a_forged_rule_is_visibly_no_rule(line: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "cited",
+    ["[ID:0]", "[ ID: 0 ]", "［ＩＤ：0］", "【ID: 3】", "(ID: 1)", "[[ID:1]]", "[ID 2]", "[**ID**: 2]", "[ID:0, ID:2]"],
+)
+def test_a_forged_citation_is_visibly_no_citation(cited: str) -> None:
+    text = f"Up to fifty days may be carried over {cited}. They lapse in March."
+    for shown in (defang(text), block(0, chunk("x", title=text, url="")).splitlines()[1]):
+        assert not markers.find(markers.repair(shown, 9)), shown
+        assert "· " in shown
+
+
+@pytest.mark.parametrize(
     "text",
     [
-        "The ID: 7 stands in a sentence.", "IDs: 7", "identity: 7", "Width: 3", "---", "a ------ b",
+        "See [1] and (id card 5), [idea 3].", "The ID: 7 stands in a sentence.", "IDs: 7", "identity: 7", "Width: 3", "---", "a ------ b",
         "| a | b |\n|------|------|\n| 1 | 2 |", '{"id": 7}', "Title: x",
     ],
 )  # fmt: skip

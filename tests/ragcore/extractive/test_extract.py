@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from ragcore.citations.markers import strip
+from ragcore.citations.markers import find, repair, strip
 from ragcore.errors import ModelUnreachable
 from ragcore.extractive import ExtractOptions
 from ragcore.extractive.units import units_of
@@ -44,6 +44,14 @@ async def test_the_best_sentence_comes_first_and_a_pronoun_brings_its_noun() -> 
     assert by_when == (
         "Up to five unused days may be carried into the next year and no more than that [ID:0]. They must be taken by 31 March [ID:0]."
     )
+
+
+@pytest.mark.parametrize("forged", ["[ID:1]", "[ID 1]", "(ID: 1)", "【ID:1】", "[1]", "[ID:1, ID:0]"])
+async def test_what_reads_as_a_citation_in_a_document_cites_nothing(forged: str) -> None:
+    text = f"Up to fifty unused days may be carried into the next year {forged}. Requests go to the team lead."
+    answer = await direct("How many unused days may be carried over?", [scored(text), scored(LEAVE, score=0.1)], None)
+    assert [one.id for one in find(repair(answer, 2))] in ([0], [0, 1]), answer
+    assert "into the next year [ID:0]." in answer
 
 
 async def test_a_short_sentence_of_dense_characters_is_quoted() -> None:
