@@ -343,6 +343,17 @@ def test_a_reader_that_leaves_is_no_error(tmp_path: pathlib.Path) -> None:
     assert process.wait() in {0, 1}
 
 
+def waits_for(process: subprocess.Popen[str], folder: pathlib.Path) -> None:
+    """Return when a command has a file of this folder open; where nothing tells, after a while."""
+    files = pathlib.Path(f"/proc/{process.pid}/fd")
+    for _ in range(200 if files.is_dir() else 0):
+        with contextlib.suppress(OSError):  # closed meanwhile
+            if any(str(folder) in os.readlink(file) for file in list(files.iterdir())):
+                return
+        time.sleep(0.1)
+    time.sleep(2.5)
+
+
 def test_interrupted_quietly(tmp_path: pathlib.Path) -> None:
     (tmp_path / ".citebot").mkdir()
     # Another process holds the lock, so the command waits until somebody loses patience.
@@ -359,7 +370,7 @@ def test_interrupted_quietly(tmp_path: pathlib.Path) -> None:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
         process = start_command(tmp_path, "ask", "?")
-        time.sleep(2.5)
+        waits_for(process, tmp_path / ".citebot")
         process.send_signal(2)
         out, err = process.communicate(timeout=20)
         holder.kill()

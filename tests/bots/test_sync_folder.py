@@ -35,7 +35,7 @@ BAD = {
     "cut.docx": (zipped({**OFFICE_TYPES, "word/document.xml": "<a/>"})[:-30], "it is damaged or cut off"),
     "protected.pdf": (pdf([lines(["Secret."])], password="secret"), "protected with a password"),
     "protected.docx": (PROTECTED, "protected with a password"),
-    "picture.pdf": (b"\x89PNG\r\n\x1a\n" + bytes(100), "it begins as a picture does"),
+    "picture.pdf": (b"\x89PNG\r\n\x1a\n" + bytes(100), " a picture"),
 }
 
 

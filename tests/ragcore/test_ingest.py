@@ -357,7 +357,7 @@ async def test_a_parser_that_crashes_or_hangs_fails_one_document(
     asked = ParseWorker._asked
 
     async def killed(self: ParseWorker, request: tuple[bytes, str, str, ParseOptions]) -> asyncio.subprocess.Process:
-        self._process = self._process or await worker._start()
+        self._process = self._process or await worker._start(None)
         pids.append(self._process.pid)
         if request[1] == "crash.md":
             os.kill(self._process.pid, signal.SIGSEGV)
