@@ -134,6 +134,7 @@ def test_killed_before_and_after_every_kind_of_step(tmp_path: pathlib.Path, fork
     _killed(tmp_path, forked, scene, trials=scaled(2), in_a_row=KILLS_IN_A_ROW)
 
 
+@pytest.mark.soak
 def test_killed_while_another_embedder_takes_over(
     tmp_path: pathlib.Path, forked: Workers, embedder_scene: Scene
 ) -> None:

@@ -114,6 +114,7 @@ def answers(env: pathlib.Path, home: pathlib.Path) -> None:
     assert [citation["document_id"] for citation in answer["citations"]] == ["handbook:leave.md"]
 
 
+@pytest.mark.soak
 def test_it_answers_from_another_folder(wheel: pathlib.Path, tmp_path: pathlib.Path) -> None:
     env = tmp_path / "env"
     run(sys.executable, "-m", "venv", "--without-pip", env, cwd=tmp_path)

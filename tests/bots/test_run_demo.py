@@ -134,10 +134,11 @@ class Discord(Bot):
         return discord_reader.read(message["content"])
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(
     ("more", "links"),
     [
-        pytest.param("", set(), id="as it is", marks=pytest.mark.soak),
+        pytest.param("", set(), id="as it is"),
         pytest.param('base_url = "https://wiki.example/{path}"\n', {PAGE}, id="with base_url"),
     ],
 )

@@ -34,6 +34,7 @@ POINTS = list(itertools.product(CALLS, ("after", "before")))
 forked = forking("discord")
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("private", [True, False], ids=["private", "closed channel"])
 @pytest.mark.parametrize(("call", "when"), POINTS[: scaled(2)])
 async def test_killed_while_an_answer_is_sent_that_stays_one_message(

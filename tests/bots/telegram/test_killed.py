@@ -43,6 +43,7 @@ CASES = [
 forked = forking("telegram")
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(("chat", "method", "tail", "when"), CASES)
 async def test_killed_at_a_call(
     forked: Workers, tmp_path: pathlib.Path, chat: int, method: str, tail: str, when: str

@@ -82,12 +82,13 @@ def test_killed_while_one_who_waits_is_told_so(tmp_path: pathlib.Path, work: Wor
     assert killed, "the reason was on its way at least once"
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(
     "deletes",
     [
-        pytest.param("", id="both stay", marks=pytest.mark.soak),
+        pytest.param("", id="both stay"),
         pytest.param("q1", id="the first is deleted"),
-        pytest.param("q2", id="the second is deleted", marks=pytest.mark.soak),
+        pytest.param("q2", id="the second is deleted"),
     ],
 )
 def test_killed_while_two_messages_are_answered_as_one(tmp_path: pathlib.Path, work: Work, deletes: str) -> None:

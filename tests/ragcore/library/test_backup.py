@@ -132,7 +132,7 @@ async def test_what_is_no_whole_backup_changes_nothing(tmp_path: pathlib.Path) -
 
 
 @pytest.mark.parametrize(
-    "point", [pytest.param(point, marks=() if point % 2 else pytest.mark.soak) for point in (2, 3, 4, 5, 6, 7, 9)]
+    "point", [pytest.param(point, marks=() if point == 5 else pytest.mark.soak) for point in (2, 3, 4, 5, 6, 7, 9)]
 )
 async def test_a_restore_that_is_killed_leaves_the_old_or_the_new(tmp_path: pathlib.Path, point: int) -> None:
     """A real process, killed before its n-th change of a file in the data directory; the last point lets it live."""
