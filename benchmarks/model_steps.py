@@ -8,11 +8,12 @@ nothing but what was answered with rubbish. Prints a Markdown table: nDCG@10, re
 is given out and the seconds of a question, off / on; of enriching its calls, tokens in and out, seconds, documents that
 lack something, and the calls of the second time; calls and tokens of a question. Then, of the tree and the graph, what
 they hold. Documents and questions are taken by the hashes of their ids, as by ``benchmarks.steps``. Vectors are kept in
-``$BENCH_CACHE``, indexes are not.
+``$BENCH_CACHE``, indexes are not. ``--extra-body`` may hold a form that the endpoint keeps the model's answers to.
 """
 
 import argparse
 import asyncio
+import json
 import os
 import pathlib
 import sys
@@ -206,6 +207,9 @@ def main() -> int:
     parser.add_argument("--documents", type=int, default=DOCUMENTS)
     parser.add_argument("--questions", type=int, default=QUESTIONS)
     parser.add_argument("--reply", type=int, default=REPLY, help="tokens that an answer may take")
+    parser.add_argument(
+        "--extra-body", type=json.loads, default={}, metavar="JSON", help="further fields of each request, as in [llm]"
+    )
     arguments = parser.parse_args()
     if not BENCH.is_dir():
         print("skipped: the public data sets are not beside this checkout (../shared/bench)")
@@ -217,7 +221,7 @@ def main() -> int:
         base_url=arguments.base_url,
         model=arguments.model,
         context_window=WINDOW,
-        options=ChatOptions(temperature=0.0, max_tokens=arguments.reply),
+        options=ChatOptions(temperature=0.0, max_tokens=arguments.reply, extra_body=arguments.extra_body),
         limits=ChatLimits(first_token=600.0, total=1_800.0, max_concurrent=2),
     )
     steps = [step for step in STEPS if step.name in (arguments.step or names)]
