@@ -67,7 +67,7 @@ async def test_the_cost_is_told_before_and_after_and_nothing_is_paid_twice(
         return status, report, err
 
     status, before, _ = await sync("--dry-run")
-    assert (status, before["dry_run"], before["enriched"], before["usage"]["calls"]) == (0, True, 1, 1)  # type: ignore[index]
+    assert (status, before["dry_run"], before["enriched"], before["usage"]["calls"]) == (0, True, 1, 2)  # type: ignore[index]
     assert not model.requests
     status, after, _ = await sync()
     assert status == 0
@@ -103,7 +103,7 @@ async def test_a_kill_amid_the_overviews_of_a_knowledge_base_asks_nothing_twice(
 ) -> None:
     settings = (home / "citebot.toml").read_text().replace("auto_keywords = 2", 'raptor = "knowledge_base"')
     (home / "citebot.toml").write_text(settings)
-    for number in range(20):
+    for number in range(40):
         (home / "handbook" / f"{number}.md").write_text(f"# Room {number}\n\nRoom {number} holds {number} people.\n")
     model.default = Reply(text="A room holds people.")
     model.queue(*(Reply(text="A room holds people.") for _ in range(2)), *(Hang() for _ in range(4)))
