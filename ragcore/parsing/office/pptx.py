@@ -29,6 +29,8 @@ _TITLES = frozenset(("title", "ctrTitle"))
 _FURNITURE = frozenset(("sldNum", "dt", "ftr", "hdr", "sldImg"))
 _BODIES = frozenset(("body", "obj"))
 _BULLETS = ("buChar", "buAutoNum", "buBlip")
+_NOTES = "Speaker notes:"
+"""Said above what was not on the slide: who quotes it should know that the audience did not see it."""
 _NO_TITLE = frozenset(("powerpoint presentation", "presentation", "slide 1", "untitled"))
 
 
@@ -79,8 +81,8 @@ def _slide(parts: Container, part: str, place: int, writer: SectionWriter, figur
     for notes in parts.related(part, "notesSlide"):
         writer.at(Location(slide=place))
         for shape in _shapes(child(parts.xml(notes), "cSld", "spTree")):
-            if _placeholder(shape) not in _FURNITURE:
-                writer.text("\n".join(_paragraphs(shape)))
+            if _placeholder(shape) not in _FURNITURE and (said := "\n".join(_paragraphs(shape)).strip()):
+                writer.text(f"{_NOTES} {said}")
     return title
 
 

@@ -256,7 +256,7 @@ def test_slides_have_titles_tables_and_notes() -> None:
         (2, ("Numbers",)),
         (3, ()),
     ]
-    assert parsed.sections[1].text == "Say why."
+    assert parsed.sections[1].text == "Speaker notes: Say why."
     assert parsed.sections[3].text.splitlines()[0] == "|  | Sales |"
     assert parsed.sections[3].text.splitlines()[2].startswith("| 2022 | 10")
 
@@ -278,7 +278,7 @@ def test_the_points_of_a_slide_are_a_list() -> None:
     deck.save(out)
     points, notes = parse(out.getvalue(), name="deck.pptx").sections
     assert points.text == "# Plans\n\n- Open a branch\n  - In Lyon\n- Hire two\n  engineers\nNo bullet here"
-    assert notes.text == "Say why.\nAnd when."
+    assert notes.text == "Speaker notes: Say why.\nAnd when."
 
 
 def test_modified_date_is_read() -> None:
