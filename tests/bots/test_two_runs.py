@@ -214,7 +214,7 @@ async def _one_is_killed(pair: Pair, reader: Running, other: Running, *, by_turn
     killed, left = (reader, other) if by_turns else (other, reader)
     asked += await _killed_while_it_answers(pair, killed, left)
     pair.slow = False
-    await until(lambda: f"{NOTES + 1} documents changed" in left.log() and not _unfinished(left))
+    await until(lambda: f"{NOTES + 1} documents changed" in left.log() and not _unfinished(left), 90.0)
     assert ("its run was broken off" in left.log()) == (killed is reader)
     assert [len(one.answers()) for one in asked] == [1] * len(asked)
     return left

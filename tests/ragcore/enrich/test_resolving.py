@@ -170,6 +170,6 @@ async def test_rubbish_leaves_them_apart_and_is_asked_a_few_times(tmp_path: path
             report = await told(library, lambda rules, text: reply if IS_ASKED_OF_SAME in rules else say(rules, text))
             reasons = [one.reason for one in report.failed if one.document_id == "kb"]
             assert len(reasons) == (attempt < MOST_ATTEMPTS)
-            assert all(reason.startswith("graph_same") for reason in reasons)
+            assert all(reason.startswith("graph: ") for reason in reasons), reasons
             assert await said(library, "Brightwater") == {FOUNDED}
         assert (await told(library, say)).usage.calls == 0
