@@ -1,6 +1,6 @@
 """The steps that ask a model: what each adds to an index, and how a question is searched with and without it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from benchmarks._judged_sets import JudgedSet, read_set
@@ -32,7 +32,7 @@ Search = Callable[[Library, RetrievalOptions, ChatModel], Retrieving]
 class ModelStep:
     """A step: what it adds to a new index, and how is searched with it; ``share`` of the usual sample is taken.
 
-    ``prepare`` is done to the index before, without the model.
+    ``prepare`` is done to the index before, without the model. ``form`` is the JSON schema of what is asked for.
     """
 
     name: str
@@ -41,6 +41,7 @@ class ModelStep:
     retrieval: RetrievalOptions = field(default_factory=RetrievalOptions)
     data: Callable[[int, int], JudgedSet] = lambda documents, questions: sample("faq-zoomcamp", documents, questions)
     is_tagged: bool = False
+    form: Mapping[str, object] = field(default_factory=dict)
 
 
 def sample(name: str, documents: int, questions: int) -> JudgedSet:
@@ -127,6 +128,28 @@ FIELDS = (
     MetadataField(name="subject", description="the program, tool or part of the course that it is about"),
     MetadataField(name="kind", description="what it is: an error, an installation, a deadline, or another question"),
 )
+
+
+def _text(longest: int) -> Mapping[str, object]:
+    return {"type": "string", "maxLength": longest}
+
+
+def _object(**fields: object) -> Mapping[str, object]:
+    return {"type": "object", "properties": fields, "required": list(fields)}
+
+
+def _list(item: object, least: int, most: int) -> Mapping[str, object]:
+    return {"type": "array", "items": item, "minItems": least, "maxItems": most}
+
+
+_CONDITION = _object(field={"enum": ["subject", "kind"]}, operator={"enum": ["=", "contains"]}, value=_text(40))
+_FILTER = _object(join={"enum": ["and", "or"]}, conditions=_list(_CONDITION, 0, 1))
+CARD_OR_FILTER: Mapping[str, object] = {"anyOf": [_object(subject=_text(40), kind=_text(40)), _FILTER]}
+PLACES = _list({"enum": list(range(8))}, 2, 8)
+SECTIONS = _list(_object(piece={"type": "integer"}, level={"enum": [1, 2]}, title=_text(60)), 1, 6)
+_ENTITY = _object(name=_text(40), type=_text(20), description=_text(80))
+_RELATION = _object(source=_text(40), target=_text(40), description=_text(80), weight={"type": "integer"})
+GRAPH = _object(entities=_list(_ENTITY, 2, 4), relations=_list(_RELATION, 1, 2))
 STEPS: Sequence[ModelStep] = (
     ModelStep(name="`auto_keywords = 5`", enrich=EnrichOptions(auto_keywords=5)),
     ModelStep(name="`auto_questions = 3`", enrich=EnrichOptions(auto_questions=3)),
@@ -137,15 +160,27 @@ STEPS: Sequence[ModelStep] = (
         data=entries_to_tag,
         is_tagged=True,
     ),
-    ModelStep(name='`metadata`, `metadata_filter = "auto"`', enrich=EnrichOptions(metadata=FIELDS), search=_by_filter),
+    ModelStep(
+        name='`metadata`, `metadata_filter = "auto"`',
+        enrich=EnrichOptions(metadata=FIELDS),
+        search=_by_filter,
+        form=CARD_OR_FILTER,
+    ),
     ModelStep(
         name='`[rerank] provider = "llm"`, 8 candidates',
         search=_reranked,
         retrieval=RetrievalOptions(rerank_candidates=8, rerank_seconds=PATIENT),
+        form=PLACES,
     ),
-    ModelStep(name="`contents`, `toc_enhance`", enrich=EnrichOptions(contents=True), search=_by_contents, data=speech),
+    ModelStep(
+        name="`contents`, `toc_enhance`",
+        enrich=EnrichOptions(contents=True),
+        search=_by_contents,
+        data=speech,
+        form=SECTIONS,
+    ),
     ModelStep(name='`raptor = "document"`', enrich=EnrichOptions(raptor=True), data=speech),
-    ModelStep(name="`graph`, `use_kg`", enrich=EnrichOptions(graph=True), search=by_graph, data=passages),
+    ModelStep(name="`graph`, `use_kg`", enrich=EnrichOptions(graph=True), search=by_graph, data=passages, form=GRAPH),
 )
 
 

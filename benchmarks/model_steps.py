@@ -1,6 +1,7 @@
 """What each step that asks a model changes, and what it costs: off and on, with a real model behind an endpoint.
 
     python -m benchmarks.model_steps --base-url URL [--model NAME] [--step NAME ...] [--documents N] [--questions N]
+        [--reply TOKENS] [--forms]
 
 ``URL`` is that of an OpenAI-compatible endpoint, up to and with its version, and may stand in ``$BENCH_LLM_URL``
 instead. For each step a new index is made, asked, enriched, asked again, and enriched a second time, which must ask
@@ -8,17 +9,17 @@ nothing but what was answered with rubbish. Prints a Markdown table: nDCG@10, re
 is given out and the seconds of a question, off / on; of enriching its calls, tokens in and out, seconds, documents that
 lack something, and the calls of the second time; calls and tokens of a question. Then, of the tree and the graph, what
 they hold. Documents and questions are taken by the hashes of their ids, as by ``benchmarks.steps``. Vectors are kept in
-``$BENCH_CACHE``, indexes are not. ``--extra-body`` may hold a form that the endpoint keeps the model's answers to.
+``$BENCH_CACHE``, indexes are not. With ``--forms`` the endpoint is sent the form of a step's answers, as an operator
+can by ``extra_body``: a ``response_format`` with a schema as llama-cpp-python takes it.
 """
 
 import argparse
 import asyncio
-import json
 import os
 import pathlib
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlalchemy import text
@@ -185,14 +186,19 @@ def _tokens(usage: Usage, count: int = 1) -> str:
 
 
 async def table(
-    steps: Sequence[ModelStep], model: ChatModel, *, documents: int, questions: int, embedder: Embedder
+    steps: Sequence[ModelStep],
+    model: Callable[[Mapping[str, object]], ChatModel],
+    *,
+    documents: int,
+    questions: int,
+    embedder: Embedder,
 ) -> None:
-    """Print the table, and what trees and graphs hold."""
+    """Print the table, and what trees and graphs hold; ``model`` makes one that keeps to a form."""
     print(HEADER, flush=True)
     held = []
     for step in steps:
         data = step.data(documents, questions)
-        outcome = await measure(step, data, model, embedder=embedder)
+        outcome = await measure(step, data, model(step.form), embedder=embedder)
         print(row(step, data, outcome), flush=True)
         held += [f"{step.name}: {outcome.holds}."] if outcome.holds else []
     print("\n".join(["", *held]) if held else "", flush=True)
@@ -207,9 +213,7 @@ def main() -> int:
     parser.add_argument("--documents", type=int, default=DOCUMENTS)
     parser.add_argument("--questions", type=int, default=QUESTIONS)
     parser.add_argument("--reply", type=int, default=REPLY, help="tokens that an answer may take")
-    parser.add_argument(
-        "--extra-body", type=json.loads, default={}, metavar="JSON", help="further fields of each request, as in [llm]"
-    )
+    parser.add_argument("--forms", action="store_true", help="have the endpoint keep answers to a step's form of JSON")
     arguments = parser.parse_args()
     if not BENCH.is_dir():
         print("skipped: the public data sets are not beside this checkout (../shared/bench)")
@@ -217,13 +221,17 @@ def main() -> int:
     if not arguments.base_url:
         print("skipped: name the endpoint of a model by --base-url or $BENCH_LLM_URL")
         return 0
-    model = OpenAIChatModel(
-        base_url=arguments.base_url,
-        model=arguments.model,
-        context_window=WINDOW,
-        options=ChatOptions(temperature=0.0, max_tokens=arguments.reply, extra_body=arguments.extra_body),
-        limits=ChatLimits(first_token=600.0, total=1_800.0, max_concurrent=2),
-    )
+
+    def model(form: Mapping[str, object]) -> ChatModel:
+        body = {"response_format": {"type": "json_object", "schema": form}} if form and arguments.forms else {}
+        return OpenAIChatModel(
+            base_url=arguments.base_url,
+            model=arguments.model,
+            context_window=WINDOW,
+            options=ChatOptions(temperature=0.0, max_tokens=arguments.reply, extra_body=body),
+            limits=ChatLimits(first_token=600.0, total=1_800.0, max_concurrent=2),
+        )
+
     steps = [step for step in STEPS if step.name in (arguments.step or names)]
     embedder = remembered()
     try:
