@@ -4,14 +4,13 @@ import re
 from collections.abc import Sequence
 
 from ragcore.citations import markers
+from ragcore.citations.unmarked import unmarked
 from ragcore.extractive.expectation import Expectation
 from ragcore.extractive.rows import Row
 from ragcore.extractive.units import Unit
 from ragcore.extractive.words import content
 from ragcore.terms import language_of
 
-_ANY_CHUNKS = 1_000
-"""More than stand in any prompt."""
 _SENTENCE_STOP = re.compile(r"[.!?。！？…]+[\"'”’」』)）]*$")
 
 
@@ -65,8 +64,7 @@ def _cited_list(unit: Unit) -> str:
 
 
 def _cited(text: str, chunk: int) -> str:
-    # What reads as a citation in a document would lend its words the name of another.
-    text = markers.strip(markers.repair(text, _ANY_CHUNKS))
+    text = unmarked(text)
     stop = _SENTENCE_STOP.search(text)
     end = stop.start() if stop else len(text)
     said = text[:end].rstrip()

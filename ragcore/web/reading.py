@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import unquote, urlsplit
 
 from ragcore.chunking import ChunkOptions, Piece, chunk_sections
-from ragcore.citations import markers
+from ragcore.citations.unmarked import unmarked
 from ragcore.errors import ParseError, SourceBadReply
 from ragcore.links import host_of
 from ragcore.on_web import WEB
@@ -58,10 +58,6 @@ class ReadingLimits:
 _LIMITS = ReadingLimits()
 _START_SECONDS = 60.0
 """How long the process may take to start, when nobody waits for it."""
-_ANY_CHUNKS = 1_000
-"""More than stand in any prompt."""
-_MOST_ROUNDS = 8
-_NO_BRACKETS = str.maketrans(dict.fromkeys("[]［］【】〔〕〖〗()（）", " "))
 _HEADERS = {"Accept": "text/html,application/xhtml+xml,text/plain;q=0.9,application/pdf;q=0.8"}
 
 
@@ -183,21 +179,6 @@ def snippet(page: WebPage, tokenizer: Tokenizer) -> Chunk | None:
     """Return what the engine said of a page as a passage of it, None where it said nothing."""
     text = unmarked(page.text)
     return _passage(page, 0, text, tokenizer.count(text)) if text.strip() else None
-
-
-def unmarked(text: str) -> str:
-    """Return a page's text with nothing in it that an answer could take for a citation.
-
-    Quoted or repeated, it would let a page lend its claims the name of a document that says something like it. So do
-    reference numbers, whose list stands elsewhere on the page.
-    """
-    for _ in range(_MOST_ROUNDS):
-        # Of so many chunks, each number that stands as a citation is one.
-        plain = markers.strip(markers.repair(text, _ANY_CHUNKS))
-        if plain == text:
-            return text
-        text = plain
-    return text.translate(_NO_BRACKETS)  # nested on purpose
 
 
 def _passage(page: WebPage, ordinal: int, text: str, tokens: int) -> Chunk:

@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 
 from ragcore.citations import markers
 from ragcore.citations.cite import cite
+from ragcore.citations.unmarked import unmarked
 from ragcore.on_web import is_web
 from ragcore.tokens import offline_tokenizer
 from ragcore.web.pages import WebPage
-from ragcore.web.reading import snippet, unmarked
+from ragcore.web.reading import snippet
 from tests.soak import scaled
 
 CLAIM = "Up to fifty unused leave days may be carried into the next year"
