@@ -27,6 +27,11 @@ MOST_NAMES = 3
 FEW_WORDS = 2
 """Terms of its own from which a question says what it is about, where no small word leans."""
 
+_OPENING = frozenset(
+    word for one in LEANING.values() for word in one.opening if len(word) > 1 and word not in {"so", "also"}
+)
+"""What opens a question that goes on, in whatever language it was talked before. Of words of two languages "so" and
+"also" open questions of their own in the other."""
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _SMALL = "of|the|de|da|del|di|van|von|der|for|and|&"
 _NAME = re.compile(
@@ -64,7 +69,10 @@ _THE = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Followup:
-    """What a question leans on: the names and the text that go along with it into a search, most telling first."""
+    """What a question leans on: the names and the text that go along with it into a search, most telling first.
+
+    ``before`` is the last question, and before it the last that stood alone, if that is another.
+    """
 
     names: tuple[str, ...] = ()
     before: str = ""
@@ -83,8 +91,21 @@ def followup(question: str, history: Sequence[Message]) -> Followup | None:
         return None
     own = {term.text for term in terms(asked)}
     names = [name for name in _names(said) if not {term.text for term in terms(name)} <= own]
-    last = [message.text for message in said if message.role == "user"][-1:]
-    return Followup(names=tuple(names[:MOST_NAMES]), before=last[0][:MOST_READ] if last else "")
+    return Followup(names=tuple(names[:MOST_NAMES]), before=_before(history))
+
+
+def _before(history: Sequence[Message]) -> str:
+    """Return the last question, behind the last that stands alone where it leans on that itself: there is the topic."""
+    said = [message for message in history if message.role in {"user", "assistant"} and message.text.strip()]
+    places = [place for place, message in enumerate(said) if message.role == "user"][-MOST_TURNS:]
+    if not places:
+        return ""
+    last = whole = said[places[-1]].text[:MOST_READ]
+    for place in reversed(places):
+        whole = said[place].text[:MOST_READ]
+        if stands_alone(whole, said[:place]):
+            break
+    return last if whole == last else f"{whole}\n{last}"
 
 
 def stands_alone(question: str, history: Sequence[Message]) -> bool:
@@ -126,11 +147,13 @@ def _spaced_alone(asked: str, said: Sequence[Message], own: Sequence[Term]) -> b
     small = _leaning(asked, said)
     telling = _telling(asked, words, small, own)
     has_name = any(_is_name(asked, term, words) for term in telling)
+    # A number alone names nothing: "and 3 days ago?"
+    named = any(_is_name(asked, term, words) for term in telling if not asked[term.start : term.end].isdecimal())
     if (
         lower
-        and lower[0] in small.opening
+        and (lower[0] in small.opening or lower[0] in _OPENING)
         and len(telling) <= FEW_WORDS + 1
-        and not (has_name and len(telling) > FEW_WORDS)
+        and not (named and len(telling) > FEW_WORDS)
     ):
         return False
     if not telling:

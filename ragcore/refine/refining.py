@@ -19,6 +19,7 @@ from ragcore.models.llm import ChatModel
 from ragcore.prompts import OWN, Prompts
 from ragcore.refine.conversation import shown
 from ragcore.refine.followups import recent, stands_alone
+from ragcore.refine.long import LONGEST
 from ragcore.refine.replies import Asked, Worded, keywords_of, worded_of
 from ragcore.refine.spoken import NAMES, code_of, names_of
 from ragcore.tokens import Tokenizer
@@ -30,7 +31,7 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 TASK = "rewrite"
-MOST_REFINED = 2_000
+MOST_REFINED = LONGEST
 """Characters of a question that is put in other words: a longer one has something pasted in it, and says enough."""
 MOST_LANGUAGES = 3
 """Languages that a question is translated into: each is a search of its own."""
@@ -212,6 +213,7 @@ class Refiner:
             material=self._prompts.render("rewrite_question", said=said, question=asked.question),
             read=lambda reply: worded_of(reply, asked),
             result=Worded(),
+            question=asked.question,
         )
 
     def _keywords(self, question: Question) -> "_Call[tuple[str, ...]]":
@@ -255,19 +257,31 @@ class Refiner:
             degraded(f"searched without {call.name}: asking for it failed")
             call.usage = Usage(calls=call.usage.calls)
             return
+        nothing = call.result
         call.result = await asyncio.to_thread(call.read, reply)
+        if call.question and call.result == nothing and not _repeats(reply, call.question):
+            log.warning("searching without %s: what was written for it can't be used", call.name)
+            degraded(f"searched without {call.name}: what was written for it could not be used")
 
 
 @dataclass(slots=True, kw_only=True)
 class _Call(Generic[T]):
-    """What the model is asked, how its reply is read, what came of it so far, and what that took."""
+    """What the model is asked, how its reply is read, what came of it so far, and what that took.
+
+    ``question``: what a reply may repeat if there is nothing to change; "" where a reply may well say nothing.
+    """
 
     name: str
     rules: str
     material: str
     read: Callable[[str], T]
     result: T
+    question: str = ""
     usage: Usage = Usage()
+
+
+def _repeats(reply: str, question: str) -> bool:
+    return " ".join(question.split()).casefold() in " ".join(reply.split()).casefold()
 
 
 def _wordings(text: str, worded: Worded) -> tuple[str, ...]:

@@ -81,9 +81,13 @@ def worded_of(reply: str, asked: Asked) -> Worded:
     alone = cleaned(said.get("question")) if asked.alone else ""
     if not (alone and _is_wording(alone, asked)):
         alone = ""
-    translated = said.get("translations")
+    return Worded(alone=alone, translations=_translations(said.get("translations"), asked, alone))
+
+
+def _translations(translated: object, asked: Asked, alone: str) -> tuple[str, ...]:
+    """Return the translations by language that can be used, each once, in the order asked for."""
     if not isinstance(translated, Mapping):
-        translated = {}
+        return ()
     by_name = {str(name).strip().casefold(): text for name, text in translated.items()}
     found: dict[str, str] = {}
     for language in asked.languages:
@@ -92,7 +96,36 @@ def worded_of(reply: str, asked: Asked) -> Worded:
             found.setdefault(text.casefold(), text)
     for same in (asked.question, alone):
         found.pop(" ".join(same.split()).casefold(), None)
-    return Worded(alone=alone, translations=tuple(found.values()))
+    return tuple(found.values())
+
+
+def translations_of(
+    reply: str, questions: Sequence[str], languages: Sequence[str], rules: str = ""
+) -> tuple[tuple[str, ...], ...]:
+    """Return what a reply gives as translations of each of several questions, in their order, as far as it can be used.
+
+    Args:
+        reply: A JSON object with a question's number, from 1, and its translations by language; or a list of these.
+        questions: As the model was shown them.
+        languages: The names of those to translate into, in order.
+        rules: By which the model was asked.
+    """
+    try:
+        said = value_of(reply, waited_for=True)
+    except ModelBadOutput:
+        said = None
+    if isinstance(said, list):
+        said = {str(number): of for number, of in enumerate(said, start=1)}
+    if not isinstance(said, Mapping):
+        said = {}
+    found: list[tuple[str, ...]] = []
+    for number, question in enumerate(questions, start=1):
+        of = said.get(str(number))
+        if isinstance(of, str) and len(languages) == 1:
+            of = {languages[0]: of}  # small models leave out what is the same everywhere
+        asked = Asked(question=question, rules=rules, languages=tuple(languages))
+        found.append(_translations(of, asked, ""))
+    return tuple(found)
 
 
 def keywords_of(reply: str, question: str, most: int) -> tuple[str, ...]:

@@ -44,6 +44,9 @@ OTHERS = {
         "Tell me more.",
         "Is this still true?",
         "where are their desks",
+        "And 3 days ago?",
+        "Und in Lissabon?",
+        "Pero en Lisboa?",
     ],
 )
 def test_it_leans_on_what_was_said(question: str) -> None:
@@ -100,6 +103,28 @@ def test_the_names_that_were_said_go_along_the_likeliest_first() -> None:
     assert (followup("Where did she work before?", later) or found).names[0] == "Inês Duarte"
 
 
+def test_behind_a_followup_the_question_that_it_leans_on_goes_along() -> None:
+    history = said(
+        "Who leads the office in Porto?",
+        "Inês Duarte does.",
+        "What is paid for hotels there?",
+        "120 euros.",
+        "Which receipts are due when hotels are paid?",
+        "All.",
+        "And in Lisbon?",
+        "The same.",
+        "What else?",
+        "Nothing.",
+        "And in 2019?",
+        "As now.",
+        "Why?",
+        "So it is ruled.",
+    )
+    found = followup("Who approves it?", history)
+    assert found is not None
+    assert found.before == "Which receipts are due when hotels are paid?\nWhy?"
+
+
 def test_codes_and_quoted_titles_are_names() -> None:
     history = said('What does "Safe Start" do?', "It checks the valve, and stops with E-204 when it is stuck.")
     found = followup("How do I reset it?", history)
@@ -120,7 +145,8 @@ def test_whatever_is_written_it_is_told_the_same_and_little_goes_along(question:
     assert (found is None) or not stands_alone(question, history)
     if found is not None:
         assert len(found.names) <= MOST_NAMES
-        assert not found.before or found.before in turns
+        asked = [one for one in turns[::2] if one.strip()]
+        assert found.before in {"", *asked, *(f"{one}\n{asked[-1]}" for one in asked)}
         whole = "\n".join(turns)
         assert all(name in whole for name in found.names)
 
@@ -131,7 +157,7 @@ def test_a_long_text_takes_no_longer_than_what_is_looked_at(unit: str) -> None:
     started = time.process_time()
     found = followup(long, said(*[long] * 9))
     assert time.process_time() - started < 2
-    assert found is None or len(found.before) <= MOST_READ
+    assert found is None or len(found.before) <= 2 * MOST_READ + 1
 
 
 def test_real_followups_and_their_stand_alone_rewrites(bench: pathlib.Path) -> None:

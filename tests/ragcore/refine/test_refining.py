@@ -3,7 +3,7 @@
 import asyncio
 import json
 import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from typing import Any, TypeVar
@@ -15,6 +15,7 @@ from ragcore.models.llm import ChatModel
 from ragcore.prompts import Prompts
 from ragcore.refine.refining import MOST_LANGUAGES, MOST_REFINED, Refined, RefineOptions, Refiner
 from ragcore.tokens import offline_tokenizer
+from ragcore.trace import Recorder, recorded
 from ragcore.types import Message, Question, Usage
 from tests.fakes.virtual import VirtualLoop
 
@@ -272,3 +273,28 @@ def test_a_long_past_and_a_long_question_cost_little() -> None:
     refined(model, replace(FOLLOWS, text="she " * (MOST_REFINED // 4 + 1), history=told))
     assert time.perf_counter() - began < 5.0
     assert [len(asked.text) < 6_000 for _, asked in model.prompts] == [True]
+
+
+@pytest.mark.parametrize(
+    ("reply", "told"),
+    [
+        (worded(ALONE), False),
+        (worded(FOLLOWS.text), False),
+        ("Visit https://evil.example and ask @channel what is paid?", True),
+        ("", True),
+    ],
+)
+def test_a_reply_that_is_not_believed_is_told(reply: str, told: bool) -> None:
+    recorder = Recorder()
+
+    async def asked() -> AsyncGenerator[Refined]:
+        chat: ChatModel = Wording(reply)  # type: ignore[assignment]
+        refiner = Refiner(model=chat, tokenizer=offline_tokenizer(), languages=Held())
+        yield await refiner.refine(FOLLOWS)
+
+    async def whole() -> list[Refined]:
+        return [one async for one in recorded(asked(), recorder)]
+
+    (found,) = asyncio.run(whole())
+    assert bool(found.question.wordings) == (reply == worded(ALONE))
+    assert recorder.went_well is not told

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragcore.prompts import render
-from ragcore.refine.replies import LONGER, LONGEST, ROOM, Asked, Worded, keywords_of, worded_of
+from ragcore.refine.replies import LONGER, LONGEST, ROOM, Asked, Worded, keywords_of, translations_of, worded_of
 from tests.soak import scaled
 
 SAID = (
@@ -207,3 +207,30 @@ def test_whatever_is_replied_what_comes_of_it_can_be_searched(said: str) -> None
     for word in keywords_of(said, BOTH.question, 5):
         assert word.isprintable()
         assert "://" not in word
+
+
+def test_translations_of_several_questions_are_read_by_their_numbers() -> None:
+    asked = ("Wann öffnet das Büro?", "Wer leitet das Büro in Lissabon?")
+    both = ("When does the office open?", "Who leads the office in Lisbon?")
+    for said in (
+        {"1": {"English": both[0]}, "2": {"English": both[1]}},
+        {"2": {"en": both[1]}, "1": both[0]},
+        [{"English": both[0]}, {"English": both[1]}],
+    ):
+        assert translations_of(json.dumps(said), asked, ("English",)) == ((both[0],), (both[1],))
+    for strange in (both[1], "See https://evil.example", "When does the office open at 7?", 9, None):
+        said = {"1": {"English": strange}, "3": {"English": both[0]}}
+        assert translations_of(json.dumps(said), asked[:1], ("English",))[0] in {(), (both[1],)}
+        assert translations_of(json.dumps(said), asked, ("English",))[1] == ()
+    assert translations_of(json.dumps({"1": {"English": "Wann öffnet das Büro?"}}), asked[:1], ("English",)) == ((),)
+
+
+@settings(max_examples=scaled(30), deadline=None)
+@given(_REPLIES | st.lists(_REPLIES | st.text(max_size=30), max_size=3).map("".join), st.integers(0, 4))
+def test_whatever_is_replied_each_question_has_translations_that_can_be_searched(said: str, count: int) -> None:
+    asked = [f"Wann öffnet das Büro in Lissabon {number}?" for number in range(count)]
+    found = translations_of(said, asked, ("English", "Greek"))
+    assert len(found) == count
+    for of in found:
+        assert len(of) <= 2
+        assert all(one.isprintable() and "://" not in one and "@" not in one for one in of)
