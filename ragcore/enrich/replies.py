@@ -4,20 +4,16 @@ Models number and mark what they list, put it between quotes, into a fence or in
 Whatever is left of that is judged by the text that the list is about: what shares no word with it isn't about it.
 """
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-import json_repair
-
 from ragcore.errors import ModelBadOutput
+from ragcore.json_replies import MOST_READ, value_of
 from ragcore.terms import Kind, is_stop_word, terms
 
 LONGEST_KEYWORD = 80
 LONGEST_QUESTION = 300
 """Characters. What is longer is no keyword and no question, but an explanation or the passage itself."""
-_MOST_READ = 20_000
-"""Characters of a reply that are read: a model that can't stop writes the same for ever."""
 
 _FENCE = re.compile(r"^\s*```\w*\s*$", re.MULTILINE)
 _BULLET = re.compile(r"^\s*(?:[-*•·–—]+\s+|\(?\d{1,3}(?:[.):]\s+|[、．）])|[Qq]\d{0,2}[.:)]\s+)")
@@ -62,7 +58,7 @@ def shares_words(item: str, passage: str) -> bool:
 
 def _items(reply: str, split: Callable[[str], list[str]]) -> Iterator[str]:
     """Yield what a reply lists, without what it is numbered, marked and quoted by."""
-    text = _FENCE.sub("", reply[:_MOST_READ]).strip()
+    text = _FENCE.sub("", reply[:MOST_READ]).strip()
     for line in _of_json(text) or split(text):
         yield _BULLET.sub("", line).strip(_QUOTES)
 
@@ -72,9 +68,9 @@ def _of_json(text: str) -> list[str]:
     if not text.startswith(("[", "{")):
         return []
     try:
-        value = json.loads(text)
-    except ValueError:
-        value = json_repair.loads(text)
+        value = value_of(text)
+    except ModelBadOutput:
+        return []
     if isinstance(value, dict):
         value = next((held for held in value.values() if isinstance(held, list)), [])
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []

@@ -1,14 +1,12 @@
 """What a model writes where a summary was asked for, made into one; and which texts a summary rests on. Pure."""
 
-import json
 import re
 from collections.abc import Sequence
-
-import json_repair
 
 from ragcore.citations.evidence import Claim, Source, Weights, content_terms, weigh
 from ragcore.citations.sentences import split_sentences
 from ragcore.errors import ModelBadOutput
+from ragcore.json_replies import value_of
 from ragcore.stores.rows import storable
 from ragcore.types import Chunk
 
@@ -46,11 +44,8 @@ def summary_of(reply: str, material: str) -> str:
 def _of_json(text: str) -> str:
     """Return the longest string of a JSON value; the text itself where it holds none."""
     try:
-        try:
-            value = json.loads(text)
-        except ValueError:
-            value = json_repair.loads(text)
-    except RecursionError:  # brackets without end
+        value = value_of(text)
+    except ModelBadOutput:  # brackets without end
         return ""
     held = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else [value]
     return max((one for one in held if isinstance(one, str)), key=len, default=text)

@@ -4,17 +4,15 @@ Asked for one JSON object, they put it into a fence or behind a sentence, break 
 objects. Tags that are not in the set, and scores outside 1 to 10, are dropped.
 """
 
+import contextlib
 import json
 import math
 from collections.abc import Iterator, Mapping
 
-import json_repair
-
 from ragcore.errors import ModelBadOutput
+from ragcore.json_replies import MOST_READ, mended
 from ragcore.tagging.scores import HIGHEST, LOWEST, TagScores
 
-_MOST_READ = 20_000
-"""Characters of a reply that are read: a model that can't stop writes the same for ever."""
 _MOST_NESTED = 40
 """Brackets that are open together at most; more are no answer, and would take the reader's stack."""
 _TELLING = 40
@@ -36,7 +34,7 @@ def tags_of_reply(reply: str, tags: Mapping[str, str], most: int, rules: str = "
     """
     if any(len(line) >= _TELLING and line in reply for line in rules.splitlines()):
         raise ModelBadOutput("it repeats what it was asked", raw=reply)
-    for value in _values(reply[:_MOST_READ]):
+    for value in _values(reply[:MOST_READ]):
         found: dict[str, int] = {}
         for name, told in _pairs(value):
             tag, score = tags.get(" ".join(name.split()).casefold()), _score(told)
@@ -54,17 +52,9 @@ def _values(text: str) -> Iterator[object]:
         try:
             yield json.JSONDecoder().raw_decode(written)[0]
         except (ValueError, RecursionError):
-            if _depth(written) <= _MOST_NESTED and (mended := _mended(written)):
-                yield mended
-
-
-def _mended(written: str) -> object:
-    """Return what broken JSON holds; "" and its like where that can't be told."""
-    try:
-        value: object = json_repair.loads(written)
-    except (ValueError, RecursionError):
-        return ""
-    return value
+            if _depth(written) <= _MOST_NESTED:
+                with contextlib.suppress(ModelBadOutput):
+                    yield from filter(None, [mended(written)])
 
 
 def _depth(text: str) -> int:
