@@ -12,7 +12,8 @@ CHUNK_METHODS: Mapping[str, str] = {
     "laws": "an article as one chunk under its part, chapter and section, Chinese or English; a long one at clauses",
     "manual": "as `naive`, under numbered headings that have no markup: `1`, `1.1`, `一、`, `（一）`, `第一章`",
     "one": "the whole document as one chunk, for short ones; above 4,096 tokens as `naive`",
-    "paper": "as `naive`, under a paper's sections: an abstract of up to 512 tokens whole, references apart",
+    "paper": "as `naive`, under a paper's sections: an abstract of up to 512 tokens whole, references apart; tells its "
+    "authors where they are plain to see and nothing else tells them",
     "picture": "a picture, or a scanned page, as one chunk: a model's description and its words; long ones as `naive`; "
     "a source takes pictures where its `include` names them",
     "presentation": "a slide, or a page of a PDF, as one chunk with its notes; above 1,024 tokens as `naive`",

@@ -12,7 +12,7 @@ from connectors.patterns import Patterns
 from connectors.readers import readers_of
 
 PARTICIPANTS = "participants"
-_RENDERING = "1"
+_RENDERING = "2"
 """Raised when documents are written another way: then all is read again."""
 _TAKEN = "2"
 """Raised when others are taken of a mail: then all headers are read again."""

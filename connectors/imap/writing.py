@@ -3,8 +3,8 @@
 Valve stuck
 
 Ann Example, 2026-11-22 14:03 UTC, to support@example.org:
-How do I open the valve?
 (attached: valve.pdf)
+How do I open the valve?
 """
 
 from collections.abc import Sequence
@@ -104,7 +104,6 @@ def _lines_of(letter: Letter, *, is_answer: bool) -> list[str]:
     receivers = f", to {head.receivers}" if head.receivers else ""
     author = head.author or "somebody"
     text = own_words(letter.text, keeps_quotes=not is_answer or head.is_forward)
-    lines = [f"{author}, {head.at:%Y-%m-%d %H:%M} UTC{receivers}:", *text.split("\n")]
-    if letter.attached:
-        lines.append(f"(attached: {', '.join(letter.attached)})")
-    return lines
+    # What is attached stands above the text: below that may stand a mail that it forwards.
+    named = [f"(attached: {', '.join(letter.attached)})"] if letter.attached else []
+    return [f"{author}, {head.at:%Y-%m-%d %H:%M} UTC{receivers}:", *named, *text.split("\n")]

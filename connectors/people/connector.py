@@ -6,11 +6,11 @@ from typing import Protocol
 from connectors.base import Change, Checkpoint, Failure, Origin, SourceDocument, Tombstone
 from ragcore.errors import SourceError, StoreError
 from ragcore.parsing.titles import one_line
-from ragcore.stores.kept_answers import KeptAnswer
+from ragcore.stores.people_replies import KeptAnswer
 
 
 class Answers(Protocol):
-    """Where the kept answers stand (``ragcore.stores.kept_answers``)."""
+    """Where the kept answers stand (``ragcore.stores.people_replies``)."""
 
     async def all(self) -> tuple[KeptAnswer, ...]:
         """Return all that are kept now; StoreError when they cannot be read."""

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from ragcore.chunking import book, email, laws, manual, naive, one, paper, picture, presentation, qa, table, tag
 from ragcore.chunking.embedding_text import embedding_text
+from ragcore.chunking.paper_authors import authors_of
 from ragcore.chunking.pieces import ChunkOptions, Method, Piece
 from ragcore.errors import ConfigError
 from ragcore.tokens import Tokenizer
@@ -20,7 +21,7 @@ __all__ = [
     "method_named",
 ]
 
-CHUNKER_VERSION = "6"
+CHUNKER_VERSION = "7"
 """Part of the document hash: raised whenever the same options would cut differently."""
 
 # Each has its line in ragcore/chunk_methods.py, too: the settings are read without importing any of this.
@@ -31,7 +32,7 @@ METHODS: Mapping[str, Method] = {
     "manual": Method(cut=manual.chunk, is_whole=True),
     "naive": Method(cut=naive.chunk),
     "one": Method(cut=one.chunk, is_whole=True),
-    "paper": Method(cut=paper.chunk, is_whole=True),
+    "paper": Method(cut=paper.chunk, is_whole=True, authors=authors_of),
     "picture": Method(cut=picture.chunk, is_whole=True),
     "presentation": Method(cut=presentation.chunk, is_whole=True),
     "qa": Method(cut=qa.chunk),

@@ -8,21 +8,25 @@ For mails as files, mailboxes in mbox form, and threads of mails as a source of 
   an answer below it stays: without it the answer says nothing.
 - Whatever is quoted and stands nowhere before stays; an original below a mail has its own sender and date as heading.
 - A signature (below ``-- ``, at most 15 lines) is a piece of its own the first time it comes, and left out after.
-- Mails stand in the order of the document: the parser puts those of a mailbox in the order of their threads.
+- Mails stand in the order of the document: the parser puts those of a mailbox in the order of their threads. Those
+  that stand below a mail, newest first, come before it, oldest first: originals, and a quote in marks at its end.
 - A mail that fits within ``chunk_tokens`` is one piece, else it is cut by ``naive``; as are tables and code in it, and
   what is attached, under the mail's heading and the file's name.
 
-A piece's text stands so in the document. The pieces of a section rejoin to its text without what is left out.
+A piece's text stands so in the document. The pieces of a section, in the order of its text, rejoin to it without what
+is left out.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import pairwise, takewhile
 
 from ragcore.chunking.parts import Part, cut
 from ragcore.chunking.pieces import ChunkOptions, Piece
 from ragcore.chunking.places import Places
+from ragcore.chunking.quoted_mails import MOST_HEADING, Below, quoted_mails
 from ragcore.chunking.repeats import Said
 from ragcore.mail_lines import (
     QUOTE,
@@ -38,7 +42,6 @@ from ragcore.types import Section, SectionKind
 
 _CONTEXT_LINES = 8
 _SIGNATURE_LINES = 15
-_MOST_HEADING = 200
 _FIELDS = 5
 _FIELD = re.compile(r"(Subject|From|To|Cc|Date): (.*)")
 _IN_THREAD = re.compile(r"(?P<who>\S[^\n]{0,200}), (?P<when>\d{4}-\d\d-\d\d \d\d:\d\d UTC)(?:, to [^\n]*)?:$")
@@ -101,11 +104,15 @@ class _Threads:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Span:
-    """``text[start:end]`` and the heading over it: a mail's, "" for what goes on; within a mail that of an original."""
+    """``text[start:end]`` and the heading over it: a mail's, "" for what goes on; within a mail that of one below it.
+
+    ``below`` is 0 for a mail's own words, 1 for the first mail that stands below them, and so on.
+    """
 
     start: int
     end: int
     heading: str = ""
+    below: int = 0
 
 
 def _mails_in(section: Section) -> list[_Span]:
@@ -126,47 +133,51 @@ def _headed(text: str) -> str:
     """Return the heading of a mail that begins with the lines of its header; "" for a text that is none."""
     fields = [_FIELD.fullmatch(line) for line in text.split("\n", _FIELDS)[:_FIELDS]]
     told = {found[1]: found[2] for found in takewhile(bool, fields) if found}
-    return mail_heading(told["From"], told.get("Date", ""))[:_MOST_HEADING] if "From" in told and len(told) > 1 else ""
+    return mail_heading(told["From"], told.get("Date", ""))[:MOST_HEADING] if "From" in told and len(told) > 1 else ""
 
 
-def _kept(text: str, said: Said, signatures: set[str], *, at: int) -> Iterator[_Span]:
-    """Yield what is kept of a mail, or of a part of one, in spans that begin at ``at`` of their section."""
+def _kept(text: str, said: Said, signatures: set[str], *, at: int) -> list[_Span]:
+    """Return what is kept of a mail, or of a part of one, which begins at ``at`` of its section: oldest first."""
     lines = text.split("\n")
     bare = [line.rstrip() for line in lines]
     drop = [False] * len(lines)
-    cuts = {0: ""}
-    for start, end, heading in _originals(bare):
-        cuts[start] = heading
-        if all(map(said.holds, bare[original_start(bare, start) : end])):
-            drop[start:end] = [True] * (end - start)
-    for start, end in _quotes(bare):
+    originals, quotes = _originals(bare), _quotes(bare)
+    for one in originals:
+        if all(map(said.holds, bare[original_start(bare, one.start) : one.end])):
+            drop[one.start : one.end] = [True] * (one.end - one.start)
+    for start, end in quotes:
         _drop_quote(bare, start, end, said, drop)
+    cuts = set[int]()
     for start, end in _signatures(bare):
         signature = "\n".join(bare[start:end]).strip()
         if signature in signatures:
             drop[start:end] = [True] * (end - start)
         else:
-            cuts |= {start: "", end: ""} if signature else {}
+            cuts |= {start, end} if signature else set()
         signatures.add(signature)
-    yield from _spans(lines, drop, cuts, at)
+    below = originals or quoted_mails(bare, quotes)
+    return sorted(_spans(lines, drop, cuts, below, at), key=lambda span: -span.below)
 
 
-def _spans(lines: Sequence[str], drop: Sequence[bool], cuts: dict[int, str], at: int) -> Iterator[_Span]:
+def _spans(
+    lines: Sequence[str], drop: Sequence[bool], cuts: Set[int], below: Sequence[Below], at: int
+) -> Iterator[_Span]:
     """Yield the runs of lines that are kept, cut where something else begins; blank ones go with what is dropped."""
     offsets = [at]
     for line in lines:
         offsets.append(offsets[-1] + len(line) + 1)
     offsets[-1] -= 1  # the last line has no line break
-    borders = sorted({0, len(lines), *cuts, *(n for n in range(1, len(lines)) if drop[n] != drop[n - 1])})
-    heading = ""
+    begins = [one.start for one in below]
+    borders = sorted({0, len(lines), *cuts, *begins, *(n for n in range(1, len(lines)) if drop[n] != drop[n - 1])})
     for start, end in pairwise(borders):
-        heading = cuts.get(start, heading)
         if not drop[start] and any(line.strip() for line in lines[start:end]):
-            yield _Span(start=offsets[start], end=offsets[end], heading=heading)
+            number = bisect_right(begins, start)
+            heading = below[number - 1].heading if number else ""
+            yield _Span(start=offsets[start], end=offsets[end], heading=heading, below=number)
 
 
-def _originals(lines: Sequence[str]) -> list[tuple[int, int, str]]:
-    """Return the originals that stand below a mail without marks: where each begins and ends, and its heading."""
+def _originals(lines: Sequence[str]) -> list[Below]:
+    """Return the originals that stand below a mail without marks."""
     own = sum(1 for _ in takewhile(_FIELD.fullmatch, lines[:_FIELDS]))
     starts = [number for number in range(max(1, own), len(lines)) if is_original(lines, number)]
     # A rule "-----Original Message-----" and the lines of the header below it begin the same one.
@@ -179,7 +190,7 @@ def _originals(lines: Sequence[str]) -> list[tuple[int, int, str]]:
         begins.append(begin)
     ends = [*begins, len(lines)][1:]
     return [
-        (begin, end, original_heading(lines, start)[:_MOST_HEADING])
+        Below(start=begin, end=end, heading=original_heading(lines, start)[:MOST_HEADING])
         for begin, start, end in zip(begins, starts, ends, strict=True)
     ]
 

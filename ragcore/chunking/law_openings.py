@@ -70,6 +70,8 @@ _ENGLISH_REFERENCE = re.compile(
 _BRACKETED = re.compile(rf"{_BLANK}*+(?:【[^】]{{1,40}}】|\[[^\]]{{1,60}}\]|[（(][\u4e00-\u9fff、]{{2,30}}[）)])")
 _TITLED = re.compile(r"\([A-Z][^()\n]{2,80}\)(?=\s+[^\sa-z]|$)")
 """``(Purpose)`` behind a number."""
+_CLOSED = re.compile(r"(?:[^\s.]+ ){0,4}[^\s.]+\.")
+"""A title of a few words that ends in a full stop, as in American acts, where the text begins on the next line."""
 _DASHED = re.compile(r"(.{1,80}?)\.?\s?[—–]")
 _ENDED = re.compile(r"[.;:!?。；：！？…”’」』)）\]】>*_|][\"'”’]?$")
 _OPEN_WORD = re.compile(r"(?:[照据据依按和或及、，,与由对在从]|(?:^|\s)[a-z]+|[,\-—–])$")
@@ -153,7 +155,16 @@ class Finder:
             goes_on = after[0].islower() or not is_sure if after else long
             goes_on = goes_on or opening.label.startswith("第")
             return replace(opening, name=opening.label, end=0) if goes_on else opening
-        return opening
+        has_text = not opening.end and after and not after[0].islower()
+        return replace(opening, name=_closed_title(line, opening.label) or opening.name) if has_text else opening
+
+
+def _closed_title(line: str, label: str) -> str:
+    """Return "§ 101. Short title" of a line that ends in a full stop there; "" for another."""
+    rest = one_line(line.strip(" \t*_#")).removeprefix(label)
+    stop = _STOP.match(rest)
+    title = rest[stop.end() :] if stop else ""
+    return f"{label}. {title[:-1]}" if _CLOSED.fullmatch(title) and is_caption(title[:-1]) else ""
 
 
 def _may_end(line: str) -> bool:

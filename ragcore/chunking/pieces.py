@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Literal
 
 from ragcore.chunk_methods import CHUNK_TOKENS
 from ragcore.errors import ConfigError
@@ -26,6 +27,7 @@ class ChunkOptions:
     ``overlap`` is the share of ``chunk_tokens`` that a chunk may repeat of the one before it, 0 <= overlap < 1.
     ``parent_tokens`` is the most that the chunks hold together that are quoted when one of them is found; 0: each is
     quoted alone.
+    ``qa_embed`` is what the method ``qa`` embeds of a pair: question and answer, or as RAGFlow does the question alone.
 
     Raises:
         ConfigError: A value is out of its range.
@@ -36,6 +38,12 @@ class ChunkOptions:
     delimiters: str = ""
     overlap: float = 0.0
     parent_tokens: int = 0
+    qa_embed: Literal["both", "question"] = field(default="both", repr=False)
+
+    @property
+    def of_method(self) -> tuple[str, ...]:
+        """Return the options that only this method reads, as far as they are set: another method's change nothing."""
+        return ("qa_embed", self.qa_embed) if self.method == "qa" and self.qa_embed != "both" else ()
 
     def __post_init__(self) -> None:
         """Refuse what cannot work."""
@@ -85,8 +93,9 @@ class Method:
     """A chunk method.
 
     ``is_whole``: ``cut`` must be given all sections of a document at once, and ``following`` is None. Any other method
-    is given a document part by part.
+    is given a document part by part. ``authors`` tells from all sections who wrote it, "" where that is not plain.
     """
 
     cut: Cut
     is_whole: bool = False
+    authors: Callable[[Sequence[Section]], str] | None = None

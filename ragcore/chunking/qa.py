@@ -5,8 +5,11 @@ that asks, and text that marks them: ``Q: ... A: ...``, ``问：…… 答：…
 
 - A pair over the budget is cut by ``naive``; each part begins with the question (a row: with the header and the
   question) where that takes at most half the budget.
-- Question and answer are embedded together, for what is asked is often answered where something else was asked:
-  ``QUESTION_ALONE``.
+- Question and answer are embedded together, for what is asked is often answered where something else was asked; with
+  ``qa_embed = "question"`` the question alone, as RAGFlow does. The answer is found by words either way. nDCG@10 with
+  MiniLM of ``naive``, question alone, question and answer, no question asked as it is stored: faq-zoomcamp 0.936,
+  0.890, 0.937 (947 pairs, 800 paraphrases of their questions); 453 pairs made of the passages of inscit and their first
+  questions, asked 32 others that these answer: 0.877, 0.838, 0.864.
 - Rows without a question go with the pair above them where they answer; all else that is no pair is cut by ``naive``.
 - Below a heading with a question mark a table of questions hasn't that other question in its path, nor have marked
   questions behind text that answers it.
@@ -24,14 +27,6 @@ from ragcore.chunking.questions import find_pairs, has_question_mark, is_questio
 from ragcore.chunking.rows import Grid, Row, RowCutter, cell_start, read_grid
 from ragcore.tokens import Tokenizer
 from ragcore.types import Location, Section, SectionKind
-
-QUESTION_ALONE = False
-"""Whether the question alone is embedded of a pair, as RAGFlow does. Its answer is found by words either way.
-
-nDCG@10 with MiniLM of ``naive``, question alone, question and answer, no question asked as it is stored: faq-zoomcamp
-0.936, 0.890, 0.937 (947 pairs, 800 paraphrases of their questions); 453 pairs made of the passages of inscit and their
-first questions, asked 32 others that these answer: 0.877, 0.838, 0.864.
-"""
 
 _QUESTION_NAMES = (
     "question questions q query faq frage fragen pregunta preguntas domanda вопрос вопросы 问题 问 提问 问句 "
@@ -191,7 +186,7 @@ def _from(question: Location, piece: Piece) -> Location:
 
 def _asking(question: str, pieces: Sequence[Piece], options: ChunkOptions, tokenizer: Tokenizer) -> Iterator[Piece]:
     """Say what is embedded of the pieces of one pair: of a question over the budget no more than its beginning."""
-    if not QUESTION_ALONE:
+    if options.qa_embed == "both":
         yield from pieces
         return
     asked = tokenizer.head(question, options.chunk_tokens)

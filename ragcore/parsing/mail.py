@@ -122,16 +122,17 @@ def _read_parts(content: bytes, job: Job) -> _Read:
     writer = SectionWriter()
     facts = {name: mail_header(message, name) for name in _SHOWN}
     writer.text("\n".join(f"{name}: {value}" for name, value in facts.items() if value))
-    _write_body(message, writer)
     attached: list[ParsedDocument] = []
     warnings: list[str] = []
     if job.is_apart:
         parts = list(_attachments(message))
+        # Above the body: what stands below that may be a mail that it answers.
         writer.text(_named([_name(part) for part in parts]))
         warnings += [told for part in parts if (told := _why_left_out(part, job.options))]
     else:
         for part in _attachments(message):
             _read_attachment(part, job, attached, warnings)
+    _write_body(message, writer)
     message_id, at = mail_header(message, "Message-ID"), mail_date(facts["Date"])
     return _Read(
         threaded=Threaded(message_id=message_id, names=_answered(message), at=at),

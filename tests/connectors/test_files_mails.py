@@ -51,7 +51,7 @@ async def test_an_attachment_is_indexed_by_itself_and_not_in_its_mail(library, t
     assert await live(library) == {"m/a.eml", "m/a.eml#1", "m/a.eml#2"}
     (mail,) = await texts_of(library, "m/a.eml")
     assert "lighthouse" not in mail
-    assert mail.endswith("See below.\n\n(attached: agenda.md, plan.txt)")
+    assert mail.endswith("\n\n(attached: agenda.md, plan.txt)\n\nSee below.")
     assert await texts_of(library, "m/a.eml#1") == ["# Agenda\n\nWe walk to the lighthouse."]
     document = await library.registry.document("s:m/a.eml#2")
     assert document is not None

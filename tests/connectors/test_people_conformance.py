@@ -10,7 +10,7 @@ from sqlalchemy import delete, insert, update
 from connectors.base import Origin
 from connectors.people import PeopleConnector
 from ragcore.stores.database import Database
-from ragcore.stores.kept_answers import KeptAnswers
+from ragcore.stores.people_replies import KeptAnswers
 from ragcore.stores.schema import people_replies as replies
 from tests.connectors.conformance import Conformance
 from tests.connectors.world import World

@@ -1,6 +1,7 @@
 """What every chunk method holds, checked on its pieces."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 from ragcore.chunking import METHODS, ChunkOptions, Piece, chunk_sections
 from ragcore.tokens import offline_tokenizer
@@ -9,10 +10,17 @@ from ragcore.types import Section
 TOKENIZER = offline_tokenizer()
 
 
-def cut(method: str, sections: Sequence[Section], *, tokens: int = 160, overlap: float = 0.0) -> list[Piece]:
+def cut(
+    method: str,
+    sections: Sequence[Section],
+    *,
+    tokens: int = 160,
+    overlap: float = 0.0,
+    qa_embed: Literal["both", "question"] = "both",
+) -> list[Piece]:
     """Return the pieces of sections, which rejoin to the sections' text."""
     assert method in METHODS
-    options = ChunkOptions(method=method, chunk_tokens=tokens, overlap=overlap)
+    options = ChunkOptions(method=method, chunk_tokens=tokens, overlap=overlap, qa_embed=qa_embed)
     pieces = chunk_sections(sections, options, TOKENIZER)
     assert chunk_sections(sections, options, TOKENIZER) == pieces
     return pieces

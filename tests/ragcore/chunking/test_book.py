@@ -165,6 +165,52 @@ def test_headings_of_markup_stay_as_they_are() -> None:
     assert pieces_of(text, "book", "a.md") == pieces_of(text, "naive", "a.md")
 
 
+WELLS = """# War of Wells
+
+{contents}
+
+Dawn
+
+It was early.
+
+Dusk
+
+It was late.
+
+Night Falls
+
+Nobody came.
+"""
+
+
+@pytest.mark.parametrize(
+    "contents",
+    [
+        "## Contents\n1. Dawn\n2. Dusk\n3. Night falls",
+        "## Table of Contents\n\n- Dawn\n- Dusk\n- Night Falls",
+        "**Contents**\n\n* [Dawn](#dawn)\n* [Dusk](#dusk)\n* [Night Falls](#night-falls)",
+        "Contents:\n\n1. **Dawn**\n2. **Dusk**\n3. **Night Falls**",
+    ],
+    ids=["numbers", "bullets", "links", "strong"],
+)
+def test_a_contents_list_in_markdown_names_the_chapters_without_page_numbers(contents: str) -> None:
+    assert paths(WELLS.format(contents=contents), "book", "a.md") == {
+        "It was early.": ("Dawn",),
+        "It was late.": ("Dusk",),
+        "Nobody came.": ("Night Falls",),
+    }
+
+
+def test_chapters_that_markup_shows_are_not_found_a_second_time() -> None:
+    text = WELLS.format(contents="## Contents\n1. Dawn\n2. Dusk\n3. Night Falls")
+    marked = text.replace("\nDawn\n", "\n## Dawn\n").replace("\nDusk\n", "\n## Dusk\n")
+    assert paths(marked, "book", "a.md") == {
+        "It was early.": ("Dawn",),
+        "It was late.": ("Dusk",),
+        "Nobody came.": ("Dusk", "Night Falls"),
+    }
+
+
 @given(SECTIONS, OPTIONS)
 @example([Section(text=VOYAGE, location=Location(first_line=1, last_line=22))], (16, 0.25))
 @example([Section(text=GARDENS, location=Location(first_line=1, last_line=29))], (40, 0.0))

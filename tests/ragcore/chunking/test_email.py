@@ -1,6 +1,8 @@
 import pathlib
 import re
 import time
+from email.message import EmailMessage
+from itertools import groupby
 
 import pytest
 from hypothesis import given, settings
@@ -69,11 +71,52 @@ def test_an_original_below_a_mail_goes_where_it_stands_before_and_else_has_its_o
     answer = f"Turn it left.\n\n{ORIGINALS[kind]}{ASKED}"
     *_, second = pieces_of(mail(0, ASKED), mail(1, answer, answers=0, who="Bob"))
     assert second.text.rstrip().endswith("\n\nTurn it left.")
-    own, original = pieces_of(mail(1, answer, answers=0, who="Bob"), mail(9, "Done.", subject="Other"))[:2]
+    original, own = pieces_of(mail(1, answer, answers=0, who="Bob"), mail(9, "Done.", subject="Other"))[:2]
     assert own.text.rstrip().endswith("\n\nTurn it left.")
     assert original.text.endswith(ASKED.strip())
     assert original.heading_path[-1].startswith("Ann")
     assert len(original.heading_path) == 3
+
+
+CARL = "I saw water below the pump."
+STANDING = {
+    "originals": f"Turned.\n\n{ORIGINALS['rule']}{ASKED}\n\nFrom: Carl\nSent: Saturday\nTo: Ann\n\n{CARL}\n",
+    "no blank line": f"Turned.\n-- \nBob\n{ORIGINALS['rule']}{ASKED}-- \nAnn\n\nFrom: Carl\nSent: Saturday\n\n{CARL}\n",
+    "marked": "Turned.\n\n"
+    f"{ATTRIBUTIONS['english']}\n\n{quoted(ASKED)}>\n> On Sat, Feb 28, 2026 at 9:00 AM Carl <carl@x.org>\n> wrote:\n>\n"
+    f">> {CARL}\n>>\n",
+}
+
+
+@pytest.mark.parametrize("kind", sorted(STANDING))
+def test_mails_that_stand_below_one_come_before_it_oldest_first_and_what_it_attaches_stays_with_it(kind: str) -> None:
+    message = EmailMessage()
+    message["From"], message["Subject"], message["Date"] = (
+        "Bob <bob@x.org>",
+        "Re: Valve",
+        "Mon, 2 Mar 2026 09:00:00 +0000",
+    )
+    message.set_content(STANDING[kind])
+    message.add_attachment("# Valve", subtype="markdown", filename="spec.md")
+    sections = parse(message.as_bytes(), name="a.eml", media_type="message/rfc822; attachments=apart").sections
+    pieces = chunk_sections(sections, EMAIL, TOKENIZER)
+    told = {
+        path: "".join(piece.text for piece in found) for path, found in groupby(pieces, lambda one: one.heading_path)
+    }
+    order = [next((who for who in ("Carl", "Ann") if who in path[-1]), "Bob") for path in told]
+    assert order == ["Carl", "Ann", "Bob"]
+    of_carl, of_ann, of_bob = told.values()
+    assert CARL in of_carl
+    assert "not even the long lever" in of_ann
+    assert "(attached: spec.md)" in of_bob
+    assert "Turned." in of_bob
+    assert ("attached" in of_carl, "attached" in of_ann) == (False, False)
+
+
+def test_an_answer_between_the_lines_of_a_quote_stays_where_it_is() -> None:
+    between = f"{ATTRIBUTIONS['english']}\n>> {CARL}\n> Where?\n>> By the door.\n> Thanks.\n"
+    (piece,) = pieces_of(mail(1, f"Turned.\n\n{between}"), mail(9, "Done.", subject="Other"))[:-1]
+    assert between.strip() in piece.text
 
 
 def test_what_is_quoted_and_stands_nowhere_before_stays() -> None:
@@ -160,6 +203,8 @@ def test_whatever_is_left_out_was_said_before(mails: list[tuple[str, str, bool]]
     kept = ""
     for section in sections:
         own = [piece for piece in pieces if piece.location.page == section.location.page]
+        # What stands below a mail comes before it: back into the order of the text.
+        own.sort(key=lambda piece: piece.location.first_line)
         at = 0
         missing = []
         for piece in own:

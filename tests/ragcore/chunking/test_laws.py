@@ -299,3 +299,13 @@ def test_a_real_handbook_of_chapters() -> None:
     check(document, pieces, DEFAULT)
     assert any(piece.heading_path[-1:] == ("A. PURPOSE",) for piece in pieces)
     assert not any(name.startswith("chapter 13 of") for piece in pieces for name in piece.heading_path)
+
+
+@pytest.mark.parametrize("label", ["§ 101", "Sec. 101", "Section 101", "Article 101"])
+def test_a_title_that_ends_in_a_full_stop_stands_in_the_path_where_the_text_is_below_it(label: str) -> None:
+    titled = f"CHAPTER 2. Meters\n\n{label}. Short title.\nThis title may be cited as the Meter Code."
+    (piece,) = pieces_of(titled)
+    assert piece.heading_path[-1] == f"{label}. Short title"
+    assert f"{label}. Short title.\nThis title" in piece.text
+    for other in ("It sails.\n\nThis is another paragraph.", "The ferry that\nsails at nine stops.", "It sails."):
+        assert pieces_of(f"CHAPTER 2. Meters\n\n{label}. {other}")[0].heading_path[-1] == label

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ragcore.chunking import METHODS, ChunkOptions, Method, Piece, paper
+from ragcore.chunking import METHODS, ChunkOptions, Method, Piece, paper, paper_authors
 from ragcore.parsing import parse
 from ragcore.types import Section, SectionKind
 from tests.conftest import BENCH
@@ -63,7 +63,7 @@ def paths(pieces: list[Piece]) -> list[tuple[str, ...]]:
 
 
 def test_it_is_one_of_the_methods_and_sees_a_document_whole() -> None:
-    assert METHODS["paper"] == Method(cut=paper.chunk, is_whole=True)
+    assert METHODS["paper"] == Method(cut=paper.chunk, is_whole=True, authors=paper_authors.authors_of)
 
 
 @given(sections, options)

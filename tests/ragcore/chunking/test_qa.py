@@ -1,5 +1,6 @@
 import time
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from hypothesis import example, given
@@ -8,8 +9,9 @@ from hypothesis import strategies as st
 from ragcore.chunking import Piece
 from ragcore.chunking.questions import find_pairs, is_question, plain_question
 from ragcore.types import Location, Section, SectionKind
+from tests.ragcore.chunking import held
 from tests.ragcore.chunking.files import KINDS, sections_of, table_file, word
-from tests.ragcore.chunking.held import TOKENIZER, check, cut
+from tests.ragcore.chunking.held import TOKENIZER, check
 from tests.ragcore.nasty import NASTY
 
 ASKED = [
@@ -19,21 +21,18 @@ ASKED = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def question_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let each piece tell its question, as it does where that alone is embedded."""
-    monkeypatch.setattr("ragcore.chunking.qa.QUESTION_ALONE", True)
+cut = partial(held.cut, qa_embed="question")
+"""Each piece tells its question where that alone is embedded."""
 
 
 def found(pieces: list[Piece]) -> list[str]:
     return [piece.embedded for piece in pieces]
 
 
-def test_question_and_answer_are_embedded_together_and_cut_no_other_way(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_question_and_answer_are_embedded_together_and_cut_no_other_way() -> None:
     sections = sections_of("csv", table_file("csv", ASKED))
     alone = cut("qa", sections)
-    monkeypatch.setattr("ragcore.chunking.qa.QUESTION_ALONE", False)
-    together = cut("qa", sections)
+    together = held.cut("qa", sections)
     assert found(together) == ["", "", ""]
     assert together == [replace(piece, embedded="") for piece in alone]
     for piece, (question, answer) in zip(together, ASKED, strict=True):
