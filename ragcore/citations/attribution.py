@@ -10,6 +10,7 @@ from ragcore.citations.facts import contradicts
 from ragcore.citations.languages import LATIN, shared
 from ragcore.citations.literals import Literals
 from ragcore.citations.markers import Marker
+from ragcore.citations.numbers import values_of
 from ragcore.citations.phrasing import denies, negated
 from ragcore.citations.scoring import CitationPolicy, choose, own_odds, probability
 from ragcore.citations.sentences import BlockKind, Sentence, split_sentences
@@ -145,6 +146,37 @@ class Judge:
         together = "\n".join(self.sources[chunk].full_text for chunk in sorted(chunks))
         return bool(chunks) and (contradicts(claim.said, together, alike=alike) or self._denies(claim, chunks))
 
+    def outdone(self, claims: Sequence[Claim], chunks: Collection[int]) -> set[int]:
+        """Return those of the chunks that say something else than the first claim, where another bears it out alone.
+
+        Taken together they do bear it out, so that what contradicts it would stand beside what says it. What has words
+        of any of the claims that the other lacks is left: the sentence may rest on both.
+        """
+        if len(chunks) < 2:
+            return set()
+        wrong = {one for one in chunks if self.contradicted(claims[0], {one}) and self._says_otherwise(claims[0], one)}
+        right = [one for one in chunks if one not in wrong and not self.contradicted(claims[0], {one})]
+        return {
+            one
+            for one in wrong
+            if any(all(self._adds(claim, one, other) < NEGLIGIBLE for claim in claims) for other in right)
+        }
+
+    def _says_otherwise(self, claim: Claim, chunk: int) -> bool:
+        """Whether a chunk says what a claim says but for a number, or without its "not"."""
+        source, best = self.sources[chunk], self.evidence(claim)[chunk].best
+        words = {word for word in claim.words if not any(c.isdigit() for c in word)}
+        around = source.context.union(*source.windows[best : best + 1])
+        said = sum(self.weights.of(word) for word in words & around)
+        if said < SAME_WORDS * sum(map(self.weights.of, words)):
+            return False
+        other = values_of(source.window_text(best)) - values_of(claim.said)
+        return bool(other) or self._denies(claim, {chunk})
+
+    def _adds(self, claim: Claim, chunk: int, other: int) -> float:
+        """Return how much of a claim, by weight, one chunk has and the other lacks, 0 to 1."""
+        return self.weights.share(claim, self.sources[chunk].terms - self.sources[other].terms)
+
     def _denies(self, claim: Claim, chunks: Collection[int]) -> bool:
         """Whether an English claim says with "not" what these chunks say in the same words without it."""
         if claim.language != "en" or not denies(claim.text):
@@ -195,6 +227,7 @@ def verify(text: str, judge: Judge) -> str:
         if judge.contradicted(statement.claim, standing):
             standing = set()
         standing = {one for one in standing if judge.stands(claims, one)}
+        standing -= judge.outdone(claims, standing)
         standing = _best(statement.claim, standing, judge)
         said: set[int] = set()
         end = 0
@@ -224,6 +257,8 @@ def insert(text: str, judge: Judge, *, unfinished: bool = False) -> str:
             continue
         chosen = choose(judge.evidence(claim), statement.given, judge.policy)
         place = marker_place(text, statement.sentence)
+        outdone = judge.outdone([claim], chosen)
+        chosen = [chunk for chunk in chosen if chunk not in outdone]
         if chosen and not judge.contradicted(claim, chosen) and not literals.divided_at(place):
             written = "".join(markers.marker(chunk) for chunk in chosen)
             pieces += (text[done:place], markers.spaced(text, place, written))

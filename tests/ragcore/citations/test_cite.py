@@ -113,6 +113,36 @@ async def test_a_marker_without_support_goes_and_the_right_chunk_comes() -> None
     assert cited.text == "Whales sing at night. The Lyon office opened in 2019 [ID:3]."
 
 
+@pytest.mark.parametrize("said", ["140", "95"])
+@pytest.mark.parametrize("order", ["[ID:0][ID:1]", "[ID:1][ID:0]"])
+async def test_a_marker_of_what_says_another_number_goes_from_beside_one_that_says_it(said: str, order: str) -> None:
+    old = chunk(0, "Hotels in Munich are paid up to 95 euros a night.", "Expenses 2019")
+    new = chunk(1, "Hotels in Munich are paid up to 140 euros a night. Receipts are due within 30 days.", "Expenses")
+    cited = await cite(f"Hotels in Munich are paid up to {said} euros a night {order}.", [old, new])
+    assert cited_ids(cited.text) == [0 if said == "95" else 1]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param("The office opened in 2019 [ID:0][ID:1], and it hosts 40 engineers.", id="each-has-a-part"),
+        pytest.param(
+            "The office hosts 40 engineers. It opened in Lyon in 2019 [ID:0][ID:1].", id="for-the-sentence-before"
+        ),
+        pytest.param("The office has been in Lyon since 2019 [ID:0][ID:2].", id="says-no-other-number"),
+    ],
+)
+async def test_markers_of_what_a_sentence_rests_on_together_stay(answer: str) -> None:
+    texts = (
+        "The office opened in Lyon and has been there since 2019.",
+        "The office that opened in Lyon hosts 40 engineers.",
+        "The office has been in Lyon for long.",
+    )
+    chunks = [chunk(place, text, "Offices") for place, text in enumerate(texts)]
+    cited = await cite(answer, chunks, policy=CitationPolicy(insert_at=1.0))
+    assert cited.text == answer
+
+
 async def test_a_foreign_sentence_does_not_borrow_its_neighbours_source() -> None:
     cited = await cite("The office in Lyon opened in 2019. Whales sing at night in the Pacific [ID:3].", CHUNKS)
     assert cited.text == "The office in Lyon opened in 2019 [ID:3]. Whales sing at night in the Pacific."

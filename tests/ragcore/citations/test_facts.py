@@ -50,6 +50,27 @@ from ragcore.citations.numbers import missing_numbers, values_of
         ("十分重要，千万不要忘记。", "It matters."),
         ("Beijing is large.", "北京很大。"),
         ("只有 ٣ 天。", "Only 3 days."),
+        # Number words of the sentence.
+        ("It takes five days.", "It takes 5 days."),
+        ("It takes twenty-five days.", "It takes 25 days."),
+        ("It takes twenty-five days.", "需要二十五天。"),
+        ("Two hundred and fifty thousand people live there.", "It has 250,000 people."),
+        ("It was founded in nineteen eighty-four.", "It was founded in 1984."),
+        ("About fifty people came.", "52 people came."),
+        ("The twentieth century began.", "The 20th century began."),
+        ("It costs two and a half million.", "It costs 2.5 million."),
+        ("Two thirds of it are kept.", "67 % of it are kept."),
+        ("Tens of thousands came, and several hundred stayed.", "A lot of people came."),
+        ("One of the offices is in Lyon. Second, it is small.", "An office is in Lyon."),
+        ("It has two offices.", "It has an office in Lyon and an office in Paris."),
+        ("There are three ways to pay.", "Pay by card, by cash or by transfer, within 30 days."),
+        ("It takes fifty days.", "Es dauert fünfzig Tage, und das ist auch nicht zu ändern."),
+        ("每年五天假。", "5 days of leave a year."),
+        ("每年十五天假。", "每年15天假。"),
+        ("共两个办公室。", "办公室位于里昂和巴黎。"),
+        ("百分之五留作备用。", "5 % is kept back."),
+        ("第二天开会，周五年会，三分之一的人参加。", "会议在年底。"),
+        ("第五条规定了假期。", "第5条 假期"),
     ],
 )
 def test_what_agrees_does_not_contradict(sentence: str, text: str) -> None:
@@ -73,6 +94,20 @@ def test_what_agrees_does_not_contradict(sentence: str, text: str) -> None:
         ("两千元", "一千元"),
         ("about 98,000", "45,000"),
         ("Error E-418", "Error E-417"),
+        ("Staff get fifty days of leave a year.", "Staff get five days of leave a year."),
+        ("Staff get five days of leave a year.", "Staff get fifty days of leave a year."),
+        ("Staff get fifteen days.", "Staff get 50 days."),
+        ("Two hundred and fifty thousand people", "two hundred and fifteen thousand people"),
+        ("Staff get two days.", "Staff get twenty days."),
+        ("Staff get three days.", "Staff get 30 days."),
+        ("on the fifth floor", "on the fiftieth floor"),
+        ("about fifty people", "thirty people"),
+        ("每年五十天假。", "每年五天假。"),
+        ("每年五天假。", "每年五十天假。"),
+        ("每年十五天假。", "每年五天假。"),
+        ("试用期三个月。", "试用期六个月。"),
+        ("百分之三留作备用。", "百分之五留作备用。"),
+        ("第二十五条规定了假期。", "第二十六条 假期"),
     ],
 )
 def test_a_number_code_or_name_that_is_absent_contradicts(sentence: str, text: str) -> None:
@@ -90,7 +125,28 @@ def test_any_text_states_finite_values_or_none(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ["9", "9,", "万", "亿", "1、", "v1.", "1e9", "٣", "1.", "1 000", "3:", "3pm", "two hundred ", "下午3点"]
+    "unit",
+    [
+        "9",
+        "9,",
+        "万",
+        "亿",
+        "1、",
+        "v1.",
+        "1e9",
+        "٣",
+        "1.",
+        "1 000",
+        "3:",
+        "3pm",
+        "two hundred ",
+        "下午3点",
+        "five",
+        "five-",
+        "and ",
+        "a hundred and ",
+        "两天",
+    ],
 )
 def test_endless_numbers_end(unit: str) -> None:
     values_of(unit * 5_000)
