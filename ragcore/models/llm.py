@@ -4,9 +4,11 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from ragcore.types import Message, Usage
+from ragcore.types import Message, ToolCall, Usage
 
-TASKS = ("answer", "cite", "check", "enrich", "vision", "contents", "rerank", "filter", "rewrite", "research")
+TASKS = (
+    "answer", "cite", "check", "enrich", "vision", "contents", "rerank", "filter", "rewrite", "research", "summarise",
+)  # fmt: skip
 """What a chat model is asked to do; options may differ by task."""
 
 
@@ -36,10 +38,11 @@ class Discard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finish:
-    """The end of the output: ``length`` when the limit cut it."""
+    """The end of the output: ``length`` when the limit cut it. ``calls`` are the tools that it asks for, if offered."""
 
     reason: Literal["stop", "length", "refused"]
     usage: Usage
+    calls: tuple[ToolCall, ...] = ()
 
 
 Piece = TextPiece | ReasoningPiece | Discard | Finish
@@ -69,4 +72,50 @@ class ChatModel(Protocol):
 
     async def complete(self, messages: Sequence[Message], *, task: str) -> tuple[str, Usage]:
         """Return the whole text (reasoning dropped) and what it took; raise ModelError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """What a tool is to be given: a text."""
+
+    name: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSpec:
+    """A tool that a model may ask for; all of its parameters must be given."""
+
+    name: str
+    description: str
+    parameters: tuple[Parameter, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Called:
+    """What a model that was offered tools wrote, and the calls that it asks for, in its order; either may be empty.
+
+    ``cut``: the length limit ended it, and the last call may not be whole.
+    """
+
+    text: str
+    calls: tuple[ToolCall, ...]
+    usage: Usage
+    cut: bool = False
+
+
+class CallingModel(ChatModel, Protocol):
+    """A chat model whose endpoint may have a form of its own for calls of tools."""
+
+    @property
+    def takes_tools(self) -> bool:
+        """Return whether the endpoint may take tools; False once it went on without them, or seems to ignore them."""
+        ...
+
+    async def call(self, messages: Sequence[Message], *, task: str, tools: Sequence[ToolSpec]) -> Called:
+        """Return the whole text and the calls; raise ModelWithoutTools where it takes no tools, or another ModelError.
+
+        Every message with calls must have their results right behind it (``Message``).
+        """
         ...

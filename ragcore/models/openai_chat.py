@@ -5,7 +5,7 @@ import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from ragcore.context import prompt_tokens
@@ -16,9 +16,11 @@ from ragcore.errors import (
     ModelInterrupted,
     ModelRefused,
     ModelUnreachable,
+    ModelWithoutTools,
 )
 from ragcore.models.context_windows import context_window
-from ragcore.models.llm import Finish, Piece, ReasoningPiece, TextPiece
+from ragcore.models.llm import Called, Finish, Piece, ReasoningPiece, TextPiece, ToolSpec
+from ragcore.models.openai_answer import GatheredAnswer
 from ragcore.models.openai_errors import (
     CONNECT_SECONDS,
     FIRST_BACKOFF,
@@ -27,15 +29,21 @@ from ragcore.models.openai_errors import (
     of_text,
     transport_errors,
 )
+from ragcore.models.openai_forms import message_form, tool_form, tools_text
 from ragcore.models.openai_stream import Part, parts
 from ragcore.models.thinking import ThinkSplitter
 from ragcore.tokens import Tokenizer, offline_tokenizer
+from ragcore.trace import current
 from ragcore.types import Message, Usage
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 log = logging.getLogger(__name__)
+
+MOST_IGNORED = 2
+"""Offers of tools without any call, from the first on, after which an endpoint is taken to ignore them, as that of
+llama-cpp-python does with most models."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +113,11 @@ class OpenAIChatModel:
         self._concessions: frozenset[str] = frozenset()
         self._opens_thinking = False
         self._tells_ends = False
+        # Tools were refused, which may have had another reason; they are not offered any more once it goes on without.
+        self._refused_tools = False
+        self._takes_tools = True
+        self._has_called = False
+        self._ignored = 0
 
     def __repr__(self) -> str:
         return f"OpenAIChatModel(model={self._model!r}, host={urlsplit(self._base_url).hostname!r})"
@@ -126,6 +139,11 @@ class OpenAIChatModel:
         """Return how many tokens an answer may take."""
         return self._options.max_tokens
 
+    @property
+    def takes_tools(self) -> bool:
+        """Return whether the endpoint may take tools; False once it went on without them, or seems to ignore them."""
+        return self._takes_tools and (self._has_called or self._ignored < MOST_IGNORED)
+
     async def warm_up(self) -> None:
         """Import the SDK (a second) and look up the window now rather than during the first question."""
         await self._connect()
@@ -145,42 +163,70 @@ class OpenAIChatModel:
             ModelRefused: If the endpoint's policy stopped it.
             ModelError: As ``stream``; nothing was shown, so a broken stream is tried once more.
         """
-        try:
-            return await self._collect(messages, task)
-        except ModelInterrupted:
-            return await self._collect(messages, task)
+        called = await self._whole(messages, task, ())
+        if called.cut:
+            raise _cut(called.text)
+        return called.text, called.usage
 
-    async def _collect(self, messages: Sequence[Message], task: str) -> tuple[str, Usage]:
+    async def call(self, messages: Sequence[Message], *, task: str, tools: Sequence[ToolSpec]) -> Called:
+        """Return the whole text and the calls of tools that the model asks for.
+
+        Raises:
+            ModelWithoutTools: If the endpoint takes none; how the model does otherwise is not told by it.
+            ModelBadOutput: If the length limit cut it before a call; it carries the text.
+            ModelError: As ``complete``.
+        """
+        called = await self._whole(messages, task, tools)
+        self._has_called = self._has_called or bool(called.calls)
+        self._ignored += not called.calls
+        if called.cut and not called.calls:
+            raise _cut(called.text)
+        return called
+
+    async def _whole(self, messages: Sequence[Message], task: str, tools: Sequence[ToolSpec]) -> Called:
+        try:
+            return await self._collect(messages, task, tools)
+        except ModelInterrupted:
+            return await self._collect(messages, task, tools)
+
+    async def _collect(self, messages: Sequence[Message], task: str, tools: Sequence[ToolSpec]) -> Called:
         text: list[str] = []
-        usage = Usage(calls=1)
-        async with aclosing(self.stream(messages, task=task)) as pieces:
+        finish = Finish(reason="stop", usage=Usage(calls=1))
+        async with aclosing(self._stream(messages, task, tools)) as pieces:
             async for piece in pieces:
                 if isinstance(piece, TextPiece):
                     text.append(piece.text)
                 elif isinstance(piece, Finish):
-                    usage = piece.usage
-                    _check_whole(piece, "".join(text))
+                    finish = piece
                 elif not isinstance(piece, ReasoningPiece):
                     text.clear()
-        return "".join(text), usage
+        if finish.reason == "refused":
+            raise ModelRefused("the endpoint's content filter stopped the output")
+        return Called(text="".join(text), calls=finish.calls, usage=finish.usage, cut=finish.reason == "length")
 
-    async def stream(self, messages: Sequence[Message], *, task: str = "answer") -> AsyncGenerator[Piece, None]:
+    def stream(self, messages: Sequence[Message], *, task: str = "answer") -> AsyncGenerator[Piece, None]:
         """Yield the output piece by piece, ending in one Finish; closing the iterator closes the HTTP stream.
 
         Raises:
             ModelInterrupted: If it breaks after the first text was yielded; nothing is retried then.
             ModelError: Another one of its kinds, if it fails before that for good.
         """
+        return self._stream(messages, task, ())
+
+    async def _stream(
+        self, messages: Sequence[Message], task: str, tools: Sequence[ToolSpec]
+    ) -> AsyncGenerator[Piece, None]:
         deadline = asyncio.get_running_loop().time() + self._limits.total
         attempt = 1
         await self._connect()
         while True:
             shown = False
             try:
-                async with aclosing(self._attempt(messages, task, deadline)) as pieces:
+                async with aclosing(self._attempt(messages, task, tools, deadline)) as pieces:
                     async for piece in pieces:
                         shown = shown or isinstance(piece, TextPiece)
                         yield piece
+                self._went_well(bool(tools))
                 return
             except ModelError as error:
                 failure = Failure(error=error, retry=isinstance(error, ModelUnreachable))
@@ -191,18 +237,32 @@ class OpenAIChatModel:
                 failure = failure_of(error, section="llm", secrets=(self._api_key,), words=words)
             if shown:
                 raise ModelInterrupted(str(failure.error)) from None
-            if self._concede(str(failure.error), type(failure.error)):
+            if self._concede(str(failure.error), type(failure.error), messages):
                 continue
+            if tools and failure.refuses_tools:
+                self._refused_tools = True
+                raise ModelWithoutTools(str(failure.error)) from None
             await self._wait_or_raise(failure, attempt, deadline)
             attempt += 1
 
-    async def _attempt(self, messages: Sequence[Message], task: str, deadline: float) -> AsyncGenerator[Piece, None]:
+    def _went_well(self, with_tools: bool) -> None:
+        """Note whether the endpoint goes on without the tools that it refused."""
+        if self._refused_tools and not with_tools:
+            log.info("%s takes no tools: they are asked for in words from now on", self._model)
+            self._takes_tools = False
+        self._refused_tools = False
+
+    async def _attempt(
+        self, messages: Sequence[Message], task: str, tools: Sequence[ToolSpec], deadline: float
+    ) -> AsyncGenerator[Piece, None]:
         """Make one call; raise the SDK's errors as they are."""
         async with asyncio.timeout_at(deadline):
             await self._slots.acquire()
         try:
-            answer = _Answer(ThinkSplitter(opens_thinking=self._opens_thinking))
-            async with aclosing(self._parts(messages, task, deadline)) as arriving:
+            answer = GatheredAnswer(ThinkSplitter(opens_thinking=self._opens_thinking), tools=bool(tools))
+            if (recorder := current()) is not None:
+                recorder.requested(messages)
+            async with aclosing(self._parts(self._request(messages, task, tools), deadline)) as arriving:
                 async for part in arriving:
                     if part.failure:
                         words = _said(messages)
@@ -213,15 +273,16 @@ class OpenAIChatModel:
             for piece in answer.close(tells_ends=self._tells_ends):
                 yield piece
             self._tells_ends = self._tells_ends or bool(answer.finish)
-            yield Finish(reason=answer.reason(), usage=answer.usage or await self._count(messages, answer))
+            usage = answer.usage or await self._count(messages, tools, answer)
+            yield Finish(reason=answer.reason(), usage=usage, calls=answer.calls)
         finally:
             self._slots.release()
 
-    async def _parts(self, messages: Sequence[Message], task: str, deadline: float) -> AsyncGenerator[Part, None]:
+    async def _parts(self, request: Mapping[str, object], deadline: float) -> AsyncGenerator[Part, None]:
         """Yield the parts of the response within the limits of time, and close it at the end, whatever the end is."""
         client = await self._connect()
         first = min(deadline, asyncio.get_running_loop().time() + self._limits.first_token)
-        manager = client.chat.completions.with_streaming_response.create(**self._request(messages, task))  # type: ignore[call-overload]
+        manager = client.chat.completions.with_streaming_response.create(**request)  # type: ignore[call-overload]
         async with asyncio.timeout_at(first):
             response = await manager.__aenter__()
         try:
@@ -229,18 +290,19 @@ class OpenAIChatModel:
             reader = parts(response.iter_bytes(), whole=whole)
             limit = first
             while (part := await _next(reader, limit)) is not None:
-                if part.text or part.reasoning:
+                if part.text or part.reasoning or part.calls:
                     limit = deadline
                 yield part
         finally:
             await manager.__aexit__(None, None, None)
 
-    def _request(self, messages: Sequence[Message], task: str) -> dict[str, object]:
+    def _request(self, messages: Sequence[Message], task: str, tools: Sequence[ToolSpec]) -> dict[str, object]:
         options = self._tasks.get(task, self._options)
         limit = "max_completion_tokens" if "max_completion_tokens" in self._concessions else "max_tokens"
+        no_text = None if "content" in self._concessions else ""
         request: dict[str, object] = {
             "model": options.model or self._model,
-            "messages": [{"role": message.role, "content": _content(message)} for message in messages],
+            "messages": [message_form(message, no_text=no_text) for message in messages],
             "stream": True,
             limit: options.max_tokens,
         }
@@ -248,15 +310,21 @@ class OpenAIChatModel:
             request["temperature"] = options.temperature
         if "stream_options" not in self._concessions:
             request["stream_options"] = {"include_usage": True}
+        if tools:
+            request["tools"] = [tool_form(tool) for tool in tools]
+            if "tool_choice" not in self._concessions:
+                request["tool_choice"] = "auto"
         if options.extra_body:
             request["extra_body"] = dict(options.extra_body)
         return request
 
-    def _concede(self, said: str, kind: type[ModelError]) -> bool:
+    def _concede(self, said: str, kind: type[ModelError], messages: Sequence[Message]) -> bool:
         """Leave out a field that the endpoint complains of by name, for good; return whether that is worth a try."""
         if kind is not ModelError:
             return False
-        for name in ("max_completion_tokens", "stream_options", "temperature"):
+        # Of content only an empty one can be left out: that beside calls.
+        empty = ("content",) if any(message.calls and not message.text for message in messages) else ()
+        for name in ("max_completion_tokens", "stream_options", "temperature", "tool_choice", *empty):
             if name in said and name not in self._concessions:
                 log.info("%s does not take every field of a request: doing without (%s)", self._model, name)
                 self._concessions |= {name}
@@ -287,13 +355,15 @@ class OpenAIChatModel:
             timeout=openai.Timeout(limits.first_token, connect=limits.connect),
         )
 
-    async def _count(self, messages: Sequence[Message], answer: "_Answer") -> Usage:
+    async def _count(self, messages: Sequence[Message], tools: Sequence[ToolSpec], answer: GatheredAnswer) -> Usage:
         """Count what the endpoint did not."""
 
         def count() -> Usage:
             tokenizer = self._tokenizer or offline_tokenizer()
-            written = tokenizer.count("".join(answer.text)) + tokenizer.count("".join(answer.reasoning))
-            return Usage(calls=1, prompt_tokens=prompt_tokens(messages, tokenizer), completion_tokens=written)
+            calls = "".join(f"{one.name}{one.arguments}" for one in answer.calls)
+            written = sum(map(tokenizer.count, ("".join(answer.text), "".join(answer.reasoning), calls)))
+            read = prompt_tokens(messages, tokenizer) + tokenizer.count(tools_text(tools))
+            return Usage(calls=1, prompt_tokens=read, completion_tokens=written)
 
         return await asyncio.to_thread(count)
 
@@ -311,86 +381,11 @@ class _Retryable(Exception):
         self.failure = failure
 
 
-class _Answer:
-    """Gathers the parts of one answer, and says how it ended."""
-
-    def __init__(self, splitter: ThinkSplitter) -> None:
-        self.splitter = splitter
-        self.text: list[str] = []
-        self.reasoning: list[str] = []
-        self.usage: Usage | None = None
-        self._refusal = ""
-        self.finish = ""
-        self._last = False
-
-    def take(self, part: Part) -> list[Piece]:
-        """Return the pieces that the part brings."""
-        self._refusal += part.refusal
-        self.finish = part.finish or self.finish
-        self._last = self._last or part.last
-        self.usage = part.usage or self.usage
-        pieces: list[Piece] = [ReasoningPiece(text=part.reasoning)] if part.reasoning else []
-        return self._kept([*pieces, *self.splitter.feed(part.text)])
-
-    def close(self, *, tells_ends: bool) -> list[Piece]:
-        """Return the last pieces; raise ModelUnreachable when the stream ended before the answer did.
-
-        ``tells_ends``: the endpoint says why answers end; where it doesn't, it broke one off (llama-cpp-python's server
-        does so when another request comes).
-        """
-        if not self.finish and (tells_ends or not self._last):
-            raise ModelUnreachable("the stream ended before the answer did")
-        return self._kept([*self.splitter.close()])
-
-    def reason(self) -> Literal["stop", "length", "refused"]:
-        """Return how it ended; ModelRefused or ModelBadOutput when it ended without any text."""
-        refused = self.finish == "content_filter" or bool(self._refusal)
-        cut = self.finish in ("length", "max_tokens")
-        if any(self.text):
-            return "refused" if refused else "length" if cut else "stop"
-        if refused:
-            raise ModelRefused(self._refusal or "the endpoint's content filter stopped the answer")
-        if cut:
-            return "length"
-        raise ModelBadOutput(f"the answer is empty (finish reason {self.finish or 'none'})", raw="")
-
-    def _kept(self, pieces: list[Piece]) -> list[Piece]:
-        for piece in pieces:
-            if isinstance(piece, TextPiece):
-                self.text.append(piece.text)
-            elif isinstance(piece, ReasoningPiece):
-                self.reasoning.append(piece.text)
-            elif not isinstance(piece, Finish):
-                self.text.clear()
-                self.reasoning.append(piece.text)
-        return pieces
-
-
 async def _next(reader: AsyncIterator[Part], limit: float) -> Part | None:
     """Return the next part within the limit (the loop's time), None at the end."""
     async with asyncio.timeout_at(limit):
         return await anext(reader, None)
 
 
-def _check_whole(finish: Finish, text: str) -> None:
-    if finish.reason == "length":
-        raise ModelBadOutput("the output was cut at its length limit", raw=text)
-    if finish.reason == "refused":
-        raise ModelRefused("the endpoint's content filter stopped the output")
-
-
-def _content(message: Message) -> str | list[dict[str, object]]:
-    """Return the text, or text and pictures as the parts that chat completions take them in."""
-    text = _encodable(message.text)
-    if not message.images:
-        return text
-    pictures: list[dict[str, object]] = [
-        {"type": "image_url", "image_url": {"url": f"data:{image.media_type};base64,{image.data}"}}
-        for image in message.images
-    ]
-    return [{"type": "text", "text": text}, *pictures] if text.strip() else pictures
-
-
-def _encodable(text: str) -> str:
-    """Return the text with lone surrogates, which JSON cannot carry in UTF-8, as U+FFFD."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+def _cut(text: str) -> ModelBadOutput:
+    return ModelBadOutput("the output was cut at its length limit", raw=text)

@@ -8,7 +8,7 @@ import random
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
@@ -56,6 +56,12 @@ _SPENT = re.compile(
 )
 _KEY = re.compile(r"\b(?:sk|key|pk|gsk|xai|hf)[-_][\w*.-]{4,}|Bearer\s+\S+|(?<=://)[^\s/]+(?=@)")
 _RETRIED = frozenset({408, 409, 425, 429})
+# What endpoints answer to tools that they don't take: 400 (Ollama, vLLM), 404 (OpenRouter), 422 (those that check each
+# field), and llama.cpp's server 500, as "tools param requires --jinja flag" or "Unsupported param: tools".
+_WITHOUT_TOOLS = frozenset({400, 404, 422})
+_TOOLS = re.compile(
+    r"\btools? param|\bparam\w*:? .?tools?\b|support\w* (?:for )?tools?\b|tools? .{0,20}support", re.IGNORECASE
+)
 
 # By name, because which of them exist depends on the SDK's release. A test fails on one that isn't here.
 MAPPED: Mapping[str, type[ModelError]] = {
@@ -86,13 +92,15 @@ MAPPED: Mapping[str, type[ModelError]] = {
 class Failure:
     """What went wrong, whether another try may help, and how long to wait for it (None: nobody said how long).
 
-    ``tries`` is the most that make sense, None for as many as the caller allows.
+    ``tries`` is the most that make sense, None for as many as the caller allows. ``refuses_tools``: a request with
+    tools may have failed because of these.
     """
 
     error: ModelError
     retry: bool = False
     wait: float | None = None
     tries: int | None = None
+    refuses_tools: bool = False
 
     def pause(self, attempt: int, attempts: int, *, first: float = FIRST_BACKOFF) -> float | None:
         """Return the seconds to wait after a failed attempt, counted from 1; None when no other makes sense.
@@ -163,7 +171,7 @@ def of_status(
     if _TOO_LONG.search(said) and status != 429:
         return Failure(error=ModelContextTooLong(text))
     if status in _RETRIED or status >= 500:
-        return _busy(status, text, asked)
+        return replace(_busy(status, text, asked), refuses_tools=status >= 500 and bool(_TOOLS.search(said)))
     kind: type[ModelError] = ModelError
     if _REFUSED.search(said):
         kind, text = ModelRefused, f"the endpoint's policy refused the input ({text})"
@@ -173,7 +181,7 @@ def of_status(
         text = f"{text}; check {section}.base_url and {section}.model"
     elif status == 413:
         kind = ModelContextTooLong
-    return Failure(error=kind(text))
+    return Failure(error=kind(text), refuses_tools=kind is ModelError and status in _WITHOUT_TOOLS)
 
 
 def _busy(status: int, text: str, wait: float | None) -> Failure:

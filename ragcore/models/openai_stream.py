@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 
 from ragcore.errors import ModelBadOutput
+from ragcore.models.openai_calls import CallPart, call_parts
 from ragcore.types import Usage
 
 MAX_LINE = 4_000_000
@@ -23,6 +24,7 @@ class Part:
     """What the endpoint said went wrong; nothing follows."""
     usage: Usage | None = None
     last: bool = False
+    calls: tuple[CallPart, ...] = ()
 
 
 async def parts(data: AsyncIterator[bytes], *, whole: bool) -> AsyncIterator[Part]:
@@ -89,6 +91,7 @@ def _choice(choice: Mapping[str, object]) -> Part:
         reasoning=_text(delta.get("reasoning_content")) or _text(delta.get("reasoning")),
         refusal=_text(delta.get("refusal")),
         finish=_text(choice.get("finish_reason")),
+        calls=call_parts(delta.get("tool_calls")),
     )
 
 

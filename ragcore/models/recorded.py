@@ -4,8 +4,9 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 
 from ragcore.errors import ModelError
-from ragcore.models.llm import ChatModel, Discard, Finish, Piece, TextPiece
-from ragcore.trace import Recorder, current
+from ragcore.models.llm import Called, CallingModel, ChatModel, Discard, Finish, Piece, TextPiece, ToolSpec
+from ragcore.models.openai_forms import tools_text
+from ragcore.trace import Recorder, current, told_calls
 from ragcore.types import Message, Usage
 
 
@@ -79,3 +80,38 @@ class RecordedModel:
         call.reply.append(text)
         call.failure = ""
         return text, call.usage
+
+
+class RecordedCallingModel(RecordedModel):
+    """The same for a model that can be offered tools.
+
+    These are taken down behind the messages, and the calls that it asks for as a part of its reply.
+    """
+
+    def __init__(self, model: CallingModel) -> None:
+        """Ask ``model``."""
+        super().__init__(model)
+        self._calling = model
+
+    @property
+    def takes_tools(self) -> bool:
+        """Return whether the endpoint may take tools."""
+        return self._calling.takes_tools
+
+    async def call(self, messages: Sequence[Message], *, task: str, tools: Sequence[ToolSpec]) -> Called:
+        """Return the whole text and the calls, as the model does."""
+        recorder = current()
+        if recorder is None:
+            return await self._calling.call(messages, task=task, tools=tools)
+        offer = Message(role="system", text=f"tools:\n{tools_text(tools)}")
+        taken = recorder.call(task, self.name, (*messages, offer))
+        try:
+            called = await self._calling.call(messages, task=task, tools=tools)
+        except ModelError as error:
+            taken.failure = type(error).__name__
+            raise
+        finally:
+            taken.ended = recorder.now()
+        taken.usage, taken.failure = called.usage, "ended by length" if called.cut else ""
+        taken.reply.append("\n".join(filter(None, (called.text, told_calls(called.calls)))))
+        return called

@@ -3,11 +3,12 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
 from bots.pictures import Picture
-from bots.platform import Incoming, Share, View, Vote
-from bots.votes import AskedPerson
+from bots.platform import Incoming, Share, View
+from bots.votes import AskedPerson, Vote
 from bots.words.sentences import language_for
 from ragcore.errors import StoreError
 from ragcore.types import ConversationKey
@@ -23,6 +24,7 @@ class Kept:
     votes: list[Vote] = field(default_factory=list)
     stopped: list[object] = field(default_factory=list)
     withdrawn: list[object] = field(default_factory=list)
+    joins: list[tuple[ConversationKey, str]] = field(default_factory=list)
     seen: list[Mapping[str, Any]] = field(default_factory=list)
     """The raw events."""
     quoted: dict[str, View] = field(default_factory=dict)
@@ -73,6 +75,9 @@ class Kept:
 
     async def connected(self) -> None:
         self.connections += 1
+
+    async def joined(self, conversation: ConversationKey, message: str, at: datetime) -> None:
+        self.joins.append((conversation, message))
 
     async def deleted(self, conversation: ConversationKey, message: str) -> None:
         if self.failing:

@@ -6,7 +6,8 @@
         server.requests[0].body["messages"]
 
 Behaviours are taken in order, one a request, chat and embeddings apart; when none is left, ``server.default`` answers.
-``server.default`` may be a function of the request, for a model that looks at its prompt.
+``server.default`` may be a function of the request, for a model that looks at its prompt. A request whose messages break
+the rules for calls of tools is refused as OpenAI refuses it (``tests/fakes/tool_rules.py``).
 """
 
 import asyncio
@@ -19,6 +20,8 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
+
+from tests.fakes.tool_rules import broken_rule
 
 DIMENSION = 8
 
@@ -35,14 +38,14 @@ class Request:
     def texts(self) -> list[str]:
         """Return the texts of the messages, each part of text one of its own."""
         contents = [message["content"] for message in self.body.get("messages", ())]
-        parts = [[{"type": "text", "text": one}] if isinstance(one, str) else one for one in contents]
+        parts = [[{"type": "text", "text": one}] if isinstance(one, str) else one or () for one in contents]
         return [part["text"] for content in parts for part in content if part["type"] == "text"]
 
     @property
     def images(self) -> list[str]:
         """Return the addresses of the pictures in the messages."""
         contents = [message["content"] for message in self.body.get("messages", ())]
-        parts = [part for content in contents if not isinstance(content, str) for part in content]
+        parts = [part for content in contents if isinstance(content, list) for part in content]
         return [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
 
 
@@ -53,6 +56,8 @@ class Reply:
     The first piece comes after ``first_delay`` seconds, each further one ``delay`` later, and the end as long again.
     ``break_after`` drops the connection after so many pieces; ``finish=None`` and ``done=False`` leave the last chunk
     and the last line out; ``plain`` answers a request for a stream with a whole completion; ``raw`` is sent as it is.
+    ``calls`` are those of tools as a whole completion has them; ``call_deltas`` are sent in their place in a stream, one
+    event each; by default each call comes as OpenAI sends it: its id and name first, then its arguments by halves.
     """
 
     text: str = ""
@@ -68,6 +73,8 @@ class Reply:
     done: bool = True
     plain: bool = False
     raw: bytes = b""
+    calls: Sequence[Mapping[str, Any]] = ()
+    call_deltas: Sequence[Mapping[str, Any]] = ()
 
     @property
     def whole(self) -> str:
@@ -101,6 +108,12 @@ class Hang:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drop:
     """The connection is closed without an answer."""
+
+
+def tool_call(name: str, arguments: object, id: str = "call_1") -> dict[str, Any]:
+    """Return a call as a whole completion has it; arguments that are no text are written as JSON."""
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+    return {"id": id, "type": "function", "function": {"name": name, "arguments": text}}
 
 
 Behaviour = Reply | Failure | Hang | Drop
@@ -196,6 +209,8 @@ class OpenAIServer:
                 return True
 
     def _next(self, request: Request, embeddings: bool) -> Behaviour:
+        if broken := broken_rule(request.body.get("messages", ())):
+            return Failure(status=400, message=broken)
         queue = self._embeddings if embeddings else self._chat
         if queue:
             return queue.popleft()
@@ -284,12 +299,32 @@ async def _events(request: Request, reply: Reply) -> AsyncIterator[bytes | None]
         yield _event(request, {"content": piece})
         due += reply.delay  # on a busy machine too the whole takes as long as it says
         await asyncio.sleep(max(0.0, due - asyncio.get_running_loop().time()))
+    for delta in reply.call_deltas or _deltas(reply.calls):
+        yield _event(request, {"tool_calls": [delta]})
     if reply.finish is not None:
-        yield _event(request, {}, reply.finish)
+        yield _event(request, {}, _finish(reply))
     if reply.usage and (request.body.get("stream_options") or {}).get("include_usage"):
         yield _line({**_frame(request, "chat.completion.chunk"), "choices": [], "usage": _usage(request, reply)})
     if reply.done:
         yield b"data: [DONE]\n\n"
+
+
+def _deltas(calls: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    deltas: list[dict[str, Any]] = []
+    for index, call in enumerate(calls):
+        function = call["function"]
+        half = len(function["arguments"]) // 2
+        deltas.append({**call, "index": index, "function": {**function, "arguments": ""}})
+        deltas += [
+            {"index": index, "function": {"arguments": piece}}
+            for piece in (function["arguments"][:half], function["arguments"][half:])
+        ]
+    return deltas
+
+
+def _finish(reply: Reply) -> str | None:
+    called = reply.calls or reply.call_deltas
+    return "tool_calls" if called and reply.finish == "stop" else reply.finish
 
 
 def _event(request: Request, delta: Mapping[str, Any], finish: str | None = None) -> bytes:
@@ -317,8 +352,10 @@ def _completion(request: Request, reply: Reply) -> dict[str, Any]:
         message[reply.reasoning_field] = reply.reasoning
     if reply.refusal:
         message["refusal"] = reply.refusal
+    if reply.calls:
+        message |= {"content": reply.whole or None, "tool_calls": list(reply.calls)}
     body = _frame(request, "chat.completion")
-    body["choices"] = [{"index": 0, "message": message, "finish_reason": reply.finish}]
+    body["choices"] = [{"index": 0, "message": message, "finish_reason": _finish(reply)}]
     if reply.usage:
         body["usage"] = _usage(request, reply)
     return body

@@ -10,13 +10,22 @@ import pathlib
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from bots.manner import Manner, Streaming
-from bots.platform import Asker, Attachment, Call, Inbox, Incoming, Limit, Reach, Sent, View
+from bots.platform import Asker, Attachment, Button, Call, Inbox, Incoming, Limit, Reach, Sent, View
 from bots.rendering.markdown import document_markdown
-from ragcore.errors import MessageGone, PlatformRateLimited, PlatformRefused, PlatformUnreachable, StreamEnded
+from bots.rendering.steps import growing, step_line
+from bots.talk import Span, Talk
+from ragcore.errors import (
+    MessageGone,
+    PlatformError,
+    PlatformRateLimited,
+    PlatformRefused,
+    PlatformUnreachable,
+    StreamEnded,
+)
 from ragcore.types import ConversationKey, Message
 
 SHORT = 4.0
@@ -149,8 +158,13 @@ class FakePlatform:
         self.status_lasts = SHORT
         self.status_has_words = False
         self.paged = False
+        self.talk: Talk | PlatformError = Talk(messages=(), heard=True)
+        """What is read back for a summary, or why it can't be."""
+        self.spans: list[Span] = []
         self.suggested: list[tuple[str, ...]] = []
         """The prompts of each whole reply."""
+        self.offered: list[tuple[Button, ...]] = []
+        """Its buttons."""
         self._name = name
         self._mark = mark
 
@@ -189,13 +203,18 @@ class FakePlatform:
 
     def render(self, view: View) -> tuple[Part, ...]:
         self.suggested.append(view.prompts)
-        text = document_markdown(view.document)
+        self.offered.append(view.buttons)
+        steps = view.document.steps
+        text = document_markdown(view.document) + "".join(
+            f"\n({step_line(one)})" for one in (steps.lines if steps else ())
+        )
         buttons = tuple(button.value for button in view.buttons)
         pieces = [text[at : at + self.longest] for at in range(0, len(text), self.longest)] or [""]
         return (*(Part(text=piece) for piece in pieces[:-1]), Part(text=pieces[-1], buttons=buttons))
 
     def render_partial(self, view: View) -> Part:
-        return Part(text=document_markdown(view.document)[: self.longest], buttons=("stop",))
+        shown = view.document if self.streaming == "stream" else growing(view.document, self.longest)
+        return Part(text=document_markdown(shown)[: self.longest], buttons=("stop",))
 
     async def status(self, incoming: Incoming, words: str) -> None:
         await self.server.took("status", self._buckets(incoming, Call.STATUS))
@@ -277,6 +296,21 @@ class FakePlatform:
 
     async def thread(self, incoming: Incoming, *, limit: int) -> tuple[Message, ...]:
         return self.threads.get(incoming.conversation, ())[-limit:]
+
+    def in_thread(self, incoming: Incoming) -> bool:
+        return bool(incoming.conversation.thread) and not incoming.opens
+
+    async def zone(self, incoming: Incoming) -> tzinfo:
+        return UTC
+
+    async def said(self, incoming: Incoming, span: Span) -> Talk:
+        self.spans.append(span)
+        if isinstance(self.talk, Talk):
+            return self.talk
+        raise self.talk
+
+    def permalink(self, incoming: Incoming, message: str) -> str:
+        return f"https://chat.example/{incoming.conversation.channel}/{message}"
 
     async def readers(self, incoming: Incoming) -> frozenset[str]:
         return self.members.get(incoming.asker.id, frozenset({"*"}))

@@ -4,11 +4,13 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from ragcore.context import prompt_tokens
 from ragcore.errors import ModelBadOutput, ModelError
 from ragcore.models.llm import Finish, Piece, TextPiece
 from ragcore.phrases import Phrase
+from ragcore.refine.refining import RefineOptions, Refiner
 from ragcore.terms import is_stop_word, terms
 from ragcore.tokens import offline_tokenizer
 from ragcore.types import Chunk, Message, Question, ScoredChunk, Usage
@@ -24,6 +26,8 @@ PARTS = {
     "You look back": "reflect",
     "You put notes": "rank",
     "You shorten notes": "shorten",
+    "You put a question": "rewrite",
+    "You translate questions": "translate",
 }
 
 
@@ -57,7 +61,7 @@ class Shelf:
         await asyncio.sleep(self.seconds)
         if error := self.fails(question):
             raise error
-        words = _words(question.text)
+        words = set[str]().union(*map(_words, question.searched))
         scores = [(len(words & _words(f"{one.title} {one.text}")), one) for one in self.chunks]
         best = sorted((one for one in scores if one[0]), key=lambda one: (-one[0], one[1].id))[: self.top]
         scored = (ScoredChunk(chunk=one, score=score / (len(words) or 1)) for score, one in best)
@@ -91,6 +95,7 @@ class ResearchModel:
     context_window: int = 16_000
     max_tokens: int = 500
     seconds: float = 0.0
+    slow: Mapping[str, float] = field(default_factory=dict)
     name: str = "researching"
     parts: list[Part] = field(default_factory=list)
     usage: Usage = Usage()
@@ -103,7 +108,7 @@ class ResearchModel:
         self.under_way += 1
         self.usage += Usage(calls=1)
         try:
-            await asyncio.sleep(self.seconds)
+            await asyncio.sleep(self.slow.get(part, self.seconds))
             said = self.scripts.get(part, USUAL[part])(messages)
         finally:
             self.under_way -= 1
@@ -126,6 +131,27 @@ class ResearchModel:
 
     def asked(self, part: str) -> list[Part]:
         return [one for one in self.parts if one.name == part]
+
+
+@dataclass
+class Spoken:
+    """Knows the languages of every knowledge base."""
+
+    languages: tuple[str, ...] = ("en",)
+
+    async def of(self, knowledge_bases: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
+        await asyncio.sleep(0)
+        return dict.fromkeys(knowledge_bases, self.languages)
+
+
+def refiner(model: ResearchModel, *languages: str, **given: Any) -> Refiner:
+    """Return what tells which other words a question needs, over documents in these languages."""
+    return Refiner(
+        model=model,
+        tokenizer=offline_tokenizer(),
+        languages=Spoken(languages or ("en",)),
+        options=RefineOptions(**given),
+    )
 
 
 def blocks_of(messages: Sequence[Message]) -> list[tuple[int, str]]:
@@ -171,5 +197,7 @@ USUAL: Mapping[str, Say] = {
     "reflect": judged(True),
     "rank": lambda messages: "[]",
     "shorten": lambda messages: "",
+    "rewrite": lambda messages: "{}",
+    "translate": lambda messages: "{}",
     "answer": quoting,
 }

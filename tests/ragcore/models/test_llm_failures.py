@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import AsyncGenerator
 from dataclasses import replace
 
 import pytest
@@ -17,6 +18,9 @@ from ragcore.errors import (
 )
 from ragcore.models.llm import Piece
 from ragcore.models.openai_chat import OpenAIChatModel
+from ragcore.models.recorded import RecordedModel
+from ragcore.trace import Recorder, recorded
+from ragcore.types import Answer, Support
 from tests.fakes.openai_server import Drop, Failure, OpenAIServer, Reply
 from tests.ragcore.models.llm_calls import FAST, KEY, QUESTION, collect, finish_of, make, text_of
 
@@ -37,6 +41,24 @@ class TestErrors:
         with pytest.raises(ModelUnreachable):
             await collect(model)
         assert len(server.requests) == 3 + FAST.attempts
+
+    async def test_each_request_of_a_call_is_told(self, server: OpenAIServer, model: OpenAIChatModel) -> None:
+        taken, recorder = RecordedModel(model), Recorder()
+
+        async def calls() -> AsyncGenerator[Piece | str]:
+            server.queue(Failure(status=500), Failure(status=500))
+            async for piece in taken.stream(QUESTION):
+                yield piece
+            server.queue(*[Failure(status=500)] * FAST.attempts)
+            with pytest.raises(ModelUnreachable):
+                await taken.complete(QUESTION, task="rewrite")
+            yield (await taken.complete(QUESTION, task="cite"))[0]
+
+        async for _ in recorded(calls(), recorder):
+            pass
+        told = recorder.trace(Answer(question="", raw_text="", support=Support.CITED)).calls
+        assert [call.requests for call in told] == [3, FAST.attempts, 1]
+        assert sum(call.requests for call in told) == len(server.requests)
 
     async def test_nobody_listens(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Whoever asked is kept waiting for one more try, whatever the limits allow, and no longer."""
