@@ -35,4 +35,4 @@ class Planner:
 
     async def judge(self, round_: int, question: Question, gathered: Gathered) -> Step:
         """Return the step of judging a round."""
-        return await judge(round_, question.text, gathered.findings, gathered.asked, self._asker)
+        return await judge(round_, question.asked, gathered.findings, gathered.asked, self._asker)

@@ -26,7 +26,7 @@ FINDINGS_SHARE = 0.5
 """Of the model's window that findings may fill."""
 ASKED_PART = 8
 """Of the window what was asked fills at most one part of so many; the last ones are told."""
-_FRAME = re.compile(r"<(?=\s*/?\s*(?:question|asked|found)\b)", re.IGNORECASE)
+_FRAME = re.compile(r"<(?=\s*+/?+\s*+(?:question|asked|found)\b)", re.IGNORECASE)
 """What would look like the frame around what is shown."""
 _NUMBER = re.compile(r"\d{1,6}")
 
@@ -64,7 +64,8 @@ def verdict_of(reply: str, findings: Sequence[Finding], asked: Sequence[str]) ->
         # It may be that not all was found, and nothing more can be asked.
         return Verdict(enough=enough, contradictions=contradictions)
     plan: Plan = plan_of(reply, MOST_MISSING, asked, key="missing")
-    return Verdict(enough=False, missing=plan.questions, contradictions=contradictions, cut=plan.cut)
+    again = () if plan.questions else plan_of(reply, MOST_MISSING, key="missing").questions
+    return Verdict(enough=False, missing=plan.questions, contradictions=contradictions, cut=plan.cut, again=again)
 
 
 def contradictions_of(said: Any, findings: Sequence[Finding]) -> tuple[Contradiction, ...]:

@@ -39,6 +39,21 @@ _RELATIVE = re.compile(
     r"|cuja|который|которая|которое|которые|которого|которой)\s+",
     re.IGNORECASE,
 )
+_WORD = re.compile(r"[^\W\d_]+")
+_ASKING = frozenset(
+    """
+    who whose whom what when where which why how do does did is are was were can could may must should will
+    wer wessen wem wen was wann wo welche welcher welches welchen warum wieso wie kann darf muss soll ist sind wird
+    qui que quoi quand où quel quelle quels quelles pourquoi comment combien
+    quién quiénes qué cuándo dónde cuál cuáles cómo cuánto cuántos cuánta cuántas
+    quem quando onde qual quais como quanto quantos quanta quantas
+    кто что когда где какой какая какие почему зачем как сколько
+    """.split()  # noqa: SIM905
+)
+"""Words with which a clause begins that asks by itself: "and who approves it", not "and released in 2001"."""
+_ASKING_SIGNS = re.compile(
+    "谁|誰|什么|什麼|多少|几|幾|哪|怎|如何|吗|嗎|何|いつ|だれ|どこ|どの|いくら|누구|언제|어디|무엇|얼마|몇|어떻게"
+)
 _BOTH = re.compile(r"\s+(?:and|&|or|vs\.?|und|oder|et|ou|y|o|e|и|или)\s+")
 
 
@@ -52,6 +67,23 @@ def parts_of(question: str, history: Sequence[Message] = ()) -> tuple[str, ...]:
     along = " ".join(leaning.names) if leaning else ""
     parts = [*_of_each_name(asked), *_clauses(asked), *_around_relatives(asked)]
     return distinct(f"{part} {along}".strip() for part in parts)
+
+
+def asked_apart(question: str, history: Sequence[Message] = ()) -> tuple[str, ...]:
+    """Return the parts of a question that each ask something by themselves, in its order; () where it asks one thing.
+
+    They are words of ``parts_of``, so each of them is searched for by itself where no model plans.
+    """
+    asked = question[-MOST_READ:].strip()
+    searched = frozenset(parts_of(question, history))
+    sentences = _sentences_of(asked)
+    whole = dict(zip(sentences, _told_apart(sentences), strict=True))
+    found: list[str] = []
+    for sentence in sentences:
+        clauses = [one for one in _joined(sentence) if _asks(one)]
+        found += clauses if len(clauses) > 1 else [one for one in (whole[sentence],) if _asks(one)]
+    parts = tuple(one for one in dict.fromkeys(found) if one in searched)
+    return parts if len(parts) > 1 else ()
 
 
 def bridges(question: str, findings: Sequence[Finding], asked: Sequence[str], most: int) -> tuple[str, ...]:
@@ -115,9 +147,20 @@ def _clauses(asked: str) -> Iterator[str]:
     if len(sentences) > 1:
         yield from _told_apart(sentences)
     for sentence in sentences:
-        clauses = [one for one in map(str.strip, _JOINT.split(sentence)) if _telling(one)]
-        if len(clauses) > 1:
-            yield from _told_apart(clauses)
+        yield from _joined(sentence)
+
+
+def _joined(sentence: str) -> Iterator[str]:
+    """Yield the clauses that a sentence joins, where there are several that tell something."""
+    clauses = [one for one in map(str.strip, _JOINT.split(sentence)) if _telling(one)]
+    if len(clauses) > 1:
+        yield from _told_apart(clauses)
+
+
+def _asks(part: str) -> bool:
+    """Tell whether a part of a question is one by itself, by the words with which it begins."""
+    first = _WORD.findall(part.lower())[:2]
+    return any(word in _ASKING for word in first) or bool(_ASKING_SIGNS.search(part))
 
 
 def _told_apart(clauses: Sequence[str]) -> Iterator[str]:

@@ -57,6 +57,7 @@ def to_json(step: Step, documents: Sequence[str]) -> str:
         "asked": step.asked,
         "outcome": step.outcome,
         "reason": step.reason,
+        "wordings": step.wordings,
         "usage": [step.usage.calls, step.usage.prompt_tokens, step.usage.completion_tokens],
     }
     if step.plan is not None:
@@ -67,13 +68,19 @@ def to_json(step: Step, documents: Sequence[str]) -> str:
         }
     if step.finding is not None:
         held = [_held(scored, scored.chunk.id in documents) for scored in step.finding.chunks]
-        said["finding"] = {"question": step.finding.question, "text": step.finding.text, "chunks": held}
+        said["finding"] = {
+            "question": step.finding.question,
+            "text": step.finding.text,
+            "direct": step.finding.direct,
+            "chunks": held,
+        }
     if step.verdict is not None:
         said["verdict"] = {
             "enough": step.verdict.enough,
             "missing": step.verdict.missing,
             "cut": step.verdict.cut,
             "told": step.verdict.told,
+            "again": step.verdict.again,
             "contradictions": [
                 [[one.one.text, one.one.chunk_id], [one.other.text, one.other.chunk_id]]
                 for one in step.verdict.contradictions
@@ -103,15 +110,20 @@ def _record(said: Any) -> Record:
         outcome=Outcome(said["outcome"]),
         reason=said["reason"],
         plan=_plan(plan) if plan else None,
-        finding=Finding(question=finding["question"], text=finding["text"]) if finding else None,
+        finding=_finding(finding) if finding else None,
         verdict=_verdict(verdict) if verdict else None,
         usage=Usage(calls=calls, prompt_tokens=prompt, completion_tokens=completion),
+        wordings=tuple(said.get("wordings", ())),
     )
     return Record(step=step, held=tuple(map(_held_again, finding["chunks"])) if finding else ())
 
 
 def _plan(said: Any) -> Plan:
     return Plan(questions=tuple(said["questions"]), cut=said["cut"], analysis=said["analysis"])
+
+
+def _finding(said: Any) -> Finding:
+    return Finding(question=said["question"], text=said["text"], direct=bool(said.get("direct")))
 
 
 def _verdict(said: Any) -> Verdict:
@@ -122,6 +134,7 @@ def _verdict(said: Any) -> Verdict:
         contradictions=tuple(Contradiction(one=one, other=other) for one, other in pairs),
         cut=said["cut"],
         told=said["told"],
+        again=tuple(said.get("again", ())),
     )
 
 

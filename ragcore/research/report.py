@@ -2,27 +2,27 @@
 
 import asyncio
 import math
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 
 from ragcore.answer import AnswerOptions
 from ragcore.answer.pipeline import Found
-from ragcore.answer.writing import Beside, Draft
+from ragcore.answer.writing import Beside
 from ragcore.citations import markers
-from ragcore.citations.attribution import marker_place
-from ragcore.citations.sentences import split_sentences
 from ragcore.context import default_budget, fit_chunks
 from ragcore.context.blocks import block
 from ragcore.errors import ModelInterrupted
 from ragcore.models.llm import ChatModel, Piece
-from ragcore.phrases import Phrase
+from ragcore.phrases import Phrase, phrase
+from ragcore.research.contradicting import Contradicting, listed_both
 from ragcore.research.gathered import Gathered
 from ragcore.research.memory import all_chunks, numbering, ranked, renumbered, written
 from ragcore.research.meter import Meter
+from ragcore.research.parts import asked_apart
 from ragcore.research.sentences import sentence
 from ragcore.research.tools.calls import shown_call
-from ragcore.research.values import Contradiction, Finding
+from ragcore.research.values import Finding
 from ragcore.tokens import Tokenizer
 from ragcore.types import Message, Question, ScoredChunk, Usage
 
@@ -34,6 +34,8 @@ LEAST_TOKENS = 3_000
 """Tokens beside the reply without which no model is asked to write: the rules alone take some 1,300."""
 MOST_NEAR = 4
 """Sentences that are quoted where none answers the question."""
+MOST_OF_PART = 2
+"""Sentences that are quoted for one part of a question that asks several things."""
 MOST_NAMED = 4
 """Missing things that are named to the reader."""
 
@@ -45,6 +47,7 @@ class Material:
     chunks: tuple[ScoredChunk, ...]
     beside: Beside
     model: ChatModel | None
+    by_parts: "ByParts"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,11 +79,11 @@ class WithinLimits:
     An answer that is under way then is shown as far as it came.
     """
 
-    def __init__(self, model: ChatModel, window: int, deadline: float) -> None:
-        """Wrap a model; ``deadline`` is the loop's time."""
+    def __init__(self, model: ChatModel, window: int, meter: Meter) -> None:
+        """Wrap a model; ``meter`` tells when the time is over, and is told that it was."""
         self._model = model
         self._window = window
-        self._deadline = deadline
+        self._meter = meter
 
     @property
     def name(self) -> str:
@@ -101,21 +104,24 @@ class WithinLimits:
         """Yield the output; raise ModelError, and ModelInterrupted at the deadline."""
         async with aclosing(self._model.stream(messages, task=task)) as pieces:  # type: ignore[type-var]
             while True:
-                try:
-                    async with asyncio.timeout_at(self._deadline):
-                        piece = await anext(pieces, None)
-                except TimeoutError as error:
-                    raise ModelInterrupted("the research came to its time limit") from error
+                async with self._in_time():
+                    piece = await anext(pieces, None)
                 if piece is None:
                     return
                 yield piece
 
     async def complete(self, messages: Sequence[Message], *, task: str) -> tuple[str, Usage]:
         """Return the whole text; raise ModelError."""
+        async with self._in_time():
+            return await self._model.complete(messages, task=task)
+
+    @asynccontextmanager
+    async def _in_time(self) -> AsyncIterator[None]:
         try:
-            async with asyncio.timeout_at(self._deadline):
-                return await self._model.complete(messages, task=task)
+            async with asyncio.timeout_at(self._meter.deadline):
+                yield
         except TimeoutError as error:
+            self._meter.stop("seconds")
             raise ModelInterrupted("the research came to its time limit") from error
 
 
@@ -143,7 +149,7 @@ def material(
         elif window < model.max_tokens + LEAST_TOKENS and window < model.context_window:
             meter.stop(meter.scarcest)
         else:
-            writer = WithinLimits(model, window, meter.deadline)
+            writer = WithinLimits(model, window, meter)
     rules = ""
     if writer is not None:
         room = default_budget(writer.context_window) - writer.max_tokens
@@ -151,8 +157,14 @@ def material(
         chunks = chunks[: max(1, len(fit_chunks(blocks, math.floor(room * CHUNKS_SHARE), tokenizer)))]
         rules = _rules(question, gathered, chunks, math.floor(room * FINDINGS_SHARE), tokenizer, options)
     findings = ranked(question.text, gathered.findings)
-    beside = Beside(rules=rules, closing=Contradicting(contradictions, language), nearest=Nearest(findings))
-    return Material(chunks=chunks, beside=beside, model=writer)
+    by_parts = ByParts(question, gathered.findings, language)
+    beside = Beside(
+        rules=rules,
+        closing=Contradicting(contradictions, language),
+        quoted=by_parts,
+        nearest=Nearest(findings),
+    )
+    return Material(chunks=chunks, beside=beside, model=writer, by_parts=by_parts)
 
 
 def _rules(
@@ -165,7 +177,7 @@ def _rules(
 ) -> str:
     numbers = numbering(chunks)
     contradictions, room = list[str](), budget // 2
-    for listed in filter(None, (_listed(one, numbers) for one in gathered.contradictions.values())):
+    for listed in filter(None, (listed_both(one, numbers) for one in gathered.contradictions.values())):
         cost = tokenizer.count(listed) + 1
         if cost <= room:
             contradictions.append(listed)
@@ -182,6 +194,48 @@ def _rules(
     )
 
 
+class ByParts:
+    """Quotes what answers each part of a question that asks several things, where no model writes.
+
+    Of sentences that are judged by the whole question each has half of it alone. ``lacking`` are the parts that nothing
+    which was quoted answers: what comes nearest to them stands last, under the sentence that says so.
+    """
+
+    def __init__(self, question: Question, findings: Sequence[Finding], language: str) -> None:
+        """Keep what was found for the question and for its parts."""
+        self._language = language
+        direct = {one.question: one for one in findings if one.direct}
+        parts = asked_apart(question.text, question.history)
+        self._found = [direct[part] for part in parts if part in direct]
+        whole = direct.get(question.text)
+        # The whole question may have found what one of the parts did not.
+        self._whole = whole if whole and len(self._found) < len(parts) else None
+        self._lacking = () if whole else tuple(part for part in parts if part not in direct)
+        self._near = [one for one in findings if one.question in self._lacking and one.text]
+        self.lacking: tuple[str, ...] = ()
+
+    def __call__(self, chunks: tuple[ScoredChunk, ...]) -> str:
+        """Return the first sentences for each part, a paragraph each, with markers of these chunks; "" for none."""
+        numbers, seen = numbering(chunks), set[str]()
+
+        def paragraphs(findings: Sequence[Finding]) -> list[str]:
+            found = []
+            for finding in findings:
+                lines = renumbered(finding, numbers)[:MOST_OF_PART]
+                lines = [line for line in lines if markers.strip(line) not in seen]
+                seen.update(map(markers.strip, lines))
+                found += [" ".join(lines)] if lines else []
+            return found
+
+        said = paragraphs(self._found)
+        if not said:
+            return ""
+        said += paragraphs([self._whole] if self._whole else [])
+        self.lacking = self._lacking
+        near = paragraphs(self._near)
+        return "\n\n".join((*said, *((phrase("nearest", self._language), *near) if near else ())))
+
+
 class Nearest:
     """Says what the single searches found, where no sentence answers the whole question."""
 
@@ -196,44 +250,11 @@ class Nearest:
         return "\n\n".join(list({markers.strip(line): line for line in lines}.values())[:MOST_NEAR])
 
 
-class Contradicting:
-    """Sets the contradictions that a text does not tell with both links at its end."""
-
-    def __init__(self, contradictions: Sequence[Contradiction], language: str) -> None:
-        """Keep the contradictions."""
-        self._contradictions = contradictions
-        self._language = language
-
-    def __call__(self, draft: Draft) -> str:
-        """Return what stands at the end of a draft, "" where there is nothing to add."""
-        numbers = numbering(draft.chunks)
-        text = markers.repair(draft.text, len(draft.chunks))
-        paragraphs = [{marker.id for marker in markers.find(one)} for one in text.split("\n\n")]
-        listed = []
-        for one in self._contradictions:
-            both = {numbers.get(one.one.chunk_id), numbers.get(one.other.chunk_id)}
-            if None not in both and not any(both <= cited for cited in paragraphs):
-                listed.append(_listed(one, numbers))
-        return "\n\n".join((sentence("contradiction", self._language), *listed)) if listed else ""
-
-
-def _listed(one: Contradiction, numbers: Mapping[str, int]) -> str:
-    """Return both statements with their markers, "" where one of their chunks does not stand in the prompt."""
-    claims = (one.one, one.other)
-    if any(claim.chunk_id not in numbers for claim in claims):
-        return ""
-    return "\n".join(f"- {_marked(claim.text, numbers[claim.chunk_id])}" for claim in claims)
-
-
-def _marked(text: str, number: int) -> str:
-    """Return a sentence with its marker where it belongs: before the stop."""
-    place = marker_place(text, split_sentences(text)[-1])
-    return f"{text[:place]}{markers.spaced(text, place, markers.marker(number))}{text[place:]}"
-
-
 def remarks(gathered: Gathered, meter: Meter, language: str) -> tuple[str, ...]:
     """Return what the reader is told of the research: which limit it met, what is missing, what failed."""
     said = [sentence(name, language) for name in meter.hit]
+    if gathered.lacking and any(finding.chunks for finding in gathered.findings):
+        said.append(sentence("lacking", language))
     named = list(filter(None, map(shown_call, gathered.missing)))
     if named:
         more = "; …" if len(named) > MOST_NAMED else ""

@@ -7,12 +7,13 @@ from contextlib import aclosing
 from dataclasses import replace
 
 from ragcore.answer import Answerer, AnswerOptions, Searcher
-from ragcore.answer.small_talk import small_talk_language
+from ragcore.answer.small_talk import is_signs_alone, small_talk_language
 from ragcore.answer.stages import Stages
 from ragcore.citations.languages import asked_in
 from ragcore.models.embeddings import Embedder
-from ragcore.models.llm import ChatModel
+from ragcore.models.llm import CallingModel, ChatModel
 from ragcore.phrases import phrase
+from ragcore.refine.refining import Refiner
 from ragcore.research.asking import Asker
 from ragcore.research.branches import Branches, WebSearch
 from ragcore.research.directing import Director, Planner
@@ -21,12 +22,14 @@ from ragcore.research.gathered import Gathered
 from ragcore.research.keeping import NotKept, Reading, StepStore, resumed
 from ragcore.research.memory import readable
 from ragcore.research.meter import Meter
+from ragcore.research.queries import distinct
 from ragcore.research.report import Handed, material, remarks
 from ragcore.research.rounds import Keeping, Rounds
 from ragcore.research.tools.calls import Tool
 from ragcore.research.tools.choosing import ToolUser
 from ragcore.research.tools.documents import Documents
 from ragcore.research.values import Limits
+from ragcore.research.wording import Wordings
 from ragcore.tokens import Tokenizer
 from ragcore.types import Answer, AnswerEvent, Question, ScoredChunk
 
@@ -49,7 +52,10 @@ class Researcher:
         reading: Reading | None = None,
         store: StepStore | None = None,
         documents: Documents | None = None,
+        refiner: Refiner | None = None,
         reply_tokens: int | None = None,
+        calling: CallingModel | None = None,
+        in_words: bool = True,
     ) -> None:
         """Compose.
 
@@ -66,7 +72,11 @@ class Researcher:
                 when a research is gone on with.
             store: Keeps the steps of a research that has an id; needs ``reading``.
             documents: Gives out documents to a model that chooses its tools itself. None: it plans and judges.
+            refiner: Tells whether a question leans on the conversation, or is to be searched in other languages, too.
             reply_tokens: What a reply to a step may take at most. Default: what every reply of the model may.
+            calling: The chat model, where it is to choose its tools by its endpoint's own function calling.
+            in_words: Where the endpoint has none, tools are asked for as JSON in the reply; False: then it plans and
+                judges.
         """
         self._searcher = searcher
         self._embedder = embedder
@@ -78,6 +88,9 @@ class Researcher:
         self._reading = reading
         self._store = store
         self._reply_tokens = reply_tokens
+        self._calling = calling
+        self._in_words = in_words
+        self._refiner = refiner
         self._documents = documents if chat_model is not None else None
 
     async def research(self, question: Question, *, id: str = "") -> AsyncGenerator[AnswerEvent]:
@@ -94,7 +107,8 @@ class Researcher:
             StoreError: The documents could not be searched, or what was kept not be read.
             ConfigError: A template of the operator's cannot be used.
         """
-        if small_talk_language(question.text) or not question.text.strip() or not question.knowledge_bases:
+        is_talk = small_talk_language(question.text) or is_signs_alone(question.text)
+        if is_talk or not question.text.strip() or not question.knowledge_bases:
             async with aclosing(self._plainly(question)) as events:
                 async for event in events:
                     yield event
@@ -121,7 +135,8 @@ class Researcher:
                 yield event
 
     def _rounds(self, question: Question, meter: Meter, keeping: Keeping) -> Rounds:
-        asker = Asker(self._model, self._tokenizer, meter, self._options.prompts, self._reply_tokens)
+        prompts, calling = self._options.prompts, self._calling
+        asker = Asker(self._model, self._tokenizer, meter, prompts, self._reply_tokens, calling)
         documents = self._documents
         template = "research_finding" if documents is None else "tool_call_summary"
         noting = Noting(question.text, asker, self._embedder, self._options.known_languages, template=template)
@@ -129,8 +144,16 @@ class Researcher:
         if documents is not None:
             # Which documents meet a filter is for a search to tell.
             of_documents = () if any(question.filters.values()) else (Tool.READ, Tool.LIST)
-            director = ToolUser(asker, noting, (Tool.SEARCH, *of_documents, *((Tool.WEB,) if self._web else ())))
-        branches = Branches(searcher=self._searcher, noting=noting, meter=meter, web=self._web, documents=documents)
+            tools = (Tool.SEARCH, *of_documents, *((Tool.WEB,) if self._web else ()))
+            director = ToolUser(asker, noting, tools, in_words=self._in_words)
+        branches = Branches(
+            searcher=self._searcher,
+            noting=noting,
+            meter=meter,
+            wordings=Wordings(asker, self._refiner),
+            web=self._web,
+            documents=documents,
+        )
         return Rounds(director=director, branches=branches, meter=meter, keeping=keeping)
 
     async def _plainly(self, question: Question) -> AsyncGenerator[AnswerEvent]:
@@ -175,9 +198,10 @@ class Researcher:
             options=self._options,
             beside=used.beside,
         )
-        async with aclosing(answerer.answer(question)) as events:
+        async with aclosing(answerer.answer(replace(question, wordings=gathered.wordings))) as events:
             async for event in events:
                 if isinstance(event, Answer):
+                    gathered.missing = distinct((*gathered.missing, *used.by_parts.lacking))
                     event = replace(event, notes=self._notes(event, gathered, meter, language))  # noqa: PLW2901
                 yield event
 

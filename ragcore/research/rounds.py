@@ -10,13 +10,14 @@ from itertools import count
 from typing import Protocol
 
 from ragcore.errors import StoreError
+from ragcore.research.asking import OUT_OF_TIME
 from ragcore.research.branches import Branches
 from ragcore.research.directing import Director
 from ragcore.research.gathered import Gathered
 from ragcore.research.meter import Meter
 from ragcore.research.parts import parts_of
 from ragcore.research.planning import MOST_QUESTIONS
-from ragcore.research.queries import distinct, planned
+from ragcore.research.queries import distinct, planned, same
 from ragcore.research.side_by_side import as_they_come
 from ragcore.research.tools.calls import shown_call
 from ragcore.research.values import Outcome, Plan, Progress, Step, StepKind
@@ -26,8 +27,6 @@ log = logging.getLogger(__name__)
 
 PLAN_SHARE = 0.3
 """Of the time for searching so much may pass before the first search."""
-
-OUT_OF_TIME = "the time for searching is over"
 
 
 class Keeping(Protocol):
@@ -63,7 +62,21 @@ class Rounds:
             ConfigError: A template of the operator's cannot be used.
         """
         gathered = Gathered()
+        try:
+            async with aclosing(self._rounds(question, gathered)) as steps:
+                async for progress in steps:
+                    yield progress
+        finally:
+            await self._branches.close()
+        if gathered.error is not None and not any(finding.chunks for finding in gathered.findings):
+            raise gathered.error
+        yield gathered
+
+    async def _rounds(self, question: Question, gathered: Gathered) -> AsyncGenerator[Progress]:
+        """Plan, and go round after round; ``gathered`` gets what they come to."""
         pending: list[str] = []
+        if self._before(Step(kind=StepKind.SEARCH, round=1, asked=question.text)) is None:
+            self._branches.begin(question)
         async with aclosing(self._planned(question, gathered, pending)) as planning:
             async for progress in planning:
                 yield progress
@@ -86,9 +99,6 @@ class Rounds:
             pending = following
             if not pending:
                 break
-        if gathered.error is not None and not any(finding.chunks for finding in gathered.findings):
-            raise gathered.error
-        yield gathered
 
     async def _planned(self, question: Question, gathered: Gathered, pending: list[str]) -> AsyncGenerator[Progress]:
         """Plan; ``pending`` gets what is searched for first."""
@@ -123,7 +133,8 @@ class Rounds:
         ended = {number: known for number, step in enumerate(steps) if (known := self._known(step))}
         for known in ended.values():
             yield _told(known)
-        left = [number for number in range(len(steps)) if number not in ended]
+        left, late = [number for number in range(len(steps)) if number not in ended], list[Step]()
+        self._branches.expect(question, [steps[number].asked for number in left])
         works = [partial(self._branch, question, steps[number], gathered) for number in left]
         limits = self._meter.limits
         running = as_they_come(works, at_once=limits.side_by_side, until=self._meter.end_of_rounds)
@@ -132,13 +143,19 @@ class Rounds:
                 number = left[at]
                 if result is None:
                     self._meter.stop("seconds")
-                elif result.outcome is not Outcome.FAILED:
+                    result = await self._branches.late(steps[number], gathered)  # noqa: PLW2901
+                    late += [result] if result else []
+                if result is not None and result.outcome is not Outcome.FAILED:
                     self._anew = True
                 ended[number] = result or replace(steps[number], outcome=Outcome.FAILED, reason=OUT_OF_TIME)
                 yield _told(ended[number])
+        for step in late:
+            await self._keep(step)
         # In the order in which they were asked, not in that of their ends: what is made of them is the same each time.
         for step in (ended[number] for number in sorted(ended)):
             gathered.asked.append(step.asked)
+            if step.asked == question.text:
+                gathered.wordings = step.wordings
             if step.finding is not None:
                 gathered.findings.append(step.finding)
             if step.outcome is Outcome.FAILED:
@@ -154,7 +171,8 @@ class Rounds:
         yield _told(begun)
         step = self._known(begun)
         if step is None:
-            work = partial(self._director.judge, round_, question, gathered)
+            own = replace(question, wordings=gathered.wordings)
+            work = partial(self._director.judge, round_, own, gathered)
             left = self._meter.end_of_rounds - asyncio.get_running_loop().time()
             step = await self._in_time(work, left)
             if step is None:
@@ -171,6 +189,10 @@ class Rounds:
         gathered.cut += verdict.cut
         if verdict.enough:
             return
+        if verdict.told and not verdict.missing:
+            gathered.lacking = True
+            again = [one for one in verdict.again if not same(one, question.text)]
+            gathered.missing = distinct((*gathered.missing, *again))
         if round_ >= self._meter.limits.rounds:
             if verdict.told and verdict.missing:
                 self._meter.stop("rounds")

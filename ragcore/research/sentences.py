@@ -4,7 +4,9 @@ from typing import Literal, get_args
 
 from ragcore.research.values import LimitName
 
-Said = Literal["rounds", "searches", "tokens", "seconds", "money", "missing", "cut", "failed", "contradiction"]
+Said = Literal[
+    "rounds", "searches", "tokens", "seconds", "money", "missing", "lacking", "cut", "failed", "contradiction"
+]
 """``missing`` takes ``what``, ``cut`` and ``failed`` take ``count``; the names of limits take nothing."""
 
 SAID: tuple[Said, ...] = get_args(Said)
@@ -17,6 +19,7 @@ _SENTENCES: dict[str, dict[Said, str]] = {
         "seconds": "The research ended at its time limit, so something may be missing.",
         "money": "The research used up what it may cost, so something may be missing.",
         "missing": "Not answered: {what}",
+        "lacking": "The research did not find all that it looked for.",
         "cut": "Further sub-questions that were not looked at: {count}.",
         "failed": "Searches that failed: {count}.",
         "contradiction": "The sources contradict each other:",
@@ -28,6 +31,7 @@ _SENTENCES: dict[str, dict[Said, str]] = {
         "seconds": "研究已达到时间上限，结果可能不完整。",
         "money": "研究已达到费用上限，结果可能不完整。",
         "missing": "未能回答：{what}",
+        "lacking": "研究未能找到所需的全部信息。",
         "cut": "未处理的其他子问题：{count} 个。",
         "failed": "失败的搜索：{count} 次。",
         "contradiction": "来源之间相互矛盾：",
@@ -39,6 +43,7 @@ _SENTENCES: dict[str, dict[Said, str]] = {
         "seconds": "Die Recherche endete an ihrer Zeitgrenze; es kann etwas fehlen.",
         "money": "Die Recherche hat aufgebraucht, was sie kosten darf; es kann etwas fehlen.",
         "missing": "Nicht beantwortet: {what}",
+        "lacking": "Die Recherche hat nicht alles gefunden, wonach sie gesucht hat.",
         "cut": "Weitere Teilfragen, die nicht untersucht wurden: {count}.",
         "failed": "Fehlgeschlagene Suchen: {count}.",
         "contradiction": "Die Quellen widersprechen einander:",
@@ -50,6 +55,7 @@ _SENTENCES: dict[str, dict[Said, str]] = {
         "seconds": "La recherche s’est arrêtée à sa limite de temps ; il peut manquer quelque chose.",
         "money": "La recherche a épuisé ce qu’elle peut coûter ; il peut manquer quelque chose.",
         "missing": "Sans réponse : {what}",
+        "lacking": "La recherche n’a pas trouvé tout ce qu’elle cherchait.",
         "cut": "Autres sous-questions laissées de côté : {count}.",
         "failed": "Requêtes échouées : {count}.",
         "contradiction": "Les sources se contredisent :",
@@ -61,6 +67,7 @@ _SENTENCES: dict[str, dict[Said, str]] = {
         "seconds": "La investigación terminó en su límite de tiempo; puede faltar algo.",
         "money": "La investigación agotó lo que puede costar; puede faltar algo.",
         "missing": "Sin respuesta: {what}",
+        "lacking": "La investigación no encontró todo lo que buscaba.",
         "cut": "Otras preguntas parciales que no se examinaron: {count}.",
         "failed": "Búsquedas fallidas: {count}.",
         "contradiction": "Las fuentes se contradicen:",
@@ -72,6 +79,7 @@ _SENTENCES: dict[str, dict[Said, str]] = {
         "seconds": "調査は時間の上限で終了したため、不足があるかもしれません。",
         "money": "調査は費用の上限で終了したため、不足があるかもしれません。",
         "missing": "回答できなかった点：{what}",
+        "lacking": "調査では、探していた情報のすべては見つかりませんでした。",
         "cut": "調べなかったその他の質問：{count} 件。",
         "failed": "失敗した検索：{count} 件。",
         "contradiction": "出典の内容が互いに矛盾しています：",
@@ -83,6 +91,7 @@ _SENTENCES: dict[str, dict[Said, str]] = {
         "seconds": "조사가 시간 제한에서 끝나 빠진 내용이 있을 수 있습니다.",
         "money": "조사가 비용 제한에서 끝나 빠진 내용이 있을 수 있습니다.",
         "missing": "답하지 못한 것: {what}",
+        "lacking": "조사에서 찾던 것을 모두 찾지는 못했습니다.",
         "cut": "살펴보지 않은 다른 하위 질문: {count}개.",
         "failed": "실패한 검색: {count}건.",
         "contradiction": "출처들이 서로 모순됩니다:",
@@ -94,6 +103,7 @@ _SENTENCES: dict[str, dict[Said, str]] = {
         "seconds": "A pesquisa terminou no seu limite de tempo; pode faltar algo.",
         "money": "A pesquisa esgotou o que pode custar; pode faltar algo.",
         "missing": "Sem resposta: {what}",
+        "lacking": "A pesquisa não encontrou tudo o que procurava.",
         "cut": "Outras perguntas parciais que não foram vistas: {count}.",
         "failed": "Buscas que falharam: {count}.",
         "contradiction": "As fontes contradizem-se:",
@@ -105,6 +115,7 @@ _SENTENCES: dict[str, dict[Said, str]] = {
         "seconds": "Исследование остановилось на пределе времени; возможны пробелы.",
         "money": "Исследование исчерпало допустимую стоимость; возможны пробелы.",
         "missing": "Без ответа: {what}",
+        "lacking": "Исследование нашло не всё, что искало.",
         "cut": "Другие подвопросы, которые не рассматривались: {count}.",
         "failed": "Неудавшиеся поиски: {count}.",
         "contradiction": "Источники противоречат друг другу:",

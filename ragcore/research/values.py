@@ -72,11 +72,12 @@ class Finding:
     """What was found for a sub-question: sentences, each with its ``[ID:n]``, which is ``chunks[n]``.
 
     Every sentence is verified against a chunk that it cites. ``chunks`` are all that was read, best first, also where
-    the text is empty.
+    the text is empty. ``direct``: the sentences are quoted, and plainly answer the sub-question.
     """
 
     question: str
     text: str = ""
+    direct: bool = False
     chunks: tuple[ScoredChunk, ...] = ()
 
 
@@ -100,6 +101,8 @@ class Contradiction:
 class Verdict:
     """What is to be done after a round: ``missing`` is what is asked next, ``cut`` as in a plan.
 
+    ``again`` is what is missing and was asked before, so that nothing new can be asked.
+
     ``told``: whether the reader is told what is missing where it can't be searched for any more. Without a model what
     is asked next are guesses, and nothing is known to be missing.
     """
@@ -109,6 +112,7 @@ class Verdict:
     contradictions: tuple[Contradiction, ...] = ()
     cut: int = 0
     told: bool = True
+    again: tuple[str, ...] = ()
 
 
 class StepKind(StrEnum):
@@ -134,7 +138,8 @@ class Step:
     """What was done, with its result or the reason of its failure, in words that whoever asked may read.
 
     ``round`` counts from 1, ``number`` from 0 within the steps of a kind in a round. ``reason`` also tells, of a step
-    that is done, why it was done without the model.
+    that is done, why it was done without the model. ``wordings`` are, of a search, those of its question, as
+    ``ragcore.types.Question`` has them.
     """
 
     kind: StepKind
@@ -147,6 +152,7 @@ class Step:
     finding: Finding | None = None
     verdict: Verdict | None = None
     usage: Usage = Usage()
+    wordings: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from ragcore.errors import ModelBadOutput
 from ragcore.json_replies import says_none
+from ragcore.models.llm import Parameter, ToolSpec
 from ragcore.research.queries import LONGEST, MOST_READ, distinct, shown
 from ragcore.research.replies import listed_in
 from ragcore.research.values import Plan
@@ -28,13 +29,17 @@ class Tool(StrEnum):
     WEB = "web_search"
 
 
-_TOLD: Mapping[Tool, str] = {
-    Tool.SEARCH: '{"tool": "search", "what": "a question"}: passages of the documents that answer it',
-    Tool.READ: '{"tool": "read_document", "what": "an id"}: what a document says of the task; for one that was found '
-    "or listed, where passages are not enough",
-    Tool.LIST: '{"tool": "list_documents", "what": "words"}: documents whose titles hold these words',
-    Tool.WEB: '{"tool": "web_search", "what": "a question"}: passages of pages of the web',
+_TOLD: Mapping[Tool, tuple[str, str]] = {
+    Tool.SEARCH: ("a question", "passages of the documents that answer it"),
+    Tool.READ: (
+        "an id",
+        "what a document says of the task; for one that was found or listed, where passages are not enough",
+    ),
+    Tool.LIST: ("words", "documents whose titles hold these words"),
+    Tool.WEB: ("a question", "passages of pages of the web"),
 }
+"""Of each tool what it is given, and what it gives."""
+WHAT = "what"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +71,17 @@ def shown_call(line: str) -> str:
 
 def told(tools: Sequence[Tool]) -> str:
     """Return what a prompt says of the tools that there are."""
-    return "\n".join(f"- {_TOLD[tool]}" for tool in tools)
+    said = ((tool, *_TOLD[tool]) for tool in tools)
+    return "\n".join(f'- {{"tool": "{tool}", "{WHAT}": "{given}"}}: {gives}' for tool, given, gives in said)
+
+
+def offered(tools: Sequence[Tool]) -> tuple[ToolSpec, ...]:
+    """Return the tools as an endpoint is told of them that has a form of its own for calls."""
+    said = ((tool, *_TOLD[tool]) for tool in tools)
+    return tuple(
+        ToolSpec(name=tool, description=gives, parameters=(Parameter(name=WHAT, description=given),))
+        for tool, given, gives in said
+    )
 
 
 def calls_of(reply: str, most: int, tools: Sequence[Tool], asked: Sequence[str]) -> Plan:
@@ -82,22 +97,23 @@ def calls_of(reply: str, most: int, tools: Sequence[Tool], asked: Sequence[str])
         ModelBadOutput: It holds no list, or one of anything but calls.
     """
     said = listed_in(reply, "calls")
-    calls = [call for call in map(_call, said) if call is not None]
+    calls = [call for call in map(call_in, said) if call is not None]
     if not calls and not says_none(reply, said):
         raise ModelBadOutput("there is no call in it", raw=reply)
     kept: list[str] = []
     for call in calls[:MOST_READ]:
-        if call.tool in tools and _is_new(call, [*asked, *kept]):
+        if call.tool in tools and is_new(call, [*asked, *kept]):
             kept.append(call.line)
     return Plan(questions=tuple(kept[:most]), cut=len(kept[most:]) + len(calls[MOST_READ:]))
 
 
-def _is_new(call: Call, asked: Sequence[str]) -> bool:
+def is_new(call: Call, asked: Sequence[str]) -> bool:
+    """Tell whether a call asks for something that none of these lines asked for."""
     same = [other.what for other in map(call_of, asked) if other.tool is call.tool]
     return call.what not in same if call.tool is Tool.READ else bool(distinct([call.what], same))
 
 
-def _call(said: Any) -> Call | None:
+def call_in(said: Any) -> Call | None:
     """Return the call, however its fields are named; None for what is none."""
     if isinstance(said, str):
         said = {"tool": Tool.SEARCH, "what": said}
@@ -107,7 +123,7 @@ def _call(said: Any) -> Call | None:
     if not isinstance(name, str) or name not in set(Tool):
         return None
     tool = Tool(name)
-    what = said.get("what")
+    what = said.get(WHAT)
     if not isinstance(what, str):
         given = said.get("arguments", said)
         values = given.values() if isinstance(given, Mapping) else [given]

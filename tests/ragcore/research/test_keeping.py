@@ -219,6 +219,26 @@ def test_what_was_done_in_the_time_for_searching_is_answered_from_after_it() -> 
     virtual.run(research())
 
 
+def test_what_was_found_before_the_time_was_over_is_kept() -> None:
+    class Silent:
+        async def search(self, query: str, count: int) -> Sequence[ScoredChunk]:
+            await asyncio.sleep(1_000.0)
+            return ()
+
+    async def research() -> None:
+        steps, shelf = Steps(), Shelf(())
+        first = made(None, steps)
+        first._web = Silent()
+        question = replace(QUESTION, text="Who founded the Kestrel?")
+        before = await whole(first, question)
+        answer = await whole(made(None, steps, shelf=shelf), question)
+        assert answer.citations == before.citations
+        assert answer.citations
+        assert not shelf.asked
+
+    virtual.run(research())
+
+
 async def test_what_was_judged_without_a_search_that_is_made_now_is_judged_anew() -> None:
     class Forgetful(Steps):
         async def keep(self, research: str, question: str, step: KeptStep) -> None:
@@ -243,14 +263,14 @@ def test_a_step_comes_back_as_it_was_kept() -> None:
     cases = (
         Step(kind=StepKind.PLAN, round=1, plan=Plan(questions=("a", "b"), cut=3, analysis="c"), usage=Usage(calls=1)),
         Step(
-            kind=StepKind.SEARCH, round=2, number=3, asked="a", reason="why",
-            finding=Finding(question="a", text="x [ID:0].", chunks=(*scored, web)),
+            kind=StepKind.SEARCH, round=2, number=3, asked="a", reason="why", wordings=("b", "c"),
+            finding=Finding(question="a", text="x [ID:0].", direct=True, chunks=(*scored, web)),
         ),
         Step(kind=StepKind.SEARCH, round=2, number=4, asked="b", outcome=Outcome.NOTHING, finding=Finding(question="b")),
         Step(
             kind=StepKind.JUDGE, round=1,
             verdict=Verdict(
-                enough=False, missing=("c",), cut=2, told=False,
+                enough=False, missing=("c",), cut=2, told=False, again=("d", "e"),
                 contradictions=(Contradiction(one=claims[0], other=claims[1]),),
             ),
         ),

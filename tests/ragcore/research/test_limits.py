@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 
 from ragcore.citations import markers
 from ragcore.errors import ConfigError, ModelBadOutput, ModelError, ModelUnreachable, StoreError
-from ragcore.research import Limits, Outcome, Price, Progress
+from ragcore.research import Limits, Outcome, Price, Progress, StepKind
+from ragcore.research.asking import OUT_OF_TIME
 from ragcore.research.research import Researcher
 from ragcore.research.sentences import LANGUAGES, SAID, sentence
 from ragcore.tokens import offline_tokenizer
-from ragcore.types import Answer, AnswerEvent, Message, Question, Support
+from ragcore.types import Answer, AnswerEvent, Message, Question, ScoredChunk, Support
 from tests.fakes import virtual
-from tests.fakes.researching import ResearchModel, Say, Shelf, chunk, in_turn, judged, plan, quoting
+from tests.fakes.researching import ResearchModel, Say, Shelf, chunk, in_turn, judged, plan, quoting, refiner
 from tests.soak import scaled
 
 INJECTION = (
@@ -87,9 +88,11 @@ async def run(researcher: Researcher, question: Question = QUESTION) -> tuple[li
     return events, events[-1]
 
 
-def made(shelf: Shelf, model: ResearchModel | None, limits: Limits) -> Researcher:
+def made(shelf: Shelf, model: ResearchModel | None, limits: Limits, *languages: str) -> Researcher:
+    """Return a researcher over documents in these languages, where any are told."""
     return Researcher(
-        searcher=shelf, embedder=None, tokenizer=offline_tokenizer(), chat_model=model, limits=limits
+        searcher=shelf, embedder=None, tokenizer=offline_tokenizer(), chat_model=model, limits=limits,
+        refiner=refiner(model, *languages) if model and languages else None,
     )  # fmt: skip
 
 
@@ -108,7 +111,7 @@ def test_no_limit_is_passed_and_every_citation_was_read(seed: int) -> None:
         side_by_side=draw.randint(1, 4),
     )
     model = ResearchModel(
-        {part: rubbish(draw, part) for part in ("plan", "finding", "judge", "answer")},
+        {part: rubbish(draw, part) for part in ("plan", "finding", "judge", "answer", "rewrite", "translate")},
         context_window=draw.choice((2_000, 5_000, 16_000)),
         seconds=draw.choice((0.0, 1.0, 30.0)),
     )
@@ -122,7 +125,7 @@ def test_no_limit_is_passed_and_every_citation_was_read(seed: int) -> None:
         began = asyncio.get_running_loop().time()
         events: list[AnswerEvent] = []
         try:
-            events, answer = await run(made(shelf, model, limits))
+            events, answer = await run(made(shelf, model, limits, *draw.choice(((), ("de",)))))
         except StoreError:
             return
         assert asyncio.get_running_loop().time() - began <= limits.seconds + 0.001
@@ -228,6 +231,16 @@ async def test_a_planner_that_asks_the_same_for_ever_ends() -> None:
     assert len(shelf.asked) == 2
     assert len(model.asked("judge")) == 2
     assert answer.support is Support.CITED
+    # What was asked for in vain is told, and that no limit kept it from being found.
+    assert answer.notes == (
+        sentence("lacking", "en"), sentence("missing", "en", what="Where was the founder of the Kestrel born?")
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("missing", [(), (QUESTION.text,)], ids=["nothing", "the_question"])
+async def test_what_is_not_enough_is_told_also_where_nothing_new_is_asked(missing: tuple[str, ...]) -> None:
+    _, answer = await run(made(Shelf(CHUNKS), ResearchModel({"judge": judged(False, *missing)}), Limits()))
+    assert answer.notes == (sentence("lacking", "en"),)
 
 
 async def test_what_no_round_is_left_for_is_named() -> None:
@@ -241,8 +254,8 @@ def test_what_is_late_is_told_and_what_was_found_by_then_is_answered() -> None:
     parts = ("gliders sold", "Ada Brown born", "Leyton town", "Kestrel founded")
 
     async def research() -> Answer:
-        model = ResearchModel({"plan": plan(*parts)}, seconds=4.0)
-        events, answer = await run(made(Shelf(CHUNKS), model, Limits(seconds=30.0, side_by_side=1)))
+        model = ResearchModel({"plan": plan(*parts)})
+        events, answer = await run(made(Shelf(CHUNKS, seconds=5.0), model, Limits(seconds=30.0, side_by_side=1)))
         late = [event for event in events if isinstance(event, Progress) and event.outcome is Outcome.FAILED]
         assert [step.detail for step in late] == ["Leyton town", "Kestrel founded"]
         return answer
@@ -251,6 +264,57 @@ def test_what_is_late_is_told_and_what_was_found_by_then_is_answered() -> None:
     assert sentence("seconds", "en") in answer.notes
     assert sentence("missing", "en", what="Leyton town; Kestrel founded") in answer.notes
     assert answer.citations
+
+
+@pytest.mark.parametrize("seconds", [3.0, 60.0])
+def test_what_was_found_is_quoted_where_a_note_of_it_is_late(seconds: float) -> None:
+    async def research() -> None:
+        model = ResearchModel({"plan": plan("gliders sold")}, slow={"finding": 500.0})
+        events, answer = await run(made(Shelf(CHUNKS, seconds=0.1), model, Limits(seconds=seconds)))
+        assert answer.support is Support.CITED
+        searched = [one for one in events if isinstance(one, Progress) and one.stage == StepKind.SEARCH]
+        ended = [one for one in searched if one.outcome is not Outcome.BEGUN]
+        assert [(one.outcome, one.reason) for one in ended] == [(Outcome.DONE, OUT_OF_TIME)] * 2
+        assert answer.notes == (sentence("seconds", "en"),)
+        # What is quoted stands before the writer as a note of the model's would.
+        assert "sold 40 gliders in 2001 [ID:" in model.asked("answer")[0].prompt[0].text
+
+    virtual.run(research())
+
+
+@pytest.mark.parametrize("with_model", [True, False])
+def test_what_the_documents_said_stays_where_the_web_is_late(with_model: bool) -> None:
+    class Silent:
+        async def search(self, query: str, count: int) -> Sequence[ScoredChunk]:
+            await asyncio.sleep(1_000.0)
+            return ()
+
+    async def research() -> None:
+        model = ResearchModel() if with_model else None
+        of = made(Shelf(CHUNKS, seconds=0.1), model, Limits())
+        of._web = Silent()
+        _, answer = await run(of)
+        assert answer.citations
+        assert sentence("seconds", "en") in answer.notes
+
+    virtual.run(research())
+
+
+@pytest.mark.parametrize("hangs", [True, False])
+def test_an_answer_that_the_time_limit_meets_says_so(hangs: bool) -> None:
+    class Dripping(ResearchModel):
+        async def stream(self, messages: Sequence[Message], *, task: str = "answer"):  # type: ignore[no-untyped-def]
+            async for piece in super().stream(messages, task=task):
+                yield piece
+                await asyncio.sleep(3.0)
+
+    async def research() -> None:
+        model = ResearchModel(slow={"answer": 500.0}) if hangs else Dripping()
+        _, answer = await run(made(Shelf(CHUNKS), model, Limits(seconds=10.0)))
+        assert answer.citations
+        assert sentence("seconds", "en") in answer.notes
+
+    virtual.run(research())
 
 
 def test_an_answer_that_the_time_limit_meets_is_shown_as_far_as_it_came() -> None:
@@ -278,7 +342,7 @@ def test_cancelled_at_any_moment_nothing_goes_on(seed: int) -> None:
     shelf = Shelf(CHUNKS, seconds=draw.choice((0.0, 1.0)))
 
     async def research() -> None:
-        researcher = made(shelf, model, Limits())
+        researcher = made(shelf, model, Limits(), *draw.choice(((), ("de",))))
         if draw.random() < 0.5:  # by whoever reads, who stops to
             left = draw.randint(0, 25)
             async with aclosing(researcher.research(QUESTION)) as telling:

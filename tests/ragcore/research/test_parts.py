@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragcore.research.parts import MOST_READ, bridges, parts_of
+from ragcore.research.parts import MOST_READ, asked_apart, bridges, parts_of
 from ragcore.research.queries import distinct, same
 from ragcore.research.values import Finding
 from ragcore.types import Message, ScoredChunk
@@ -31,6 +31,27 @@ def test_the_parts_of_a_question_are_searched_for(question: str, parts: tuple[st
     found = parts_of(question)
     assert all(any(same(part, one) for one in found) for part in parts), found
     assert parts or not found
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        (
+            "When are expenses paid? Who approves travel and when are accounts closed?",
+            ("When are expenses paid?", "Who approves travel", "when are accounts closed?"),
+        ),
+        ("年假有多少天，以及病假需要什么证明？", ("年假有多少天 病假 证明", "病假需要什么证明？")),
+        (
+            "Wie viele Urlaubstage habe ich und wer genehmigt Reisen?",
+            ("Wie viele Urlaubstage habe ich", "wer genehmigt Reisen?"),
+        ),
+        ("Which film was directed by Kim Lee and released in 2001?", ()),
+        ("How much is paid for meals and hotels?", ()),
+        ("Who approves travel?", ()),
+    ],
+)
+def test_the_parts_that_ask_by_themselves_are_told_apart(question: str, parts: tuple[str, ...]) -> None:
+    assert asked_apart(question) == parts
 
 
 def test_a_part_that_leans_on_the_conversation_takes_along_what_it_leans_on() -> None:
@@ -100,6 +121,9 @@ def test_any_question_gives_a_few_different_parts(seed: int) -> None:
     parts = parts_of(question)
     assert len(parts) <= MOST_READ
     assert distinct(parts) == parts
+    apart = asked_apart(question)
+    assert set(apart) <= set(parts)
+    assert len(apart) != 1
     found = [
         Finding(
             question=question, chunks=(ScoredChunk(chunk=chunk("a", " ".join(draw.choices(WORDS, k=60))), score=1.0),)

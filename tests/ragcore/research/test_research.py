@@ -94,6 +94,18 @@ async def test_every_search_is_a_question_of_the_same_asker() -> None:
         )  # fmt: skip
 
 
+@pytest.mark.parametrize("times", [1, 40])
+async def test_what_it_asks_is_searched_for_apart_from_what_a_message_tells(times: int) -> None:
+    told = " ".join(["My team travels to the trade fair next month, and the agency waits for an answer."] * times)
+    asks = "Which state has jousting as the official sport?"
+    for text in (f"{told} {asks}", f"{asks} {told}"):
+        shelf = Shelf(CHUNKS)
+        _, answer = await run(researcher(shelf), asked(text))
+        (own,) = (one for one in shelf.asked if one.text == text)
+        assert own.searched == ((asks, text) if times == 1 else (asks,))
+        assert answer.support in {Support.CITED, Support.NEAREST}
+
+
 async def test_without_a_model_what_was_found_leads_on_and_is_quoted() -> None:
     shelf = Shelf(CHUNKS, top=1)
     events, answer = await run(researcher(shelf), asked())
@@ -168,9 +180,10 @@ async def test_what_it_took_is_told_once_also_where_something_stands_beside_the_
     assert answer.usage.calls
 
 
-async def test_small_talk_is_no_research() -> None:
+@pytest.mark.parametrize("said", ["Hello!", "🎉"])
+async def test_small_talk_is_no_research(said: str) -> None:
     shelf = Shelf(CHUNKS)
-    events, answer = await run(researcher(shelf, ResearchModel()), asked("Hello!"))
+    events, answer = await run(researcher(shelf, ResearchModel()), asked(said))
     assert answer.support is Support.EXEMPT
     assert events == [answer]
     assert not shelf.asked
@@ -240,3 +253,33 @@ async def test_the_answer_is_over_all_that_was_read() -> None:
     model = ResearchModel({"plan": plan("unused days of leave"), "answer": quoting})
     _, answer = await run(researcher(Shelf(CHUNKS), model, limits=Limits()), asked())
     assert {one.chunk.document_id for one in answer.chunks} == {one.document_id for one in CHUNKS}
+
+
+TRAVEL = chunk("travel", "Travel is approved by the team lead. Trips are booked two weeks ahead.")
+CLOSING = chunk("closing", "Accounts are closed on the last working day of a month.")
+SICKNESS = chunk("sickness", "Sick leave is told to the team lead before nine o'clock.")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Who approves travel, and when are accounts closed?", ("approved by the team lead", "last working day")),
+        ("When are accounts closed? Who approves travel?", ("last working day", "approved by the team lead")),
+    ],
+)
+async def test_without_a_model_each_part_of_a_question_is_answered(text: str, said: tuple[str, str]) -> None:
+    _, answer = await run(researcher(Shelf((TRAVEL, CLOSING, SICKNESS), top=1)), asked(text))
+    assert answer.support is Support.CITED
+    assert answer.raw_text.index(said[0]) < answer.raw_text.index(said[1])
+    assert {citation.document_id for citation in answer.citations} == {"docs:travel", "docs:closing"}
+    assert answer.notes == (phrase("no_model", "en"),)
+
+
+async def test_a_part_that_nothing_answers_is_named_beside_what_was_answered() -> None:
+    text = "Who approves travel, and who must be told about sick leave in Leyton?"
+    _, answer = await run(researcher(Shelf((TRAVEL, SICKNESS), top=1)), asked(text))
+    first, _, rest = answer.raw_text.partition(f"\n\n{phrase('nearest', 'en')}\n\n")
+    assert first == "Travel is approved by the team lead [ID:1]."
+    assert rest == "Sick leave is told to the team lead before nine o'clock [ID:0]."
+    assert answer.support is Support.CITED
+    assert sentence("missing", "en", what="who must be told about sick leave in Leyton?") in answer.notes

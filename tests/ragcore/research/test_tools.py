@@ -95,6 +95,19 @@ def lines(events: Sequence[AnswerEvent]) -> list[tuple[str, Outcome]]:
     return [(one.detail, one.outcome) for one in told if one.outcome is not Outcome.BEGUN]
 
 
+async def within_limits(of: Researcher, model: ResearchModel, limits: Limits, shelf: Shelf, cupboard: Cupboard) -> None:
+    """Research, and check that no limit is passed, all is counted, and nothing told links or calls anybody."""
+    began = asyncio.get_running_loop().time()
+    events, answer = await run(of)
+    assert asyncio.get_running_loop().time() - began <= limits.seconds + 0.001
+    assert len(shelf.asked) + len(cupboard.asked) <= limits.searches
+    assert model.usage.prompt_tokens + model.usage.completion_tokens <= limits.tokens
+    assert answer.usage == model.usage
+    told = [*(line for line, _ in lines(events)), *answer.notes]
+    assert not any("://" in line or "@" in line for line in told)
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
 async def test_the_model_searches_lists_reads_looks_back_and_is_answered_from_what_was_read() -> None:
     model = ResearchModel({
         "next": in_turn(
@@ -224,18 +237,8 @@ def test_whatever_it_calls_no_limit_is_passed(seed: int) -> None:
     limits = Limits(rounds=draw.randint(1, 4), searches=draw.randint(1, 8), tokens=draw.choice((4_000, 60_000)))
     shelf, cupboard, web = Shelf(CHUNKS, seconds=draw.choice((0.0, 9.0))), Cupboard(), Web()
 
-    async def research() -> None:
-        began = asyncio.get_running_loop().time()
-        events, answer = await run(researcher(shelf, model, documents=cupboard, web=web, limits=limits))
-        assert asyncio.get_running_loop().time() - began <= limits.seconds + 0.001
-        assert len(shelf.asked) + len(cupboard.asked) <= limits.searches
-        assert model.usage.prompt_tokens + model.usage.completion_tokens <= limits.tokens
-        assert answer.usage == model.usage
-        told = [*(line for line, _ in lines(events)), *answer.notes]
-        assert not any("://" in line or "@" in line for line in told)
-        assert asyncio.all_tasks() == {asyncio.current_task()}
-
-    virtual.run(research())
+    of = researcher(shelf, model, documents=cupboard, web=web, limits=limits)
+    virtual.run(within_limits(of, model, limits, shelf, cupboard))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,80 @@
+"""Contradictions in an answer: what its text does not tell with both links is set at its end."""
+
+from collections.abc import Mapping, Sequence
+
+from ragcore.answer.writing import Draft
+from ragcore.citations import markers
+from ragcore.citations.attribution import marker_place
+from ragcore.citations.sentences import split_sentences
+from ragcore.extractive.words import content
+from ragcore.research.memory import numbering
+from ragcore.research.sentences import sentence
+from ragcore.research.values import Contradiction
+
+
+class Contradicting:
+    """Sets the contradictions that a text does not tell with both links at its end."""
+
+    def __init__(self, contradictions: Sequence[Contradiction], language: str) -> None:
+        """Keep the contradictions."""
+        self._contradictions = contradictions
+        self._language = language
+
+    def __call__(self, draft: Draft) -> str:
+        """Return what stands at the end of a draft, "" where there is nothing to add."""
+        numbers = numbering(draft.chunks)
+        text = markers.repair(draft.text, len(draft.chunks))
+        paragraphs = [_cited_in(one) for one in text.split("\n\n")]
+        lacking = []
+        for one in self._contradictions:
+            both = {one.one.chunk_id, one.other.chunk_id} <= numbers.keys()
+            if both and not any(_tells(cited, one, numbers) for cited in paragraphs):
+                lacking.append(listed_both(one, numbers))
+        return "\n\n".join((sentence("contradiction", self._language), *lacking)) if lacking else ""
+
+
+def _cited_in(paragraph: str) -> list[tuple[frozenset[int], frozenset[str]]]:
+    """Return of each sentence that cites anything the numbers of what it cites, and its words."""
+    said = [paragraph[one.body : one.body_end] for one in split_sentences(paragraph)]
+    cited = ((frozenset(marker.id for marker in markers.find(one)), one) for one in said)
+    return [(numbers, frozenset(content(markers.strip(one)))) for numbers, one in cited if numbers]
+
+
+def _tells(
+    cited: Sequence[tuple[frozenset[int], frozenset[str]]], one: Contradiction, numbers: Mapping[str, int]
+) -> bool:
+    """Tell whether sentences say both sides of a contradiction, each with its own link.
+
+    The words that tell the sides apart must stand there, numbers before others; where a side has none ("is allowed",
+    "is not allowed"), it is another sentence that says nearly the same.
+    """
+    words = [frozenset(content(claim.text)) for claim in (one.one, one.other)]
+    apart = [words[0] - words[1], words[1] - words[0]]
+    figures = [frozenset(word for word in own if any(map(str.isdigit, word))) for own in apart]
+    marks = figures if all(figures) else apart
+    needed = marks if all(marks) else words
+    says = [
+        {at for at, (ids, said) in enumerate(cited) if numbers[claim.chunk_id] in ids and _holds(said, of)}
+        for claim, of in zip((one.one, one.other), needed, strict=True)
+    ]
+    return all(says) and (all(marks) or len(says[0] | says[1]) > 1)
+
+
+def _holds(said: frozenset[str], needed: frozenset[str]) -> bool:
+    """Tell whether words hold what is needed: every number, and half of all, since other words may stand for them."""
+    figures = {word for word in needed if any(map(str.isdigit, word))}
+    return figures <= said and 2 * len(said & needed) >= len(needed)
+
+
+def listed_both(one: Contradiction, numbers: Mapping[str, int]) -> str:
+    """Return both statements with their markers, "" where one of their chunks does not stand in the prompt."""
+    claims = (one.one, one.other)
+    if any(claim.chunk_id not in numbers for claim in claims):
+        return ""
+    return "\n".join(f"- {_marked(claim.text, numbers[claim.chunk_id])}" for claim in claims)
+
+
+def _marked(text: str, number: int) -> str:
+    """Return a sentence with its marker where it belongs: before the stop."""
+    place = marker_place(text, split_sentences(text)[-1])
+    return f"{text[:place]}{markers.spaced(text, place, markers.marker(number))}{text[place:]}"

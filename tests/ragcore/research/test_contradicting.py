@@ -1,0 +1,74 @@
+"""A contradiction that an answer does not tell with both links stands at its end."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ragcore.answer.writing import Draft
+from ragcore.research.contradicting import Contradicting
+from ragcore.research.sentences import sentence
+from ragcore.research.values import Claim, Contradiction
+from ragcore.types import ScoredChunk
+from tests.fakes.researching import chunk
+from tests.soak import scaled
+
+OLD = "Hotels in Munich are paid up to 95 euros a night."
+NEW = "Hotels in Munich are paid up to 140 euros a night."
+CHUNKS = (chunk("old", OLD), chunk("new", NEW), chunk("trains", "Train tickets are second class."))
+CLOSED = f"{sentence('contradiction', 'en')}\n\n- {OLD.removesuffix('.')} [ID:0].\n- {NEW.removesuffix('.')} [ID:1]."
+
+
+def closing(text: str, one: str = OLD, other: str = NEW) -> str:
+    pair = Contradiction(one=Claim(text=one, chunk_id="old-0"), other=Claim(text=other, chunk_id="new-0"))
+    chunks = tuple(ScoredChunk(chunk=read, score=0.5) for read in CHUNKS)
+    return Contradicting([pair], "en")(Draft(text=text, chunks=chunks))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(
+            "Receipts are due within 30 days [ID:1]. Train tickets are second class [ID:1][ID:0].", id="other"
+        ),
+        pytest.param("Hotels in Munich are paid up to 140 euros a night [ID:0][ID:1].", id="one_side_with_both_links"),
+        pytest.param(f"{OLD} {NEW}", id="no_link"),
+        pytest.param(
+            "Hotels are paid up to 95 euros [ID:0].\n\nHotels are paid up to 140 euros [ID:1].", id="far_apart"
+        ),
+        pytest.param("They pay 95 euros [ID:1]. They pay 140 euros [ID:0].", id="links_the_wrong_way_round"),
+        pytest.param("They pay 95 euros [ID:0]. Trains are second class [ID:1].", id="one_side"),
+    ],
+)
+def test_what_a_text_does_not_tell_is_set_at_its_end(text: str) -> None:
+    assert closing(text) == CLOSED
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("One says that 95 euros are paid [ID:0]. Another one says 140 euros [ID:1].", id="two_sentences"),
+        pytest.param("Paid are 140 euros [ID:1], or 95 [ID:0].", id="one_sentence"),
+        pytest.param("Nach der einen sind es 95 Euro [ID:0]. Nach der anderen 140 Euro [ID:1].", id="other_language"),
+    ],
+)
+def test_what_a_text_tells_with_both_links_is_not_told_again(text: str) -> None:
+    assert closing(text) == ""
+
+
+def test_sides_that_no_word_tells_apart_are_told_in_two_sentences() -> None:
+    sides = "Dogs are allowed in the office.", "Dogs are not allowed in the office."
+    assert closing("Dogs are allowed in the office [ID:0][ID:1].", *sides)
+    assert closing("Dogs are allowed [ID:0]. Trains are second class [ID:1].", *sides)
+    assert closing("Dogs are allowed in the office [ID:0]. Yet dogs are not allowed there [ID:1].", *sides) == ""
+
+
+PIECES = st.sampled_from(
+    (OLD, NEW, "[ID:0]", "[ID:1]", "[ID:2]", "95 euros", "140 euros", ". ", " ", "\n\n", "- ", "```")
+)
+
+
+@settings(max_examples=scaled(40))
+@given(text=st.lists(PIECES, max_size=12).map("".join))
+def test_with_what_is_set_at_its_end_a_text_tells_it(text: str) -> None:
+    if added := closing(text):
+        assert closing(f"{text.rstrip()}\n\n{added}") == ""
