@@ -4,7 +4,11 @@ What gives way, when not everything fits, and in which order:
 
 1. blocks of knowledge, from the least relevant;
 2. rounds of history, from the oldest;
-3. the middle of the question, down to ``QUESTION_TOKENS``. System messages and the question's pictures never.
+3. the middle of what tools gave for the question, down to half of what the rules and the calls leave;
+4. the middle of the question, down to ``QUESTION_TOKENS``. System messages and the question's pictures never.
+
+A message with calls of tools and their results stay or go together: those behind the question stay, and those of
+history go with the round that they belong to.
 
 Whoever recalls history bounds it (``HISTORY_SHARE``), so that a conversation that only grows leaves knowledge its room.
 """
@@ -15,6 +19,7 @@ from itertools import islice
 
 from ragcore.context.blocks import SEPARATOR, join
 from ragcore.context.cutting import cut_middle
+from ragcore.context.results import shortened
 from ragcore.errors import ContextTooSmall
 from ragcore.tokens import Tokenizer, offline_tokenizer
 from ragcore.types import Message
@@ -31,6 +36,9 @@ IMAGE_TOKENS = 4_096
 """What a picture counts, whatever its size: the most that we know any endpoint to take for one. Mistral's Pixtral takes
 a token for each 16 x 16 pixels of at most 1024 x 1024; OpenAI's guide "Images and vision" comes to 3,779 for
 gpt-4.1-nano (1,536 patches, 2.46 tokens each) and less for the others."""
+
+CALL_TOKENS = 16
+"""What is added to a call's id, name and arguments: the tags and the JSON around them, as in Qwen 2.5's template."""
 
 QUESTION_TOKENS = 64
 HISTORY_SHARE = 0.25
@@ -68,8 +76,10 @@ def prompt_tokens(messages: Sequence[Message], tokenizer: Tokenizer) -> int:
 
 
 def message_tokens(message: Message, tokenizer: Tokenizer) -> int:
-    """Return what one message takes: its text, its pictures (``IMAGE_TOKENS`` each), and what the format adds."""
-    return MESSAGE_TOKENS + tokenizer.count(message.text) + IMAGE_TOKENS * len(message.images)
+    """Return what one message takes: its text and calls, its pictures (``IMAGE_TOKENS`` each), what the format adds."""
+    calls = sum(CALL_TOKENS + sum(map(tokenizer.count, (one.id, one.name, one.arguments))) for one in message.calls)
+    said = tokenizer.count(message.text) + (tokenizer.count(message.answers) if message.answers else 0)
+    return MESSAGE_TOKENS + said + calls + IMAGE_TOKENS * len(message.images)
 
 
 def message_fit_in(
@@ -99,7 +109,8 @@ def fit_prompt(
     """Fit system messages, history, question and knowledge into ``max_tokens`` less the answer's reserve.
 
     Args:
-        messages: In order; the last that is no system message is the question, those before it are history.
+        messages: In order; the last that is no system message is the question, those before it are history. Where it
+            is a message with calls or a result, the question is what the user said last before it.
         max_tokens: What prompt and answer may take together; ``default_budget(window)`` as a rule.
         knowledge: Finished blocks, best first; what stays of them is added to the first system message.
         reserve: Tokens kept free for the answer.
@@ -112,8 +123,8 @@ def fit_prompt(
         ContextTooSmall: If system messages, reserve and the shortest question exceed the budget.
     """
     tokenizer = tokenizer or offline_tokenizer()
-    parts = _Parts.of(messages)
     room = max_tokens - reserve
+    parts = _with_results(_Parts.of(messages), room, tokenizer)
     question, free = _fit_question(parts, room, reserve, tokenizer)
     if question is not parts.question:
         return _assemble(parts, question, (), 0, tokenizer)
@@ -156,20 +167,25 @@ def fit_chunks(blocks: Sequence[str], budget: int, tokenizer: Tokenizer) -> tupl
 class _Parts:
     """The messages by what they are: ``rules`` are the indexes of the system messages, ``place`` is the question's.
 
-    Everything but the rules is walked from the end, and no further than it fits: a long past costs nothing.
+    ``work`` are the indexes of the calls behind the question and of their results. Everything else is walked from the
+    end, and no further than it fits: a long past costs nothing.
     """
 
     messages: Sequence[Message]
     rules: Sequence[int]
     place: int
+    work: Sequence[int] = ()
 
     @classmethod
     def of(cls, messages: Sequence[Message]) -> "_Parts":
         place = len(messages) - 1
         while place >= 0 and messages[place].role == "system":
             place -= 1
+        if place >= 0 and _is_work(messages[place]):
+            place = max((index for index in range(place) if messages[index].role == "user"), default=-1)
         rules = [index for index, message in enumerate(messages) if message.role == "system"]
-        return cls(messages=messages, rules=rules, place=place)
+        work = [index for index in range(place + 1, len(messages)) if messages[index].role != "system"]
+        return cls(messages=messages, rules=rules, place=place, work=work)
 
     @property
     def question(self) -> Message | None:
@@ -180,11 +196,33 @@ class _Parts:
         return (index for index in range(self.place - 1, -1, -1) if self.messages[index].role != "system")
 
 
+def _is_work(message: Message) -> bool:
+    return message.role == "tool" or bool(message.calls)
+
+
+def _with_results(parts: _Parts, room: int, tokenizer: Tokenizer) -> _Parts:
+    """Return the parts with shorter results behind the question, where they would leave too little to it."""
+    results = [index for index in parts.work if parts.messages[index].role == "tool"]
+    if not results:
+        return parts
+    bare = {index: replace(parts.messages[index], text="") for index in results}
+    fixed = [bare.get(index, parts.messages[index]) for index in (*parts.rules, *parts.work)]
+    left = room - prompt_tokens(fixed, tokenizer)
+    asked = message_tokens(parts.question, tokenizer) if parts.question else 0
+    texts = [parts.messages[index].text for index in results]
+    cut = shortened(texts, max(left - asked, left // 2), tokenizer)
+    messages = list(parts.messages)
+    for index, text in zip(results, cut, strict=True):
+        messages[index] = replace(messages[index], text=text)
+    return replace(parts, messages=messages)
+
+
 def _fit_question(parts: _Parts, room: int, reserve: int, tokenizer: Tokenizer) -> tuple[Message | None, int]:
     """Return the question, cut if it must be, and the room that it and the rules leave."""
     if not parts.messages and room >= 0:
         return None, room - REPLY_TOKENS
-    rules = prompt_tokens([parts.messages[index] for index in parts.rules], tokenizer) or REPLY_TOKENS
+    fixed = [parts.messages[index] for index in (*parts.rules, *parts.work)]
+    rules = prompt_tokens(fixed, tokenizer) or REPLY_TOKENS
     if parts.question is None:
         if rules > room:
             raise _too_small(rules, reserve, 0, room)
