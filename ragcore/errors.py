@@ -32,6 +32,7 @@
         ├── ModelRateLimited         asked to wait longer than we may; carries the wait
         ├── ModelContextTooLong      the endpoint counted more tokens than it takes
         ├── ModelRefused             the endpoint's policy stopped it
+        ├── ModelWithoutTools        the endpoint takes no tools for this model
         ├── ModelBadOutput           the output does not have the form asked for; carries it
         └── ModelInterrupted         the stream broke after text had been shown
 
@@ -239,6 +240,12 @@ class ModelRefused(ModelError):
     """The endpoint's content policy stopped the answer."""
 
     user_message = "The language model declined to answer."
+
+
+class ModelWithoutTools(ModelError):
+    """The endpoint does not take tools with a request, or not for this model."""
+
+    user_message = "The language model cannot call tools."
 
 
 class ModelBadOutput(ModelError):

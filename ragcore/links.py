@@ -19,7 +19,7 @@ _TEXT_FRAGMENT_CHARACTERS = 14
 _URL = re.compile(r"""https?://[^\s<>"'`\])}|（）【】，。；、]+""", re.IGNORECASE)
 _RULE = re.compile(r"\s*\|?\s*:?-{2,}")
 _BLOCK_MARKUP = re.compile(r"^\s*(?:#{1,6}\s+|[-*+]\s+|\d+[.)]\s+|>\s*)", re.MULTILINE)
-_INLINE_MARKUP = re.compile(r"[*`]+|\[([^\]]*)\]\([^)]*\)|(?<!\w)_+|_+(?!\w)")
+_INLINE_MARKUP = re.compile(r"[*`]+|\[([^\]]{0,500}+)\]\([^)]{0,2000}+\)|(?<!\w)_+|_+(?!\w)")
 
 
 def deep_link(chunk: Chunk, passage: str = "") -> str:

@@ -3,12 +3,12 @@
 A ``Recorder`` is set for the time of an answer (``recorded``), and whoever works for it tells what it does: ``step``,
 ``searched``, ``called``. Where none is set, that costs a look at a variable. What comes of it is a ``Trace``, a value.
 
-It holds what was asked and read, so it is kept no longer than that, shown to nobody who may not read it (``as_read``),
-and never logged.
+It holds what was asked and read, so it is kept no longer than that, shown to nobody who may not read it
+(``ragcore.trace_readers``), and never logged.
 """
 
 import time
-from collections.abc import AsyncGenerator, Callable, Collection, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TypeVar
 
-from ragcore.types import Answer, Message, ScoredChunk, Usage
+from ragcore.types import Answer, Message, ScoredChunk, ToolCall, Usage
 
 T = TypeVar("T")
 
@@ -26,9 +26,6 @@ LEFT_OUT = "left out"
 """The failure of a call, past the most, of which only the task, the time and the usage are kept."""
 BROKEN_OFF = "broken off"
 """The failure of a call that was not waited for to its end: it was late, or whoever asked had gone."""
-HELD_BY_DOCUMENTS = frozenset({"answer", "cite", "rerank", "rewrite", "contents"})
-"""Tasks whose prompts hold nothing but the question, the conversation and the documents that a trace names. That of
-any other may hold more, such as the values of what is known of documents ("filter")."""
 
 
 class Fate(StrEnum):
@@ -93,6 +90,31 @@ class Search:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WebPage:
+    """A page that a search engine named: how many passages of it were given out, the best at which score.
+
+    ``unread`` tells why the page was not read itself, and what the engine says of it had to do; empty: it was read.
+    """
+
+    url: str
+    title: str = ""
+    unread: str = ""
+    given: int = 0
+    score: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebSearched:
+    """One search of the web: the words that went out, to which engine, and what came back; ``failure``: why nothing."""
+
+    query: str
+    engine: str
+    pages: tuple[WebPage, ...] = ()
+    failure: str = ""
+    hidden: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """A stage or a part of one; times are in milliseconds, ``began`` since the question came."""
 
@@ -106,7 +128,8 @@ class Call:
     """One call of a chat model: all that it was told, all that it wrote, and what that took.
 
     ``first`` are the milliseconds to the first piece of what is streamed, 0: none came, or it came whole. ``failure``
-    is empty where all went well. Pictures are counted, not kept.
+    is empty where all went well. Pictures are counted, not kept. ``requests`` went to the endpoint: more than one where
+    it was tried again, none where the model tells of none.
     """
 
     task: str
@@ -119,6 +142,7 @@ class Call:
     reply: str = ""
     usage: Usage = Usage()
     failure: str = ""
+    requests: int = 0
     hidden: bool = False
 
 
@@ -141,6 +165,7 @@ class Trace:
     kept: bool = False
     steps: tuple[Step, ...] = ()
     searches: tuple[Search, ...] = ()
+    web: tuple[WebSearched, ...] = ()
     read: tuple[Passage, ...] = ()
     calls: tuple[Call, ...] = ()
     degraded: tuple[str, ...] = ()
@@ -156,48 +181,17 @@ class Trace:
     @property
     def size(self) -> int:
         """Return how many characters it holds, about."""
-        said = sum(len(message.text) for call in self.calls for message in call.messages)
+        messages = [message for call in self.calls for message in call.messages]
+        said = sum(len(one.text) + sum(len(call.arguments) for call in one.calls) for one in messages)
         replies = sum(len(call.reply) for call in self.calls)
         passages = len(self.read) + sum(len(search.passages) for search in self.searches)
+        passages += sum(1 + len(one.pages) for one in self.web)
         return len(self.question) + said + replies + 300 * (1 + passages)
 
 
-def as_read(trace: Trace, open_documents: Collection[str], *, covers: bool) -> Trace:
-    """Return as much of a trace as somebody may read.
-
-    A passage of a document that they may not read stays as one that is hidden. What models were told, and what was
-    made of it, is shown where nothing that it may repeat is hidden.
-
-    Args:
-        trace: Of any answer.
-        open_documents: Those of ``trace.documents`` that they may read now.
-        covers: They may read whatever those may to whom the answer was given.
-    """
-    closed = trace.documents - frozenset(open_documents)
-    if covers and not closed:
-        return trace
-
-    def passage(one: Passage) -> Passage:
-        return Passage(fate=one.fate, hidden=True) if {one.document_id, *one.rests_on} & closed else one
-
-    def call(one: Call) -> Call:
-        if not closed and one.task in HELD_BY_DOCUMENTS:
-            return one
-        return replace(one, messages=(), reply="", hidden=True)
-
-    def search(one: Search) -> Search:
-        # What was drawn from the question may name values of any document; what it was put in, earlier answers.
-        told = replace(one, filters=(), document_ids=(), passages=tuple(map(passage, one.passages)))
-        return replace(told, text="", beside=()) if closed else told
-
-    return replace(
-        trace,
-        rests_on=frozenset(),
-        searches=tuple(map(search, trace.searches)),
-        read=tuple(map(passage, trace.read)),
-        calls=tuple(map(call, trace.calls)),
-        hidden=len(closed),
-    )
+def told_calls(calls: Sequence[ToolCall]) -> str:
+    """Return calls of tools as lines: ``search({"what": "leave"})``."""
+    return "\n".join(f"{one.name}({one.arguments})" for one in calls)
 
 
 def passage_of(scored: ScoredChunk, fate: Fate) -> Passage:
@@ -227,6 +221,7 @@ class Calling:
     reply: list[str] = field(default_factory=list)
     usage: Usage = Usage()
     failure: str = BROKEN_OFF
+    requests: int = 0
 
 
 class Recorder:
@@ -239,6 +234,7 @@ class Recorder:
         self._asked_at = datetime.now(UTC)
         self._steps: list[Step] = []
         self._searches: list[Search] = []
+        self._web: list[WebSearched] = []
         self._calls: list[Calling] = []
         self._read: tuple[Passage, ...] = ()
         self._degraded: dict[str, None] = {}
@@ -258,11 +254,23 @@ class Recorder:
         if len(self._searches) < MOST_SEARCHES:
             self._searches.append(search)
 
+    def searched_web(self, search: WebSearched) -> None:
+        """Take down a search of the web."""
+        if len(self._web) < MOST_SEARCHES:
+            self._web.append(search)
+
     def call(self, task: str, model: str, messages: Sequence[Message]) -> Calling:
         """Take down a call that begins now."""
         calling = Calling(task=task, model=model, began=self.now(), messages=messages)
         self._calls.append(calling)
         return calling
+
+    def requested(self, messages: Sequence[Message]) -> None:
+        """Take down that a request goes to the endpoint for the call under way that has these very messages."""
+        for call in reversed(self._calls):
+            if call.messages is messages and call.ended is None:
+                call.requests += 1
+                return
 
     def given(self, chunks: Sequence[ScoredChunk], room: int) -> None:
         """Take down what the writer was given, best first, and for how many of it there was room."""
@@ -299,6 +307,7 @@ class Recorder:
             kept=self.kept,
             steps=tuple(sorted(self._steps, key=lambda step: step.began)),
             searches=tuple(self._searches),
+            web=tuple(self._web),
             read=self._read,
             calls=tuple(calls),
             degraded=tuple(self._degraded),
@@ -318,6 +327,7 @@ class Recorder:
             reply="".join(call.reply) if whole else "",
             usage=call.usage,
             failure=call.failure if whole else call.failure or LEFT_OUT,
+            requests=call.requests,
         )
 
 

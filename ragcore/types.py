@@ -258,18 +258,31 @@ Role = Literal["system", "user", "assistant"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """A tool that a model asks for; ``arguments`` are as it wrote them: a JSON object, where it wrote well."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
     """One message of a prompt or a conversation; pictures stand in prompts alone, never in what is remembered.
 
-    ``rests_on`` are the documents that a remembered answer may repeat.
+    ``rests_on`` are the documents that a remembered answer may repeat. In prompts alone, too, an assistant's message
+    may ask for tools (``calls``); right behind it stands for each of them a message of role "tool" with its result,
+    which ``answers`` the call of that id.
     """
 
-    role: Role
+    role: Role | Literal["tool"]
     text: str
     author: str = ""
     sent_at: datetime | None = None
     images: tuple[Image, ...] = ()
     rests_on: frozenset[str] = frozenset()
+    calls: tuple[ToolCall, ...] = ()
+    answers: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

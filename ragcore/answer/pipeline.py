@@ -12,7 +12,7 @@ from ragcore.answer.chatting import chatted
 from ragcore.answer.fixed import fixed, reason_of, says_something
 from ragcore.answer.options import AnswerOptions
 from ragcore.answer.related import related
-from ragcore.answer.small_talk import small_talk_language
+from ragcore.answer.small_talk import is_signs_alone, small_talk_language
 from ragcore.answer.stages import Stages
 from ragcore.answer.writing import NOTHING_BESIDE, Beside, Draft, ExtractiveWriter, ModelWriter, under_nearest
 from ragcore.citations import markers
@@ -32,6 +32,8 @@ from ragcore.models.embeddings import Embedder
 from ragcore.models.llm import ChatModel
 from ragcore.on_web import is_web
 from ragcore.phrases import Phrase, phrase
+from ragcore.refine.apart import with_asking
+from ragcore.refine.long import LONGEST, in_brief
 from ragcore.refine.refining import Refiner, Steps
 from ragcore.retrieval.summaries import opened
 from ragcore.tokens import Tokenizer
@@ -123,8 +125,8 @@ class Answerer:
         """
         stages = Stages()
         language = self._options.language or asked_in(question.text)
-        if talk := small_talk_language(question.text):
-            words = phrase("small_talk", self._options.language or talk)
+        if (talk := small_talk_language(question.text)) or is_signs_alone(question.text):
+            words = phrase("small_talk", self._options.language or talk or language)
             yield fixed(question, words, Support.EXEMPT, stages)
             return
         if self._chatter is not None and not question.knowledge_bases:
@@ -134,11 +136,13 @@ class Answerer:
                 async for event in events:
                     yield event
             return
+        question = await asyncio.to_thread(in_brief, question)
         searcher, refining, within = self._retriever, Usage(), Within(self._refiner)
         if self._refiner is not None and (steps := await self._refiner.steps(question)):
             yield Status(stage="rewrite")
             with stages.stage("rewrite"):
                 question, searcher, refining = await self._refined(self._refiner, question, steps, within)
+        question = await asyncio.to_thread(with_asking, question)
         yield Status(stage="search")
         with stages.stage("search"):
             found, chunks, searching = await self._searched(question, searcher, within)
@@ -173,7 +177,8 @@ class Answerer:
         with stages.stage("cite"):
             draft = await self._with_citation_pass(draft)
             cited = await self._cite(draft, question.text)
-        draft = replace(draft, notes=(*draft.notes, *_notes(found, language)))
+        notes = (*draft.notes, *_notes(found, language), *_of_length(question, language))
+        draft = replace(draft, notes=tuple(dict.fromkeys(notes)))
         yield self._finish(question, draft, cited, language, stages)
 
     async def _refined(
@@ -247,6 +252,10 @@ class Answerer:
                 log.warning("quoting the documents instead: %s: %s", type(error).__name__, error)
                 degraded(f"the documents were quoted instead: {type(error).__name__}")
                 notes = (reason_of(error, language), phrase("quoted", language))
+        if quoted := self._beside.quoted(chunks):
+            yield Delta(text=quoted)
+            yield Draft(text=quoted, chunks=chunks, notes=notes, usage=spent, reasoning=thoughts)
+            return
         async for piece in self._extractive.write(question, (*chunks, *others), language):
             if isinstance(piece, Draft):
                 if not piece.text and (near := self._beside.nearest(piece.chunks)):
@@ -328,7 +337,7 @@ class Answerer:
 
     def _nothing_found(self, question: Question, language: str, found: Found, stages: Stages) -> Answer:
         nothing = fixed(question, self._empty(language), Support.ABSTAINED, stages)
-        return replace(nothing, notes=_notes(found, language))
+        return replace(nothing, notes=(*_notes(found, language), *_of_length(question, language)))
 
     def _empty(self, language: str) -> str:
         return self._options.empty_response or phrase("empty_response", language)
@@ -365,6 +374,11 @@ def _readings(question: Question) -> tuple[Question, ...]:
     if question.wordings:
         with_it = replace(with_it, wordings=(f"{question.asked}\n{question.beside}", *question.wordings[1:]))
     return question, with_it
+
+
+def _of_length(question: Question, language: str) -> tuple[str, ...]:
+    """Return the note that a question was too long to be searched for as it stands, where it was."""
+    return (phrase("question_long", language),) if len(question.text) > LONGEST else ()
 
 
 def _notes(found: Found, language: str) -> tuple[str, ...]:

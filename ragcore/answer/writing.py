@@ -11,8 +11,9 @@ from ragcore.answer.options import AnswerOptions
 from ragcore.chunk_parts import as_found
 from ragcore.citations import markers
 from ragcore.citations.stream import HoldBack
-from ragcore.context import Fitted, default_budget, fit_prompt
+from ragcore.context import QUESTION_TOKENS, Fitted, default_budget, fit_prompt
 from ragcore.context.blocks import block
+from ragcore.context.cutting import cut_middle
 from ragcore.errors import ContextTooSmall, ModelContextTooLong, ModelError, ModelInterrupted
 from ragcore.extractive import Extract, ExtractOptions, extract
 from ragcore.models.embeddings import Embedder
@@ -26,6 +27,8 @@ from ragcore.types import Delta, Message, Question, ScoredChunk, Usage
 log = logging.getLogger(__name__)
 
 _EXTRACT_OPTIONS = ExtractOptions()
+QUESTION_PART = 4
+"""Of the budget a question keeps one part of so many where, whole, it leaves no room for any passage."""
 _SMALLER = 0.6
 """The share of the budget for the second try, after an endpoint counted more tokens than we did."""
 
@@ -60,12 +63,15 @@ class Beside:
 
     ``rules`` stand behind those of the prompt. ``closing`` is given the finished draft and returns what is set at its
     end, in a paragraph of its own; "" for nothing. Its ``[ID:n]`` are chunks of the draft, and are checked like any.
+    ``quoted`` is given the chunks where no model writes, and returns what is quoted, with its markers; "" where that is
+    chosen as always.
     ``nearest`` is given the chunks where no sentence of them answers, and returns what comes nearest to an answer, with
     its markers.
     """
 
     rules: str = ""
     closing: Callable[[Draft], str] = lambda draft: ""
+    quoted: Callable[[tuple[ScoredChunk, ...]], str] = lambda chunks: ""
     nearest: Callable[[tuple[ScoredChunk, ...]], str] = lambda chunks: ""
 
 
@@ -172,6 +178,8 @@ class ModelWriter:
             raise ContextTooSmall(f"no passage fits beside the question in {budget} tokens: raise llm.context_window")
         hold, notes, usage = HoldBack(), list[str](), Usage(calls=1)
         text, reasoning, unfinished = list[str](), list[str](), False
+        if fitted.question_cut:
+            notes.append(phrase("question_long", language))
         try:
             async with aclosing(self._model.stream(fitted.messages, task="answer")) as pieces:  # type: ignore[type-var]
                 async for piece in pieces:
@@ -243,8 +251,8 @@ class ModelWriter:
         rules = self._rules()
         knowledge = [block(index, scored.chunk) for index, scored in enumerate(chunks)]
 
-        def fit(history: Sequence[Message]) -> Fitted:
-            messages = [Message(role="system", text=rules), *history, Message(role="user", text=question.text)]
+        def fit(history: Sequence[Message], asked: str = question.text) -> Fitted:
+            messages = [Message(role="system", text=rules), *history, Message(role="user", text=asked)]
             return fit_prompt(
                 messages,
                 budget,
@@ -254,8 +262,15 @@ class ModelWriter:
             )
 
         fitted = fit(question.history)
+        if fitted.blocks or not knowledge:
+            return fitted
         # In a small window the past may leave no room for any passage, and without one nothing can be answered.
-        return fitted if fitted.blocks or not (knowledge and fitted.history) else fit(())
+        if fitted.history and (alone := fit(())).blocks:
+            return alone
+        most = max(QUESTION_TOKENS, budget // QUESTION_PART)
+        if self._tokenizer.count(question.text) <= most:
+            return fitted
+        return replace(fit((), cut_middle(question.text, 0, most, self._tokenizer)), question_cut=True)
 
 
 def _notes(finish: Finish, language: str) -> list[str]:

@@ -57,7 +57,7 @@ async def evaluate_retrieval(
     *,
     workspace: Path,
     embedder: Embedder,
-    history: Literal["none", "all"] = "none",
+    history: Literal["none", "all", "joined"] = "none",
     run_file: Path | None = None,
     ingest_options: IngestOptions | None = None,
     retrieval_options: RetrievalOptions | None = None,
@@ -69,7 +69,7 @@ async def evaluate_retrieval(
         folder: The judged data; see ragcore.evaluate.judged.
         workspace: An empty folder for the indexes, or one left by the same corpus: nothing is embedded twice.
         embedder: The embedder to measure with.
-        history: Whether the turns before a query are asked along with it.
+        history: Whether the turns before a query are asked along with it; ``joined``: as if all were one question.
         run_file: Where to write the ranking, as a TREC run; None writes none.
         ingest_options: How documents are cut.
         retrieval_options: What else to measure than the defaults; the gate and top_n do not apply.
@@ -125,7 +125,7 @@ async def _index(
 async def _ask(
     library: Library,
     queries: Sequence[JudgedQuery],
-    history: Literal["none", "all"],
+    history: Literal["none", "all", "joined"],
     options: RetrievalOptions | None,
     progress: Callable[[int, int], None] | None,
 ) -> tuple[dict[str, list[RankedDocument]], list[float]]:
@@ -136,8 +136,9 @@ async def _ask(
     rankings: dict[str, list[RankedDocument]] = {}
     seconds: list[float] = []
     for number, query in enumerate(queries, start=1):
+        said = [message.text for message in query.history] if history == "joined" else []
         asked = Question(
-            text=query.text,
+            text="\n".join((*said, query.text)),
             knowledge_bases=(KNOWLEDGE_BASE,),
             history=query.history if history == "all" else (),
         )

@@ -65,7 +65,8 @@ def pipeline_of(options: IngestOptions, *, tokenizer: str) -> str:
     (``options.readers``) is no part of it: whether that concerns a document stands in its row.
     """
     methods = [part for pair in options.methods for part in pair]
-    told = digest(PARSER_VERSION, CHUNKER_VERSION, repr(options.parse), repr(options.chunk), tokenizer, *methods)
+    chunk = (repr(options.chunk), tokenizer, *options.chunk.of_method)
+    told = digest(PARSER_VERSION, CHUNKER_VERSION, repr(options.parse), *chunk, *methods)
     return told[:PIPELINE_DIGITS]
 
 

@@ -5,12 +5,16 @@ from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import replace
 
-from ragcore.errors import CitebotError
+from ragcore.errors import CitebotError, ParseError
 from ragcore.ingest.events import Change, Indexed, IngestEvent, IngestOptions
 from ragcore.ingest.pictures import beside
 from ragcore.ingest.prepare import Cutter, cutter_of, document_of
 from ragcore.ingest.spool import Spool
 from ragcore.library import Library
+from ragcore.parsing.detect import detect
+from ragcore.parsing.media import Media
+from ragcore.parsing.ocr import has_ocr
+from ragcore.parsing.options import ParseOptions
 from ragcore.parsing.worker import ParseWorker, Part
 from ragcore.stores.rows import Document
 from ragcore.tokens import offline_tokenizer
@@ -39,7 +43,10 @@ class ForeseenReading:
         self.usage = Usage()
 
     async def add(self, source: SourceDocument, outcome: IngestEvent) -> None:
-        """Count a document, if it would be read; one that can't be is none."""
+        """Count a document, if it would be read; one that can't be is none.
+
+        One of which here nothing can be read, and of which OCR may read something, is told of without chunks.
+        """
         is_read = isinstance(outcome, Indexed) and outcome.change is not Change.UNCHANGED
         if (self._describer is None and self._told is None) or not is_read:
             return
@@ -63,7 +70,9 @@ class ForeseenReading:
                         if cutter is not None:
                             await asyncio.to_thread(cutter.cut, reply)
         except CitebotError:
-            return  # the run that reads it says why
+            if cutter is not None or not await asyncio.to_thread(_may_be_read, source, options.parse):
+                return  # the run that reads it says why
+            cutter = self._cutter(source, ParsedDocument(title=title, media_type="", sections=()), options)
         if cutter is not None and self._told is not None:
             await self._told(cutter.document, cutter.spool)
 
@@ -87,3 +96,14 @@ class ForeseenReading:
     async def aclose(self) -> None:
         """End the process that reads."""
         await self._worker.close()
+
+
+def _may_be_read(source: SourceDocument, options: ParseOptions) -> bool:
+    """Tell whether OCR may read what a document says: a picture's, or a PDF's that is made of pictures. Blocks."""
+    if not options.ocr or not has_ocr():
+        return False
+    try:
+        media = detect(source.content, name=source.name, media_type=source.media_type, options=options)
+    except ParseError:
+        return False
+    return media in (Media.PICTURE, Media.PDF)

@@ -165,7 +165,7 @@ class Cutter:
         self._title = title
         self._options = options
         self._tokenizer = tokenizer
-        self._is_whole = method_named(options.chunk.method).is_whole
+        self._method = method_named(options.chunk.method)
         self._parents = Parents(options.chunk.parent_tokens, tokenizer)
         self._samples = RowSamples()
         self._held: list[Section] = []
@@ -173,8 +173,11 @@ class Cutter:
     def cut(self, part: Part) -> None:
         """Cut the next part; its last section waits for the one that follows. Blocks."""
         self._held.extend(map(_clean, part.sections))
-        if self._is_whole and not part.is_last:
+        if self._method.is_whole and not part.is_last:
             return
+        if self._method.is_whole and self._method.authors is not None and not self.document.author:
+            # What the source or the file itself tells of its author counts before.
+            self.document = replace(self.document, author=storable(self._method.authors(self._held)))
         ready = self._held if part.is_last else self._held[:-1]
         self._held = [] if part.is_last else self._held[-1:]
         following = self._held[0] if self._held else None

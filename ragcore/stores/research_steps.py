@@ -69,6 +69,15 @@ class ResearchSteps:
             await connection.execute(delete(research_steps).where(table.research == research, others))
             await upsert(connection, research_steps, [record])
 
+    async def forget(self, research: str) -> None:
+        """Drop the steps of a research.
+
+        Raises:
+            StoreError: The database failed.
+        """
+        async with self._database.begin() as connection:
+            await connection.execute(delete(research_steps).where(research_steps.c.research == research))
+
     async def expire(self, *, now: datetime | None = None) -> int:
         """Drop the steps that are older than they are kept, and return how many there were.
 

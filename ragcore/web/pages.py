@@ -5,10 +5,12 @@ What an engine says is checked here: an address that is none of the web's, or on
 
 import html
 import re
+import socket
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from ipaddress import IPv4Address, ip_address
 from typing import Protocol
 from urllib.parse import urlsplit
 
@@ -23,6 +25,8 @@ LONGEST_TITLE = 300
 LONGEST_TEXT = 4_000
 """Characters of what an engine says of a page: a few times what the most generous one sends."""
 
+_INSIDE = (".localhost", ".local", ".internal", ".lan", ".home.arpa")
+"""Names of no public host: RFC 6761, 6762 and 8375, ICANN's ``internal``, and what routers give."""
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
@@ -91,6 +95,20 @@ def is_linkable(url: str) -> bool:
     except ValueError:
         return False
     return parts.scheme.lower() in {"http", "https"} and bool(parts.hostname) and "@" not in parts.netloc
+
+
+def is_inside(url: str) -> bool:
+    """Tell whether an address is written as one of no public host; what a name leads to is not looked up."""
+    host = (urlsplit(url).hostname or "").rstrip(".").lower()
+    try:
+        return not ip_address(host).is_global
+    except ValueError:
+        pass
+    try:
+        # Browsers also read 0x7f.1 and 2130706433, as this does.
+        return not IPv4Address(socket.inet_aton(host)).is_global
+    except (OSError, ValueError):
+        return "." not in host or host.endswith(_INSIDE)
 
 
 def pages_of(found: Iterable[WebPage | None], count: int) -> tuple[WebPage, ...]:

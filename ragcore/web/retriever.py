@@ -8,18 +8,19 @@ the answer goes on without it and says so. Nothing of it is tried twice within a
 import asyncio
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol, runtime_checkable
 
 from ragcore.errors import ParseError, SourceError, SourceUnreachable
 from ragcore.phrases import Phrase
 from ragcore.retrieval.retriever import Retrieved, Retrieving
 from ragcore.tokens import Tokenizer
-from ragcore.trace import degraded
+from ragcore.trace import WebPage as PageTold
+from ragcore.trace import WebSearched, current, degraded, step
 from ragcore.types import Chunk, Question, ScoredChunk, Usage
 from ragcore.web.http import OpenPages, PageHttp
 from ragcore.web.judging import PassageJudge
-from ragcore.web.pages import WebPage, WebSearch
+from ragcore.web.pages import WebPage, WebSearch, is_inside
 from ragcore.web.reading import PageReader, snippet
 
 log = logging.getLogger(__name__)
@@ -38,10 +39,14 @@ WORDS_SECONDS = 0.3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebOptions:
-    """How the web is searched: ``results`` passages are added at most, within ``seconds``."""
+    """How the web is searched: ``results`` passages are added at most, within ``seconds``.
+
+    ``inside``: the operator opened networks of their own, so what an engine says of a page in there may be quoted.
+    """
 
     results: int = 3
     seconds: float = 4.0
+    inside: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +61,14 @@ class WebParts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _Read:
+    """What a page gave, or why nothing."""
+
+    passages: tuple[Chunk, ...] = ()
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _OnWeb:
     chunks: tuple[ScoredChunk, ...] = ()
     notes: tuple[Phrase, ...] = ()
@@ -65,8 +78,9 @@ class WebPassages:
     """Finds passages of the web, within a time of its own; safe to share."""
 
     def __init__(self, parts: WebParts, options: WebOptions = WebOptions()) -> None:
-        """Search with these parts; of the options the time counts."""
+        """Search with these parts; of the options all but the number counts."""
         self._parts = parts
+        self._inside = options.inside
         self._seconds = options.seconds
 
     async def search(self, query: str, count: int) -> tuple[ScoredChunk, ...]:
@@ -75,21 +89,36 @@ class WebPassages:
         Raises:
             SourceError: The engine failed, or nothing was there in time.
         """
+        took, failure = _Took(), "it was broken off"
+        try:
+            with step("web"):
+                chunks = await self._searched(query, count, took)
+            failure = ""
+        except SourceError as error:
+            failure = str(error)
+            raise
+        finally:
+            if (recorder := current()) is not None:
+                recorder.searched_web(took.told(query, self._parts.search.name, failure))
+        return chunks
+
+    async def _searched(self, query: str, count: int, took: "_Took") -> tuple[ScoredChunk, ...]:
         parts = self._parts
         until = asyncio.get_running_loop().time() + self._seconds
         try:
             async with asyncio.timeout_at(until):
-                pages = await parts.search.search(query, count + PAGES)
-                passages = await self._passages(pages, until - JUDGING_SECONDS)
+                took.pages = await parts.search.search(query, count + PAGES)
+                passages = await self._passages(took, until - JUDGING_SECONDS)
                 left = until - asyncio.get_running_loop().time()
                 chunks = await parts.judge.relevant(query, passages, count, seconds=left - WORDS_SECONDS)
         except TimeoutError:
             raise SourceUnreachable(f"{parts.search.name} gave nothing within {self._seconds:g} s") from None
-        return tuple(replace(one, ranks={LEG: place}) for place, one in enumerate(chunks, start=1))
+        took.chunks = tuple(replace(one, ranks={LEG: place}) for place, one in enumerate(chunks, start=1))
+        return took.chunks
 
-    async def _passages(self, pages: Sequence[WebPage], until: float) -> list[Chunk]:
+    async def _passages(self, took: "_Took", until: float) -> list[Chunk]:
         """Read the first pages side by side; where one can't be read in time, what the engine says of it must do."""
-        passages: list[Chunk] = []
+        pages = took.pages
         async with self._parts.open_pages() as http:
             reading = [asyncio.create_task(self._read(http, page)) for page in pages[:PAGES]]
             try:
@@ -100,18 +129,43 @@ class WebPassages:
                 for task in reading:
                     task.cancel()
                 await asyncio.gather(*reading, return_exceptions=True)
-        for at, page in enumerate(pages):
-            read = () if at >= len(reading) or reading[at].cancelled() else reading[at].result()
-            said = None if read else snippet(page, self._parts.tokenizer)
-            passages += read or ([said] if said else [])
+        took.read = [_Read(why="late") if one.cancelled() else one.result() for one in reading]
+        took.read += [_Read(why=f"only the first {PAGES} are read")] * (len(pages) - len(reading))
+        passages: list[Chunk] = []
+        for page, read in zip(pages, took.read, strict=True):
+            # What may not be read is not quoted either, nor linked to.
+            quoted = not read.passages and (self._inside or not is_inside(page.url))
+            said = snippet(page, self._parts.tokenizer) if quoted else None
+            passages += read.passages or ([said] if said else [])
         return list({chunk.id: chunk for chunk in passages}.values())
 
-    async def _read(self, http: PageHttp, page: WebPage) -> tuple[Chunk, ...]:
+    async def _read(self, http: PageHttp, page: WebPage) -> _Read:
         try:
-            return await self._parts.reader.read(http, page)
+            passages = await self._parts.reader.read(http, page)
         except (SourceError, ParseError, OSError) as error:
             log.info("a page of the web was not read: %s", error)
-            return ()
+            return _Read(why=str(error))
+        return _Read(passages=passages, why="" if passages else "there is no text in it")
+
+
+@dataclass(slots=True)
+class _Took:
+    """What a search of the web came to, also where it failed."""
+
+    pages: Sequence[WebPage] = ()
+    read: list[_Read] = field(default_factory=list)
+    chunks: tuple[ScoredChunk, ...] = ()
+
+    def told(self, query: str, engine: str, failure: str) -> WebSearched:
+        """Return what a trace tells of it."""
+        read = self.read or [_Read(why="late")] * len(self.pages)
+        pages: list[PageTold] = []
+        for page, one in zip(self.pages, read, strict=True):
+            places = {page.url, *(passage.url for passage in one.passages)}  # what it was led on to
+            scores = [scored.score for scored in self.chunks if scored.chunk.url in places]
+            score = max(scores, default=0.0)
+            pages.append(PageTold(url=page.url, title=page.title, unread=one.why, given=len(scores), score=score))
+        return WebSearched(query=query, engine=engine, pages=tuple(pages), failure=failure)
 
 
 @runtime_checkable

@@ -6,12 +6,14 @@ Over 400 lines: each way in which a model, a picture or a reader may fail is led
 import asyncio
 import contextlib
 import importlib.util
+import io
 import pathlib
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from datetime import datetime
 
+import PIL.Image
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -23,6 +25,7 @@ from ragcore.errors import ModelBadOutput, ModelContextTooLong, ModelError, Mode
 from ragcore.ingest import Asked, Change, Failed, Indexed, IngestOptions, Underway, events, ingest, pipeline_of
 from ragcore.ingest.foreseeing import ForeseenReading
 from ragcore.ingest.pictures import LABEL, Pictures
+from ragcore.ingest.spool import Spool
 from ragcore.library import Library
 from ragcore.parsing import ParseOptions
 from ragcore.prompts import Prompts, render
@@ -158,6 +161,7 @@ async def test_what_cannot_be_described_and_has_no_words_is_named_and_tried_agai
     assert [told.change for told in found if isinstance(told, Indexed)] == ["added", "added"]
 
 
+@pytest.mark.soak
 async def test_words_are_searchable_while_the_model_is_away_and_it_is_asked_again_after_a_while(
     library: Library,
 ) -> None:
@@ -194,6 +198,7 @@ async def test_words_are_searchable_while_the_model_is_away_and_it_is_asked_agai
     assert how_read(document.pipeline).attempts == 0
 
 
+@pytest.mark.soak
 async def test_of_several_figures_those_that_were_described_are_found_while_others_wait(library: Library) -> None:
     describer = describer_of(library)
     describer.error = ModelUnreachable("no route to host")
@@ -212,6 +217,7 @@ async def test_of_several_figures_those_that_were_described_are_found_while_othe
             await make_due(library, "a.pdf")
 
 
+@pytest.mark.soak
 async def test_a_model_that_describes_nothing_is_believed_until_another_one_is_named(library: Library) -> None:
     describer = describer_of(library)
     describer.says = None
@@ -296,6 +302,35 @@ async def test_what_it_would_take_is_told_before(library: Library) -> None:
     assert not describer_of(library).asked
 
 
+@pytest.mark.parametrize("reads", [True, False])
+async def test_what_only_ocr_reads_is_foreseen_without_chunks(
+    reads: bool, library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ragcore.ingest.foreseeing.has_ocr", lambda: reads)
+    told: dict[str, int] = {}
+
+    async def tell(document: Document, chunks: Spool) -> None:
+        told[document.id] = len(chunks)
+
+    foreseen = ForeseenReading(library, "kb", IngestOptions(), tell)
+    scan = io.BytesIO()
+    PIL.Image.new("RGB", (60, 40), "white").save(scan, "PDF")
+    contents = {
+        "a.png": white_png(),
+        "b.pdf": scan.getvalue(),
+        "c.md": b"# Text",
+        "d.docx": b"PK\x03\x04 broken",
+        "e": white_png(),
+    }
+    async with aclosing(foreseen):
+        for name, content in contents.items():
+            source = SourceDocument(id=f"s:{name}", source="s", content=content, name=name)
+            await foreseen.add(source, Indexed(document_id=source.id, change=Change.ADDED))
+    wordless = {"s:a.png": 0, "s:b.pdf": 0, "s:e": 0} if reads else {}
+    assert told == {"s:c.md": 1, **wordless}
+
+
+@pytest.mark.soak
 async def test_another_model_makes_those_documents_due_alone_that_show_pictures(library: Library) -> None:
     off, other = replace(PIPELINE, describe=""), replace(PIPELINE, describe="model-2")
     plain = pdf([lines(["Nothing is shown here, only told."])])

@@ -1,6 +1,7 @@
 """JSON in what a model writes: found, mended, and not at any price."""
 
 import contextlib
+import json
 import time
 
 import pytest
@@ -40,6 +41,23 @@ def test_a_model_that_lost_its_way_costs_no_time(motif: str, *, waited_for: bool
     with contextlib.suppress(ModelBadOutput):
         value_of("[" + motif * 9_000, waited_for=waited_for)
     assert time.thread_time() - began < 2.0
+
+
+@pytest.mark.parametrize("waited_for", [False, True])
+@pytest.mark.parametrize("form", ["{{{0}}}", "{{{0}}}\n", "[{0} {{{0}}}", "{{k{0}: {{{0}}}"])
+def test_nor_does_one_that_counts_on(form: str, *, waited_for: bool) -> None:
+    began = time.thread_time()
+    with contextlib.suppress(ModelBadOutput):
+        value_of("[" + "".join(form.format(number) for number in range(9_000)), waited_for=waited_for)
+    assert time.thread_time() - began < 3.0
+
+
+def test_broken_objects_in_any_number_are_mended() -> None:
+    objects = [{"name": f"n{number}", "about": [number]} for number in range(200)]
+    written = json.dumps(objects)
+    assert value_of(written[:-1]) == objects
+    assert value_of(written.replace("], ", "] ")) == objects
+    assert value_of(written.replace('"name"', "name")[:900])[0] == objects[0]
 
 
 def test_what_is_said_a_few_times_over_is_kept() -> None:

@@ -1,10 +1,11 @@
+import time
 from urllib.parse import unquote
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragcore.links import allowed_urls, deep_link, place
+from ragcore.links import _INLINE_MARKUP, allowed_urls, deep_link, place
 from ragcore.types import Chunk, Location, SectionKind
 
 
@@ -83,3 +84,10 @@ def test_only_known_addresses_become_links() -> None:
     urls = allowed_urls([chunk(text=text)], frozenset({"wiki.example"}))
     assert urls == {"https://wiki.example/leave", "https://wiki.example/a?b=1", "https://WIKI.example/c"}
     assert allowed_urls([chunk(text="http://[bad")], frozenset({"wiki.example"})) == {"https://wiki.example/leave"}
+
+
+@pytest.mark.parametrize("unit", ["#[", "[a](", "[", "_", "*_"])
+def test_a_line_of_brackets_takes_no_time(unit: str) -> None:
+    began = time.thread_time()
+    _INLINE_MARKUP.sub(r"\1", unit * (30_000 // len(unit)))
+    assert time.thread_time() - began < 1.0

@@ -15,7 +15,6 @@ from ragcore.models.llm import Finish, Piece, TextPiece
 from ragcore.models.recorded import RecordedModel
 from ragcore.trace import (
     BROKEN_OFF,
-    HELD_BY_DOCUMENTS,
     LEFT_OUT,
     MOST_CALLS,
     Call,
@@ -24,12 +23,12 @@ from ragcore.trace import (
     Recorder,
     Search,
     Trace,
-    as_read,
     current,
     degraded,
     recorded,
     step,
 )
+from ragcore.trace_readers import HELD_BY_DOCUMENTS, as_read
 from ragcore.types import Answer, Chunk, Image, Message, ScoredChunk, Support, Usage
 
 USAGE = Usage(calls=1, prompt_tokens=7, completion_tokens=2)

@@ -123,6 +123,27 @@ def say(text: str) -> list[Piece | ModelError]:
     return [*(TextPiece(text=letter) for letter in text), done()]
 
 
+@pytest.mark.parametrize(
+    ("text", "long"),
+    [
+        pytest.param(
+            "Hi all, my team travels to the trade fair next month and we have to book rooms soon. "
+            "How many unused days may be carried over?",
+            False,
+            id="led-up-to",
+        ),
+        pytest.param(
+            "How many unused days may be carried over? " + "We went to each of the fairs. " * 900, True, id="long"
+        ),
+    ],
+)
+async def test_what_a_message_asks_is_answered_without_a_model(text: str, long: bool) -> None:
+    _, bare = await ask(answerer(None, Found(chunks=(scored(0), scored(1)))))
+    _, answer = await ask(answerer(None, Found(chunks=(scored(0), scored(1)))), text)
+    assert (answer.support, answer.raw_text) == (bare.support, bare.raw_text)
+    assert (phrase("question_long", "en") in answer.notes) == long
+
+
 async def test_without_a_model_the_documents_are_quoted() -> None:
     events, answer = await ask(answerer())
     assert answer.support is Support.CITED
@@ -242,7 +263,7 @@ async def test_nothing_relevant_is_told_in_the_language_of_the_question(question
     assert answer.raw_text == phrase("empty_response", language)
 
 
-@pytest.mark.parametrize("greeting", ["Hello!", "谢谢"])
+@pytest.mark.parametrize("greeting", ["Hello!", "谢谢", "👍🏽"])
 async def test_small_talk_is_exempt(greeting: str) -> None:
     _, answer = await ask(answerer(), greeting)
     assert answer.support is Support.EXEMPT

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from ragcore.context import prompt_tokens
 from ragcore.errors import ModelContextTooLong
+from ragcore.phrases import phrase
 from ragcore.prompts import render
 from ragcore.tokens import offline_tokenizer
 from ragcore.types import Answer, ChunkPart, Location, Message, Question, ScoredChunk, SectionKind
@@ -85,6 +86,26 @@ def test_of_a_parent_too_large_for_the_prompt_the_chunk_that_was_found_stays(aro
     assert ("soup" in prompt[0].text) == is_whole
     assert [bool(one.chunk.parts) for one in answer.chunks] == [is_whole] * 2, "what is told is what the model read"
     assert answer.citations[0].quote in answer.chunks[0].chunk.text
+
+
+@pytest.mark.parametrize("place", ["before", "behind"])
+def test_of_a_question_that_leaves_no_passage_room_both_ends_are_sent_and_it_is_told(place: str) -> None:
+    pasted = "We went through each of the bills. " * 850
+    text = f"{ASKED} {pasted}" if place == "before" else f"{pasted} {ASKED}"
+    model = FakeModel([say("Five days [ID:0].")], context_window=8_192, max_tokens=512)
+
+    async def ask() -> list[object]:
+        question = Question(text=text, knowledge_bases=("handbook",))
+        return [event async for event in answerer(model, Found(chunks=(scored(0), scored(1)))).answer(question)]
+
+    answer = asyncio.run(ask())[-1]
+    assert isinstance(answer, Answer)
+    (prompt,) = model.prompts
+    assert ASKED in prompt[-1].text
+    assert TEXTS[0] in prompt[0].text
+    assert prompt_tokens(prompt, TOKENIZER) <= int(0.95 * 8_192) - 512
+    assert answer.notes == (phrase("question_long", "en"),)
+    assert answer.question == text
 
 
 @pytest.mark.parametrize("window", [4_096, 8_192])

@@ -29,6 +29,9 @@ async def test_steps_are_kept_by_research_and_question(database: Database) -> No
     await steps.keep("r1", "other", step("plan:1:0", 1.0))
     assert await steps.steps("r1", "q") == []
     assert await steps.steps("r2", "q") == [step("plan:1:0", 1.0)]
+    await steps.forget("r1")
+    assert await steps.steps("r1", "other") == []
+    assert await steps.steps("r2", "q") == [step("plan:1:0", 1.0)]
 
 
 async def test_steps_go_after_a_day(database: Database) -> None:

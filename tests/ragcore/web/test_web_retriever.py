@@ -3,13 +3,15 @@
 import asyncio
 import socket
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
 
 import pytest
 from aiohttp import web
 
+from bots.rendering.plain import plain_pieces
+from bots.why import why_document
 from connectors.http import AddressRule, HttpClient, HttpOptions, parse_network
 from ragcore.answer import Answerer
 from ragcore.answer.pipeline import Ahead
@@ -19,6 +21,8 @@ from ragcore.phrases import phrase
 from ragcore.retrieval.options import RetrievalOptions
 from ragcore.retrieval.retriever import Retrieved
 from ragcore.tokens import offline_tokenizer
+from ragcore.trace import Recorder, recorded
+from ragcore.trace_readers import as_read
 from ragcore.types import Answer, Chunk, Message, Question, ScoredChunk, Support, Usage
 from ragcore.web.judging import PassageJudge
 from ragcore.web.pages import WebPage
@@ -101,7 +105,8 @@ async def searching(
         tokenizer=offline_tokenizer(),
     )
     try:
-        yield WebRetriever(documents or Documents(), parts, WebOptions(results=results, seconds=seconds))
+        options = WebOptions(results=results, seconds=seconds, inside=bool(allow))
+        yield WebRetriever(documents or Documents(), parts, options)
     finally:
         await reader.close()
 
@@ -154,6 +159,16 @@ async def test_without_a_process_to_read_pages_the_engine_s_words_must_do(monkey
     async with searching(Engine(pages=(page(LEAVE),)), Documents(Retrieved())) as retriever:
         (found,) = (await retriever.retrieve(ASKED)).chunks
     assert found.chunk.text == LEAVE
+
+
+@pytest.mark.parametrize(
+    "host", ["192.168.1.1", "localhost", "router", "box.local", "[::1]", "0x7f.1", "2130706433", "10.0.0.1:8080"]
+)
+async def test_a_page_inside_is_neither_quoted_nor_linked(host: str) -> None:
+    pages = (page(LEAVE, f"http://{host}/admin"), page(LEAVE))
+    async with searching(Engine(pages=pages), Documents(Retrieved())) as retriever:
+        found = (await retriever.retrieve(ASKED)).chunks
+    assert [one.chunk.url for one in found] == ["https://a.example/leave"]
 
 
 async def test_a_page_that_a_source_has_is_not_there_twice() -> None:
@@ -271,6 +286,37 @@ async def test_who_is_not_waited_for_any_more_stops_at_once() -> None:
         with pytest.raises(asyncio.CancelledError):
             await asking
     assert engine.ended == 1
+
+
+async def test_the_trace_tells_of_the_engine_of_every_page_and_of_what_was_given() -> None:
+    pages = (page(LEAVE), page("Nothing near to it.", "https://b.example/", "Soup"))
+    recorder = Recorder()
+
+    async def work(engine: Engine) -> AsyncGenerator[Retrieved]:
+        async with searching(engine, Documents(), seconds=1.5 if engine.seconds else 10.0) as retriever:
+            yield await retriever.retrieve(ASKED)
+
+    for engine in (
+        Engine(pages=pages),
+        Engine(error=SourceRateLimited("Engine answers 429", retry_after=1.0)),
+        Engine(seconds=9.0),
+    ):
+        async with aclosing(recorded(work(engine), recorder)) as events:
+            async for _ in events:
+                pass
+    trace = recorder.trace(Answer(question=ASKED.text, raw_text=LEAVE, support=Support.CITED))
+    told, refused, late = trace.web
+    assert (told.query, told.engine, told.failure) == (ASKED.text, "Engine", "")
+    assert [(one.url, one.given) for one in told.pages] == [("https://a.example/leave", 1), ("https://b.example/", 0)]
+    assert all(one.unread for one in told.pages), "nothing may be connected to here"
+    assert told.pages[0].score > 0
+    assert (refused.pages, refused.failure) == ((), "Engine answers 429")
+    assert "nothing within" in late.failure
+    lines = "".join(plain_pieces(why_document(trace).blocks))
+    assert "https://b.example/" in lines
+    assert "dropped: below the gate" in lines
+    closed = as_read(replace(trace, rests_on=frozenset({"secret"})), (), covers=False)
+    assert [(one.query, one.pages, one.failure) for one in closed.web] == [("", (), "")] * 3
 
 
 @pytest.mark.soak
