@@ -1,214 +1,46 @@
-"""The terminal as a platform: an answer as it is written, and the conversation ``citebot chat``."""
+"""The conversation ``citebot chat``: the terminal as a platform."""
 
-import asyncio
 import contextlib
-import signal
 import sys
-import threading
 import uuid
-from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Generator, Sequence
-from concurrent.futures import Future
-from dataclasses import replace
+from collections.abc import Callable, Generator, Sequence
 from datetime import UTC, datetime
-from typing import Any, TypeVar
 
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
-from rich.live import Live
-from rich.segment import Segment
-from rich.spinner import Spinner
+from rich.console import Console
 from rich.text import Text
 
 from bots.ages import with_ages
 from bots.counting import counted
-from bots.keyboard import keys_unseen
+from bots.loop_thread import LoopThread
 from bots.rendering.clean import clean_line
-from bots.rendering.parse import parse_answer, parse_partial
+from bots.rendering.parse import parse_answer
 from bots.rendering.passages import passage_lines
 from bots.rendering.terminal import Indented, document_terminal, source_lines
-from bots.requests import Ask, Event, Forget, ListSources, SourceState
+from bots.requests import Ask, Explained, Forget, ListSources, SourceState
 from bots.service import Backend
+from bots.showing import show_answer, without_why
+from bots.turn.commands import to_research
+from bots.why import why_document
 from bots.words.sentences import age
 from ragcore.errors import CitebotError
 from ragcore.phrases import LANGUAGES, phrase
-from ragcore.research import Outcome, Progress, StepKind
-from ragcore.types import Answer, ConversationKey, Delta, Status
-
-T = TypeVar("T")
+from ragcore.types import Answer, ConversationKey
 
 PROMPT = "› "
 _HELP = (
     ("", "Ask in your own words. [1] points to the numbered sources below an answer."),
+    ("  /research  ", "with a question: what one search can't answer, in several rounds"),
     ("  /sources   ", "the passages behind the last answer, and what is indexed"),
+    ("  /why       ", "how the last answer came about: what was searched, read and told to a model"),
     ("  /reset     ", "forget this conversation and begin a new one"),
     ("  /help      ", "this list"),
     ("  /quit      ", "leave (so do Ctrl-C and Ctrl-D at the prompt)"),
     ("", "Ctrl-C while an answer is written stops the answer."),
 )
-_STAGES = {
-    "rewrite": "Reading the question",
-    "search": "Searching",
-    "write": "Writing",
-    "cite": "Checking the sources",
-    "plan": "Planning",
-    "research": "Searching",
-    "judge": "Judging what was found",
-}
 _LEAVING = frozenset({"quit", "exit", "q"})
 _BARE = frozenset({"help", "reset", "sources"})
-_FRAMES_PER_SECOND = 8
 # Said once a conversation, whatever language it was said in.
 _NO_MODEL = frozenset(phrase("no_model", language) for language in LANGUAGES)
-
-
-class _Tail:
-    """The last lines of a renderable that fit: what has scrolled off is shown once the answer is whole."""
-
-    def __init__(self, inside: RenderableType) -> None:
-        self._inside = inside
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        lines = console.render_lines(self._inside, options.update(height=None), pad=False)
-        for line in lines[-max(1, console.height - 2) :]:
-            yield from line
-            yield Segment.line()
-
-
-class _Writing:
-    """What is known of an answer while it is written."""
-
-    def __init__(self) -> None:
-        self.text = ""
-        self._spinner = Spinner("dots", text="Searching …", style="blue")
-
-    def take(self, event: Event) -> None:
-        if isinstance(event, Delta):
-            self.text += event.text
-        elif isinstance(event, Status):
-            self._spinner.update(text=f"{_STAGES.get(event.stage, clean_line(event.stage))} …")
-
-    def frame(self) -> RenderableType:
-        # Parsed once a frame, however fast the words come.
-        return _Tail(document_terminal(parse_partial(self.text))) if self.text.strip() else self._spinner
-
-
-async def show_answer(
-    events: AsyncIterator[Event], console: Console, *, hidden_notes: Collection[str] = ()
-) -> Answer | None:
-    """Show an answer as it is written and, in its place, the finished one; return it.
-
-    Where the console is no terminal only the finished answer is shown, and the steps of a research on stderr. Cancelled
-    half way, what was written stays.
-
-    Args:
-        events: The stream of an ``Ask``.
-        console: Where to show it.
-        hidden_notes: Notes that need not be said again.
-    """
-    answer: Answer | None = None
-    writing = _Writing()
-    steps = console if console.is_terminal else Console(stderr=True)
-    # A log line on the same terminal goes above the frames rather than into them; elsewhere it stays what it is.
-    live = Live(
-        console=console,
-        get_renderable=writing.frame,
-        refresh_per_second=_FRAMES_PER_SECOND,
-        transient=True,
-        redirect_stdout=False,
-        redirect_stderr=sys.stderr.isatty(),
-        vertical_overflow="crop",
-    )
-    try:
-        with keys_unseen(), live if console.is_terminal else contextlib.nullcontext():
-            async for event in events:
-                writing.take(event)
-                if isinstance(event, Progress) and event.outcome is not Outcome.BEGUN:
-                    steps.print(_step(event), soft_wrap=not console.is_terminal)
-                if isinstance(event, Answer):
-                    answer = event
-    except asyncio.CancelledError:
-        if writing.text.strip():
-            console.print(document_terminal(parse_partial(writing.text)))
-        raise
-    if answer is not None:
-        document = with_ages(parse_answer(answer), "en")
-        kept = tuple(note for note in document.notes if note not in hidden_notes)
-        console.print(document_terminal(replace(document, notes=kept)))
-    return answer
-
-
-def _step(step: Progress) -> Text:
-    """Return a step that has ended as a line: what was done for what, and what came of it."""
-    told = [_STAGES.get(step.stage, step.stage)]
-    if step.detail:
-        told.append(f": {clean_line(step.detail)}")
-    match step.outcome:
-        case Outcome.FAILED:
-            told.append(f" (failed: {step.reason})")
-        case Outcome.NOTHING:
-            told.append(" (nothing found)")
-        case _ if step.stage == StepKind.PLAN:
-            told.append(f" ({counted(step.found, 'question')})")
-        case _ if step.stage == StepKind.SEARCH:
-            told.append(f" ({counted(step.found, 'passage')})")
-        case _:
-            pass
-    return Text("".join(told), "dim")
-
-
-class LoopThread:
-    """An event loop in a thread of its own, so that the main thread may wait for a person at the prompt.
-
-    The socket goes on being served meanwhile, and Ctrl-C reaches whoever waits in the main thread.
-    """
-
-    def __init__(self) -> None:
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._serve, name="citebot-loop", daemon=True)
-
-    def _serve(self) -> None:
-        # Ctrl-C is for the main thread alone, and so it is for every thread begun from here.
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        self._loop.run_forever()
-
-    def __enter__(self) -> "LoopThread":
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.run(self._end())
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
-
-    def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Return what the coroutine returns; Ctrl-C cancels it, waits until it has cleaned up, and is raised."""
-        future: Future[T] = asyncio.run_coroutine_threadsafe(work, self._loop)
-        try:
-            return future.result()
-        except KeyboardInterrupt:
-            self._cancel(future)
-            raise
-
-    def _cancel(self, future: "Future[T]") -> None:
-        ended = threading.Event()
-
-        async def wait_for_others() -> None:
-            # The cancelled task needs some turns of the loop to restore the terminal.
-            others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-            await asyncio.wait(others, timeout=2) if others else None
-            ended.set()
-
-        future.cancel()
-        asyncio.run_coroutine_threadsafe(wait_for_others(), self._loop)
-        ended.wait(3)
-
-    async def _end(self) -> None:
-        tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await self._loop.shutdown_asyncgens()
-        await self._loop.shutdown_default_executor()
 
 
 class Chat:
@@ -237,6 +69,7 @@ class Chat:
         self._conversation = _new_conversation()
         self._said: frozenset[str] = frozenset()
         self._last: Answer | None = None
+        self._explained: Explained | None = None
 
     def talk(self) -> None:
         """Ask and answer until whoever sits there leaves."""
@@ -269,10 +102,13 @@ class Chat:
     def _take(self, line: str) -> bool:
         if line.casefold() in _BARE:  # as on the chat platforms; asked of the documents it would find nothing
             line = f"/{line.casefold()}"
-        if line.startswith("/"):
+        researched = to_research(line)
+        if researched == "":
+            line = "/research"
+        if line.startswith("/") and not researched:
             return self._command(line)
         try:
-            return self._answer(line)
+            return self._answer(researched or line, research=bool(researched))
         except KeyboardInterrupt:
             self._console.print(Text("(stopped)", style="dim"))
             self._console.print()
@@ -282,16 +118,23 @@ class Chat:
             self._console.print()
             return False
 
-    def _answer(self, line: str) -> bool:
+    def _answer(self, line: str, *, research: bool = False) -> bool:
         request = Ask(
-            question=line, knowledge_bases=self._knowledge_bases, conversation=self._conversation, web=self._web
+            question=line,
+            knowledge_bases=self._knowledge_bases,
+            conversation=self._conversation,
+            web=self._web,
+            research=research,
+            why=True,
         )
-        answer = self._loop.run(show_answer(self._backend.run(request), self._console, hidden_notes=self._said))
+        explained: list[Explained] = []
+        events = without_why(self._backend.run(request), explained)
+        answer = self._loop.run(show_answer(events, self._console, hidden_notes=self._said))
         self._console.print()
         if answer is not None:
             if not _NO_MODEL.isdisjoint(answer.notes):
                 self._said = _NO_MODEL
-            self._last = answer
+            self._last, self._explained = answer, explained[-1] if explained else None
         return answer is not None
 
     def _command(self, line: str) -> bool:
@@ -301,11 +144,17 @@ class Chat:
                     self._console.print(Indented(Text(meaning), name, " " * len(name)))
             case "/reset":
                 self._loop.run(self._drain(Forget(conversation=self._conversation)))
-                self._conversation, self._last = _new_conversation(), None
+                self._conversation, self._last, self._explained = _new_conversation(), None, None
                 self._said = frozenset()
                 self._console.print(Text("Forgotten; this is a new conversation.", style="dim"))
             case "/sources":
                 self._show_sources()
+            case "/why" if self._explained is not None:
+                self._console.print(document_terminal(why_document(self._explained.trace)))
+            case "/why":
+                self._console.print(Text("There is no answer yet: ask something first.", style="dim"))
+            case "/research":
+                self._console.print(Text("Write the question behind it: /research QUESTION", style="dim"))
             case unknown:
                 self._console.print(Text(f"There is no {clean_line(unknown)}; /help lists what there is.", style="dim"))
         self._console.print()

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bots.rendering.clean import clean_line
 from ragcore.reports import Without
 from ragcore.types import ScoredChunk
 
@@ -43,3 +44,10 @@ def by_document(chunks: Sequence[ScoredChunk]) -> tuple[DocumentCount, ...]:
         DocumentCount(document_id=document_id, title=first[document_id].title, url=first[document_id].url, chunks=count)
         for document_id, count in counts.items()
     )
+
+
+def shares(chunks: Sequence[ScoredChunk]) -> str:
+    """Return how many passages each document gave: ``3 passages from 2 documents: a.md 2, b.md 1``."""
+    documents = by_document(chunks)
+    told = ", ".join(f"{clean_line(one.document_id)} {one.chunks}" for one in documents)
+    return f"{counted(len(chunks), 'passage')} from {counted(len(documents), 'document')}: {told}"

@@ -9,7 +9,7 @@ from bots.counting import counted
 from bots.rendering.clean import clean, clean_line
 from bots.rendering.plain import plain_pieces
 from bots.rendering.tree import Block, Document, Fence, Heading, ItemList, ListItem, Paragraph, Text
-from ragcore.trace import Call, Fate, Leg, Passage, Search, Step, Trace
+from ragcore.trace import Call, Fate, Leg, Passage, Search, Step, Trace, WebPage, WebSearched, told_calls
 from ragcore.types import Message
 
 WHOLE = 1_000_000
@@ -71,6 +71,9 @@ def _blocks(trace: Trace, longest: int) -> Iterator[Block]:
     for number, search in enumerate(trace.searches, 1):
         yield _heading(f"Search {number}" if len(trace.searches) > 1 else "Search")
         yield from _search(search, frozenset(one.chunk_id for one in trace.read), most)
+    for searched in trace.web:
+        yield _heading("Search of the web")
+        yield _list(_web(searched))
     if trace.steps:
         yield _heading("Time")
         yield _list([_step(step) for step in trace.steps])
@@ -121,6 +124,24 @@ def _search(search: Search, read: frozenset[str], most: int) -> Iterator[Block]:
         yield _list(told)
 
 
+def _web(search: WebSearched) -> Iterator[str]:
+    yield f"for: {_line(search.query) if not search.hidden else 'hidden'}"
+    yield f"asked: {_line(search.engine)}"
+    if search.failure:
+        yield f"failed: {_line(search.failure)}"
+    yield from map(_page, search.pages)
+
+
+def _page(page: WebPage) -> str:
+    how = f"the engine's words for it: {_line(page.unread)}" if page.unread else "read"
+    given = (
+        f"{counted(page.given, 'passage')} given, the best at {page.score:.2f}"
+        if page.given
+        else "dropped: below the gate"
+    )
+    return f"{_line(page.title)} {_line(page.url)}: {how}; {given}"
+
+
 def _leg(leg: Leg) -> str:
     def found(number: int | None) -> str:
         return "could not be asked" if number is None else str(number)
@@ -145,6 +166,8 @@ def _call(number: int, call: Call, longest: int) -> Iterator[Block]:
         told += f" (first piece after {_seconds(call.first)})"
     if call.usage.calls:
         told += f", {call.usage.prompt_tokens} tokens read, {call.usage.completion_tokens} written"
+    if call.requests > 1:
+        told += f", {call.requests} requests"
     if call.pictures:
         told += f", {counted(call.pictures, 'picture')}"
     if call.failure:
@@ -162,7 +185,7 @@ def _call(number: int, call: Call, longest: int) -> Iterator[Block]:
 
 
 def _words(message: Message) -> str:
-    return clean(message.text).strip("\n")
+    return clean("\n".join((message.text, told_calls(message.calls)))).strip("\n")
 
 
 def _cut(text: str, longest: int) -> str:

@@ -14,9 +14,10 @@ from rich.console import Console
 from rich.text import Text
 
 from bots.app import open_operations
-from bots.console import PROMPT, show_answer
+from bots.console import PROMPT
 from bots.requests import Ask, Sync
 from bots.settings import load_settings
+from bots.showing import show_answer
 from ragcore.phrases import phrase
 
 HERE = pathlib.Path(__file__).resolve().parent

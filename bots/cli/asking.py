@@ -1,7 +1,7 @@
 """``ask``, ``chat`` and ``search``."""
 
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -15,14 +15,16 @@ from bots.cli.forms import answer_form, chunk_forms, trace_form
 from bots.cli.output import opening, print_json, results, say
 from bots.cli.picturing import Passage, draw, picture_folder, write_pictures
 from bots.cli.reach import reach, read_settings
-from bots.console import Chat, chatting, input_lines, show_answer
-from bots.counting import by_document, counted
+from bots.console import Chat, chatting, input_lines
+from bots.counting import shares
 from bots.rendering.clean import clean, clean_line
 from bots.rendering.passages import word_spans
 from bots.rendering.terminal import Indented, document_terminal, terminal_url
-from bots.requests import Ask, Event, Explained, Found, ListSources, Search, SourceState
+from bots.requests import Ask, Explained, Found, ListSources, Search, SourceState
 from bots.service import Gateway
 from bots.settings import Settings, normal_reader
+from bots.showing import show_answer, without_why
+from bots.terminal_research import terminal_reference
 from bots.why import why_document
 from ragcore.errors import ConfigError
 from ragcore.filter_grammar import parse_filter
@@ -49,9 +51,11 @@ async def run_ask(
     request = replace(request, web=web)
     if reader:
         request = replace(request, audience=audience_of(_reader(reader)), may_mend=True)
+    if request.research:
+        request = replace(request, reference=terminal_reference(request))
     async with reach(settings, command="ask") as gateway:
         explained: list[Explained] = []
-        events = _without(gateway.run(request), explained)
+        events = without_why(gateway.run(request), explained)
         if as_json:
             answer: Answer | None = [one async for one in events if isinstance(one, Answer)][-1]
         else:
@@ -65,15 +69,6 @@ async def run_ask(
     if folder is not None:
         write_pictures(drawn, cited, folder)
     return 0 if answer else 1
-
-
-async def _without(events: AsyncIterator[Event], explained: list[Explained]) -> AsyncIterator[Event]:
-    """Yield the events of an answer; what explains it is put aside until it has been shown."""
-    async for event in events:
-        if isinstance(event, Explained):
-            explained.append(event)
-        else:
-            yield event
 
 
 def _cited(answer: Answer) -> list[Passage]:
@@ -181,7 +176,7 @@ def show_chunks(chunks: Sequence[ScoredChunk], console: Console, *, gate: float 
             )
             console.print(Indented(same, "   ", "   "))
         console.print()
-    console.print(Text(_shares(chunks), "dim"))
+    console.print(Text(shares(chunks), "dim"))
 
 
 def _linked(chunk: Chunk, style: str) -> Text:
@@ -189,13 +184,6 @@ def _linked(chunk: Chunk, style: str) -> Text:
     url = deep_link(chunk)
     label = ", ".join(part for part in (clean_line(chunk.title), clean_line(place(chunk))) if part)
     return Text(label or clean_line(chunk.document_id), f"{style} link {terminal_url(url)}" if url else style)
-
-
-def _shares(chunks: Sequence[ScoredChunk]) -> str:
-    """Return how many passages each document gave: ``3 passages from 2 documents: a.md 2, b.md 1``."""
-    documents = by_document(chunks)
-    told = ", ".join(f"{clean_line(one.document_id)} {one.chunks}" for one in documents)
-    return f"{counted(len(chunks), 'passage')} from {counted(len(documents), 'document')}: {told}"
 
 
 def marked(text: str, matched: Sequence[str], *, plain: bool) -> Text:
