@@ -28,6 +28,8 @@ class Act(StrEnum):
     """Let a person's reply be a document; ``reference`` names the reply."""
     DROP = "drop"
     """Let it be none any longer."""
+    RESEARCH = "research"
+    """Research the question of the turn, for whoever presses it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,7 +33,7 @@ _INLINE = re.compile(
 # What would start a block at the beginning of a line.
 _LINE_START = re.compile(r"^(\s*)([#>|]|[-+](?=\s|$)|[-=:](?=[-=:|\s]*$)|~~~|\d{1,9}(?=[.)](?:\s|$)))")
 _RUNS = re.compile(r"`+")
-_FENCES = re.compile(r"^\s*(`{3,}|~{3,})", re.MULTILINE)
+_FENCES = re.compile(r"^[^\S\n]*+(`{3,}|~{3,})", re.MULTILINE)
 
 
 def to_markdown(answer: Answer) -> str:

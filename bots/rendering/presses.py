@@ -31,6 +31,8 @@ def presses(view: View) -> tuple[Press, ...]:
                 found.append(_press(view, Act.KEEP, caption("keep", view.language)))
             case Button.DROP:
                 found.append(_press(view, Act.DROP, caption("drop", view.language)))
+            case Button.RESEARCH:
+                found.append(_press(view, Act.RESEARCH, caption("research", view.language)))
             case Button.FEEDBACK:
                 pass
     return tuple(found)

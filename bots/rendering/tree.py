@@ -161,9 +161,30 @@ class SourceLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StepLine:
+    """One step on the way to an answer, in plain words; ``key`` tells it from the others while it goes on and ends."""
+
+    key: str
+    words: str
+    state: Literal["going", "done", "failed"] = "going"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Steps:
+    """What was done for an answer, in order, beneath a ``title``."""
+
+    title: str
+    lines: tuple[StepLine, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """A rendered answer: its blocks, the sources of the citations in them, and remarks for the reader."""
+    """A rendered answer: its blocks, the sources of the citations in them, and remarks for the reader.
+
+    ``steps`` are what was done for it, where that is told; without blocks it is still being looked for.
+    """
 
     blocks: tuple[Block, ...]
     sources: tuple[SourceLine, ...] = ()
     notes: tuple[str, ...] = ()
+    steps: Steps | None = None

@@ -20,41 +20,27 @@ from bots.turn.beside import beside
 from bots.turn.budget import TooSlow, within
 from bots.turn.claims import Claims
 from bots.turn.claims.claim import Outcome
-from bots.turn.commands import (
-    Command,
-    advised,
-    command_of,
-    help_document,
-    listed,
-    sentence,
-)
+from bots.turn.commands import Command, advised, command_of, help_document, listed, sentence, stands_alone
+from bots.turn.faults import phrase_of
+from bots.turn.gist.gists import READING, Gists
 from bots.turn.notices import Notices
 from bots.turn.options import TurnOptions, person
 from bots.turn.people.offering import WITHHELD, offers_person
 from bots.turn.quotes import answer_of
 from bots.turn.receiving.order import Job
+from bots.turn.receiving.researching import offers_research
 from bots.turn.replying import Reply
+from bots.turn.steps import StepsTaken
 from bots.turn.syncing import Syncs
 from bots.turn.threads import Threads
 from bots.turn.written import Written
 from bots.why import why_in_chat
+from bots.words.gist import gist_word
 from bots.words.sentences import Word, language_for, word
 from ragcore.citations.markers import strip
-from ragcore.errors import (
-    CitebotError,
-    ConfigError,
-    ContextTooSmall,
-    ModelAuthError,
-    ModelError,
-    ModelRateLimited,
-    ModelRefused,
-    ModelUnreachable,
-    PlatformError,
-    StoreError,
-)
+from ragcore.errors import CitebotError, ContextTooSmall, ModelRateLimited, PlatformError, StoreError
 from ragcore.phrases import Phrase, phrase
-from ragcore.research import Outcome as StepOutcome
-from ragcore.research import Progress, StepKind
+from ragcore.research import Progress
 from ragcore.types import Answer, Delta, Status, Support
 
 log = logging.getLogger(__name__)
@@ -68,11 +54,6 @@ _STAGES: dict[str, Word] = {
     "write": "writing",
     "cite": "checking",
 }
-_STEPS: dict[str, Word] = {
-    StepKind.PLAN: "planning",
-    StepKind.SEARCH: "researching",
-    StepKind.JUDGE: "judging",
-}
 _OUTCOMES = {
     Support.CITED: Outcome.ANSWERED,
     Support.EXEMPT: Outcome.ANSWERED,
@@ -82,6 +63,8 @@ _OUTCOMES = {
 }
 _ASKED_OTHERWISE: tuple[Phrase, ...] = ("model_failed", "model_refused")
 """Phrases that do not tell themselves what to do."""
+_BESIDE_RESEARCH = 60.0
+"""Seconds that reading attachments and checking the answer may take beside a research."""
 
 
 class Writer(Generic[R]):
@@ -97,6 +80,7 @@ class Writer(Generic[R]):
         self._notices = Notices()
         self._files = FileReader(platform, backend, options.files)
         self._syncs = Syncs(backend, options.sources)
+        self._gists = Gists(platform, backend, claims, options)
 
     async def close(self) -> None:
         """End the process that reads attachments, and what was asked for to go on."""
@@ -113,6 +97,8 @@ class Writer(Generic[R]):
         Named are those that everybody may read who sees the reply, as far as the event tells.
         """
         language = self.language(job)
+        if _summarises(_command_of(job)):
+            return gist_word("reading", language)
         names = self._options.readable_in(job.incoming, job.incoming.seen_by)
         if 1 <= len(names) <= _NAMED:
             return word("searching_in", language, names=", ".join(names))
@@ -121,15 +107,17 @@ class Writer(Generic[R]):
     async def write(self, job: Job, reply: Reply[R]) -> Written:
         """Return what is to be sent; a reason rather than an error, whatever the model or an index does."""
         language, budget = self.language(job), self._options.budget
-        progress = _Progress(is_first=not self._notices.has_spoken(job.incoming.conversation))
+        is_first = not self._notices.has_spoken(job.incoming.conversation)
+        progress = _Progress(steps=StepsTaken(language), is_first=is_first)
+        command = _command_of(job)
 
         def until() -> float:
-            # The steps of a research are shown, and it has a limit of its own.
-            has_words = reply.has_words or job.incoming.command == "research"
-            return budget.ends(job.asked, job.began, has_words=has_words)
+            if job.researches:  # its steps are shown, and it has limits of its own
+                return job.began + max(budget.longest, self._options.research_seconds + _BESIDE_RESEARCH)
+            # So it is with a summary.
+            return budget.ends(job.asked, job.began, has_words=reply.has_words or _summarises(command))
 
         try:
-            command = command_of(job.incoming, job.question) if len(job.messages) == 1 else None
             async with aclosing(within(self._events(job, command), until)) as events:
                 async for event in events:
                     if isinstance(event, Written):
@@ -148,16 +136,23 @@ class Writer(Generic[R]):
         elif isinstance(event, Attached):
             progress.attached = event
         elif isinstance(event, Progress):
-            if event.outcome is StepOutcome.BEGUN:
-                reply.say(word(_STEPS[event.stage], language, what=event.detail))
-        elif isinstance(event, Status) and event.stage in _STAGES:
-            reply.say(self.searching(job) if event.stage == "search" else word(_STAGES[event.stage], language))
+            if words := progress.steps.take(event):
+                reply.say(words)
+            reply.follow(progress.steps.going, language)
+        elif isinstance(event, Status) and event.stage in (READING, *_STAGES):
+            reply.say(
+                self.searching(job) if event.stage in ("search", READING) else word(_STAGES[event.stage], language)
+            )
 
     async def _events(self, job: Job, command: Command | None) -> AsyncGenerator[Event | Attached | Written]:
         incoming, language = job.incoming, self.language(job)
         await self.forget_replaced(job)
         audience = await self._audience(incoming)
         job.knowledge_bases = self._options.readable_in(incoming, audience)
+        if command is not None and command.name == "summarise":
+            async for told in self._gists.written(incoming, command.query, language):
+                yield told
+            return
         if command is not None:
             yield await self._command(job, command, audience, language)
             return
@@ -186,12 +181,14 @@ class Writer(Generic[R]):
             audience=audience,
             private_to=person(incoming) if incoming.private else "",
             conversation=await self._claims.history_of(incoming.conversation),
+            of_its_own=stands_alone(incoming),
             reference=job.claim.reference,
             author=incoming.asker.name or incoming.asker.id,
             thread=await self._threads.before(job.claim),
             attached=attached.messages if job.question else (),
-            web=self._options.web_in(incoming.conversation),
-            research=incoming.command == "research",
+            # What nobody typed, such as a file's own words, goes to no engine.
+            web=bool(job.question) and self._options.web_in(incoming.conversation),
+            research=job.researches,
         )
         async for event in self._backend.run(ask):
             yield event
@@ -227,7 +224,8 @@ class Writer(Generic[R]):
         found = [event async for event in self._backend.run(request) if isinstance(event, Recalled)]
         if not found or found[0].withheld or not found[0].citations or found[0].question != job.question:
             return None
-        known = await self._answered(job, answer_of(found[0]), _Progress(), self.language(job))
+        language = self.language(job)
+        known = await self._answered(job, answer_of(found[0]), _Progress(steps=StepsTaken(language)), language)
         return replace(known, buttons=tuple(button for button in known.buttons if button is not Button.SHARE))
 
     def _refusal(self, job: Job, audience: frozenset[str], language: str) -> Written | None:
@@ -281,7 +279,9 @@ class Writer(Generic[R]):
         greets, prompts = command.name == "start", self.prompts(language)
         if not greets:
             prompts = tuple(one for one in prompts if one != word("help_prompt", language))
-        document = sentence(word("greeting", language)) if greets else help_document(language)
+        options = self._options
+        told = help_document(language, researches=options.researches, summaries=options.summaries)
+        document = sentence(word("greeting", language)) if greets else told
         return Written(document=document, outcome=Outcome.SERVED, prompts=prompts)
 
     async def _why(self, job: Job, command: Command, audience: frozenset[str], language: str) -> Document:
@@ -326,7 +326,9 @@ class Writer(Generic[R]):
         if manner.shares:
             buttons.append(Button.SHARE)
         buttons.append(Button.DELETE)
-        document = replace(document, notes=tuple(map(clean_line, shown)))
+        if offers_research(job.messages.values(), answer, self._options):
+            buttons.append(Button.RESEARCH)
+        document = replace(document, notes=tuple(map(clean_line, shown)), steps=progress.steps.ended)
         if answer.support is Support.ABSTAINED or answer.raw_text in WITHHELD:
             document = self._referred(advised(document, word("ask_otherwise", language)), job, language)
         return Written(
@@ -347,7 +349,7 @@ class Writer(Generic[R]):
             return self.plain_reason(job, "index_down", Outcome.FAILED)
         if isinstance(error, ContextTooSmall):
             return self.plain_reason(job, "too_long", Outcome.FAILED)
-        if (key := _phrase_of(error)) is not None:
+        if (key := phrase_of(error)) is not None:
             seconds = int(error.retry_after or 0) if isinstance(error, ModelRateLimited) else 0
             advice = word("ask_otherwise", language) if key in _ASKED_OTHERWISE else ""
             document = sentence(phrase(key, language, seconds=seconds), advice)
@@ -373,25 +375,19 @@ class Writer(Generic[R]):
         return replace(document, notes=(*document.notes, word("reference", language, reference=job.claim.reference)))
 
 
+def _command_of(job: Job) -> Command | None:
+    """Return what a message alone asks to be done; of several joined ones none is a command."""
+    return command_of(job.incoming, job.question) if len(job.messages) == 1 else None
+
+
+def _summarises(command: Command | None) -> bool:
+    return command is not None and command.name == "summarise"
+
+
 @dataclass(slots=True)
 class _Progress:
+    steps: StepsTaken
     text: str = ""
     attached: Attached = field(default_factory=Attached)
     is_first: bool = False
     """Whether nothing was answered in this conversation before, as far as is remembered."""
-
-
-def _phrase_of(error: CitebotError) -> Phrase | None:
-    match error:
-        case ModelRateLimited():
-            return "rate_limited" if error.retry_after else "model_busy"
-        case ModelUnreachable():
-            return "model_down"
-        case ModelRefused():
-            return "model_refused"
-        case ModelAuthError() | ConfigError():
-            return "model_set_up_wrong"
-        case ModelError():
-            return "model_failed"
-        case _:
-            return None

@@ -13,6 +13,8 @@ from bots.rendering.tree import Block, Code, Document, Inline, ItemList, Link, L
 from bots.requests import Event, Found, ListSources, Search, SourceState
 from bots.service import Backend
 from bots.turn.beside import beside
+from bots.turn.gist.asked import wanted_of
+from bots.words.gist import gist_word
 from bots.words.sentences import Word, age, word
 from ragcore.links import deep_link, place
 from ragcore.reports import Fault
@@ -38,12 +40,17 @@ _FAULTS: dict[Fault, Word] = {
 # With their strokes: "sync my calendar" and "why" may be questions.
 _SYNC = re.compile(r"/sync\s+(?P<names>\S.*)", re.IGNORECASE)
 _WHY = re.compile(r"/why(?:\s+(?P<reference>[0-9a-f]{8}))?", re.IGNORECASE)
+_RESEARCH = re.compile(
+    # With a colon or its stroke: "research funding" may be a question, and "研究" a word of one.
+    r"(?:/?(?:research|recherche|recherchiere|深度研究|研究)\s*[:：]|/(?:research|recherche|研究)(?!\S))(?P<question>.*)",
+    re.IGNORECASE | re.DOTALL,
+)
 _SEARCH = re.compile(r"/?(?:search|搜索|suche)(?:\s+|(?<=索)\s*)(?P<query>\S.*)", re.IGNORECASE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What is to be done; ``query`` is what a search looks for, the sources to sync, or the answer to explain."""
+    """What is to be done; ``query`` is what to look for or to summarise, the sources to sync, the answer to explain."""
 
     name: CommandName
     query: str = ""
@@ -54,7 +61,7 @@ class Command:
         return self.name == "sources" or (self.name == "search" and bool(self.query))
 
 
-def command_of(incoming: Incoming, text: str) -> Command | None:
+def command_of(incoming: Incoming, text: str) -> Command | None:  # noqa: PLR0911 (one return a kind)
     """Return the command that a message is, None for a question.
 
     In a channel where the bot answers what is not addressed to it, words are only words.
@@ -63,20 +70,43 @@ def command_of(incoming: Incoming, text: str) -> Command | None:
         return None if incoming.command in ASKING else Command(incoming.command, text.strip())
     if incoming.reach is Reach.CHANNEL:
         return None
-    stripped = text.strip()
+    # As the command does it where nothing stands behind it.
+    stripped = "help" if to_research(text) == "" else text.strip()
     if name := _WORDS.get(stripped.strip("/ .!。！").casefold()):
         return Command(name)
     if named := _SYNC.fullmatch(stripped):
         return Command("sync", named["names"])
     if why := _WHY.fullmatch(stripped):
         return Command("why", why["reference"] or "")
+    if wanted_of(stripped, incoming.sent_at) is not None:
+        return Command("summarise", stripped)
     found = _SEARCH.fullmatch(stripped)
     return Command("search", found["query"].strip()) if found else None
 
 
-def help_document(language: str) -> Document:
+def stands_alone(incoming: Incoming) -> bool:
+    """Return whether a question is one of its own: asked by command, and no reply to an answer."""
+    return incoming.command == "ask" and not incoming.goes_on
+
+
+def research_of(incoming: Incoming, text: str) -> str:
+    """Return the question that a message asks to be researched, as words; empty where it doesn't."""
+    return "" if incoming.command is not None or incoming.reach is Reach.CHANNEL else to_research(text) or ""
+
+
+def to_research(text: str) -> str | None:
+    """Return the question behind ``research:`` or ``/research``, perhaps an empty one; None where neither stands."""
+    found = _RESEARCH.fullmatch(text.strip())
+    return found["question"].strip() if found else None
+
+
+def help_document(language: str, *, researches: bool = False, summaries: bool = False) -> Document:
     """Return what the bot does, and how to ask it."""
-    return parse_markdown(word("help", language))
+    told = word("help", language)
+    more = [word("help_research", language)] if researches else []
+    more += [gist_word("help", language)] if summaries else []
+    first, _, rest = told.partition("\n\n- ")
+    return parse_markdown("\n".join([f"{first}\n", *more, f"- {rest}"]))
 
 
 async def listed(

@@ -10,11 +10,11 @@ from typing import Any
 
 from sqlalchemy import Row, delete, select
 
-from bots.platform import Vote
 from bots.requests import Judgement, ReadChunk, Unanswered
 from bots.turn.claims.claim import UNANSWERED, State
 from bots.turn.claims.record import words_from_json
 from bots.turn.claims.rows import inserting
+from bots.votes import Vote
 from ragcore.history import Transactions
 from ragcore.stores.answer_cache import drop_said
 from ragcore.stores.rows import storable, utc

@@ -11,6 +11,7 @@ from bots.settings import PEOPLE, Settings
 from bots.turn.budget import Budget
 from bots.turn.people.values import Owners, owners_of
 from bots.turn.pictures import PictureLimits
+from ragcore.research import Limits
 from ragcore.types import ConversationKey
 
 Respond = Literal["mention", "all", "questions", "off"]
@@ -56,6 +57,7 @@ class FileLimits:
 _ORDINARY = ChannelRule()
 _USER_RATE = Rate(questions=15, seconds=60.0)
 _CHANNEL_RATE = Rate(questions=60, seconds=60.0)
+_RESEARCH_RATE = Rate(questions=10, seconds=3600.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +70,8 @@ class TurnOptions:
     ``files`` bounds what is read beside a question, ``pictures`` what is cut from pages (None: nothing). ``readers_of``
     are the readers of each knowledge base, of which ``tag_sets`` are asked by their names alone; ``channels`` is what
     differs in some, by ``place``. ``plain_chat``: without any knowledge base the model is asked all the same. ``web``:
-    whether the web is searched where no rule says otherwise.
+    whether the web is searched where no rule says otherwise. ``research_rate`` is that of one person, with 0 questions
+    research is off; one takes at most about ``research_seconds``. ``summaries``: whether what was said is summarised.
     ``owners`` look after knowledge bases, to whom one asker takes ``person_limit`` questions within a day; ``homes``
     tells the knowledge base of each source, ``kept_in`` the source of what they said.
     """
@@ -81,6 +84,9 @@ class TurnOptions:
     look_back: timedelta = timedelta(hours=24)
     user_rate: Rate = _USER_RATE
     channel_rate: Rate = _CHANNEL_RATE
+    research_rate: Rate = _RESEARCH_RATE
+    research_seconds: float = 180.0
+    summaries: bool = True
     thread_messages: int = 30
     files: FileLimits = FileLimits()
     pictures: PictureLimits | None = field(default_factory=PictureLimits)
@@ -103,6 +109,11 @@ class TurnOptions:
     def budget(self) -> Budget:
         """Return how long somebody waits for an answer."""
         return Budget(patience=self.patience, longest=self.longest)
+
+    @property
+    def researches(self) -> bool:
+        """Return whether a question may be researched."""
+        return self.research_rate.questions > 0
 
     def rule(self, conversation: ConversationKey) -> ChannelRule:
         """Return what the conversation's channel is answered."""
@@ -148,6 +159,9 @@ def turn_options(settings: Settings) -> TurnOptions:
         late_after=timedelta(minutes=turns.catch_up),
         user_rate=Rate(questions=turns.user_limit, seconds=60.0),
         channel_rate=Rate(questions=turns.channel_limit, seconds=60.0),
+        research_rate=Rate(questions=turns.research_limit, seconds=3600.0),
+        summaries=turns.summaries,
+        research_seconds=settings.research.seconds or Limits().seconds,
         files=FileLimits(images=settings.llm is not None and bool(settings.llm.vision_model)),
         pictures=PictureLimits() if turns.pictures else None,
         prompts=turns.prompts,

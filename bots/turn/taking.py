@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import math
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Generic
 
@@ -39,6 +40,8 @@ _REFUSED: dict[Word, Outcome] = {
     "late": Outcome.LATE,
     "user_limit": Outcome.LIMITED,
     "channel_limit": Outcome.LIMITED,
+    "research_limit": Outcome.LIMITED,
+    "research_off": Outcome.NOT_ALLOWED,
     "not_here": Outcome.NOT_ALLOWED,
 }
 
@@ -223,7 +226,9 @@ class Taker(Generic[R]):
         if job.refusal is not None:
             await self._forget_replaced(job)
             outcome = _REFUSED.get(job.refusal.word, Outcome.FAILED)
-            return self._writer.plain_reason(job, job.refusal.word, outcome, seconds=job.refusal.seconds)
+            seconds = job.refusal.seconds
+            minutes = math.ceil(seconds / 60)
+            return self._writer.plain_reason(job, job.refusal.word, outcome, seconds=seconds, minutes=minutes)
         if job.stopped:
             return await self._stopped(job, reply)
         version = job.version
@@ -276,9 +281,9 @@ class Taker(Generic[R]):
 
     def _count(self, written: Written) -> None:
         self._meter.outcomes[written.outcome] += 1
-        if written.answer is not None:
-            self._meter.tokens["prompt"] += written.answer.usage.prompt_tokens
-            self._meter.tokens["completion"] += written.answer.usage.completion_tokens
+        usage = written.usage if written.answer is None else written.answer.usage
+        self._meter.tokens["prompt"] += usage.prompt_tokens
+        self._meter.tokens["completion"] += usage.completion_tokens
 
 
 def _may_be_told(failed: Exception) -> bool:

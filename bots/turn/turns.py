@@ -9,32 +9,31 @@ from datetime import UTC, datetime
 from typing import Any, Generic
 
 from bots.pictures import Picture
-from bots.platform import Incoming, Platform, R, Share, View, Vote
-from bots.requests import Recall
+from bots.platform import Incoming, Platform, R, Share, View
 from bots.retrying import INSTANT
 from bots.service import Backend
 from bots.turn.answering import Writer
 from bots.turn.claims import LEASE_SECONDS, Claims
 from bots.turn.claims.claim import Claim
-from bots.turn.commands import command_of, listed, sentence
+from bots.turn.commands import sentence
 from bots.turn.ending import end, ended_soon, note_end
 from bots.turn.feedback import Feedback
 from bots.turn.meter import Meter
 from bots.turn.options import TurnOptions
 from bots.turn.people.desk import Desk
 from bots.turn.people.ledger import Ledger
-from bots.turn.pictures import Pictures
-from bots.turn.quotes import all_open, quotes_view, shared_view
 from bots.turn.receiving.arriving import Arrivals
 from bots.turn.receiving.catching_up import CatchingUp
 from bots.turn.receiving.changing import Changes
 from bots.turn.receiving.gate import Drop, Refuse, judge
 from bots.turn.receiving.joining import goes_on, opened_just_before
 from bots.turn.receiving.order import Doors, Job, Lanes
+from bots.turn.receiving.researching import researched, worded
 from bots.turn.receiving.rush import Rush
+from bots.turn.retelling import Retelling
 from bots.turn.taking import Taker, Tell
 from bots.turn.threads import Threads
-from bots.votes import AskedPerson
+from bots.votes import AskedPerson, Vote
 from bots.words.sentences import language_for, word
 from ragcore.errors import BusyError, CitebotError
 from ragcore.types import ConversationKey
@@ -91,7 +90,7 @@ class Turns(Generic[R]):
         self._now = now
         self._doors = Doors()
         self._writer = Writer(platform, backend, claims, options)
-        self._pictures = Pictures(backend, options.pictures)
+        self._retelling = Retelling(backend, claims, options, alone=alone, closing=lambda: self._closing)
         self._rush = Rush()
         self._taker = taker = Taker(
             platform, self._writer, claims, backend, options, self.meter, self._doors.of, tell_elsewhere, self._rush
@@ -160,7 +159,10 @@ class Turns(Generic[R]):
         options = self._options
         if await self._desk.heard(incoming):
             return True
-        incoming = await self._arrivals.placed(await self._threads.placed(incoming))
+        asked = worded(await self._arrivals.placed(await self._threads.placed(incoming)))
+        if (found := await researched(asked, self._claims)) is None:
+            return False
+        incoming = found
         await self._threads.hear(incoming)
         verdict = judge(
             incoming,
@@ -184,7 +186,7 @@ class Turns(Generic[R]):
             claim = await self._arrivals.claim(incoming)
             if claim is None:
                 return False
-            refusal = verdict if isinstance(verdict, Refuse) else self._arrivals.over_rate(incoming, arrived)
+            refusal = verdict if isinstance(verdict, Refuse) else await self._arrivals.over_rate(claim, arrived)
             if not await self._join(claim, refusal, arrived):
                 messages = {incoming.message: incoming}
                 self._lanes.add(Job(claim=claim, messages=messages, touched=arrived, refusal=refusal))
@@ -280,6 +282,10 @@ class Turns(Generic[R]):
                 job.lost = True
                 job.interrupt()
 
+    async def joined(self, conversation: ConversationKey, message: str, at: datetime) -> None:
+        """Keep when somebody came to a group."""
+        await self._claims.heard.joined(conversation, message, at)
+
     async def deleted(self, conversation: ConversationKey, message: str) -> None:
         """Withdraw the answer to a message that its asker deleted, or what an owner said."""
         await self._desk.deleted(conversation, message)
@@ -316,63 +322,23 @@ class Turns(Generic[R]):
 
     async def quotes(self, reference: str, readers: frozenset[str]) -> View | None:
         """Return the cited passages, as far as these readers may read them."""
-        claim = await self._claims.by_reference(reference)
-        request = self._recall(claim, readers) if claim is not None else None
-        if claim is None or request is None:
-            return None
-        return await quotes_view(self._backend, request, self._language(claim))
+        return await self._retelling.quotes(reference, readers)
 
     async def pictures(self, reference: str, readers: frozenset[str]) -> tuple[Picture, ...]:
         """Return the cited passages as pictures, as far as these readers may read them; none while closing."""
-        try:
-            claim = await self._claims.by_reference(reference)
-        except CitebotError as error:
-            log.info("turn %s: passages are shown without pictures: %s", reference, error)
-            return ()
-        request = self._recall(claim, readers) if claim is not None and not self._closing else None
-        return await self._pictures.of(request) if request is not None else ()
+        return await self._retelling.pictures(reference, readers)
 
     async def share(self, reference: str, by: str, readers: frozenset[str]) -> Share:
         """Begin to share an answer once, if its asker does it and these readers may read all of it."""
-        claim = await self._claims.by_reference(reference)
-        request = self._recall(claim, readers) if claim is not None and claim.incoming.asker.id == by else None
-        if claim is None or request is None:
-            return Share(state="refused")
-        prompt = await self._claims.prompt_of(claim.reference)
-        view = await shared_view(self._backend, request, prompt, self._language(claim))
-        if view is None:
-            return Share(state="refused")
-        begun = await self._claims.shares.begin(claim.reference, alone=self._alone)
-        return replace(begun, view=view) if begun.state == "now" else begun
+        return await self._retelling.share(reference, by, readers)
 
     async def shared(self, reference: str, *, lease: float, done: bool) -> None:
         """Record how sharing an answer ended."""
         await self._claims.shares.end(reference, lease=lease, done=done)
 
     async def page(self, reference: str, by: str, number: int, readers: frozenset[str]) -> View | None:
-        """Return a page of a reply that stays one message, if these readers may still read what it was made from.
-
-        What a command lists is listed anew for them, as long as it is known what that was.
-        """
-        claim, whole = await self._claims.by_reference(reference), await self._claims.whole_of(reference)
-        if claim is None or whole is None or (claim.incoming.private and claim.incoming.asker.id != by):
-            return None
-        bases = self._options.readable_in(claim.incoming, readers)
-        if not set(whole.knowledge_bases) <= set(bases):
-            return None
-        command = command_of(claim.incoming, claim.incoming.text)
-        if command is not None and command.lists:
-            only = self._options.rule(claim.incoming.conversation).filter
-            document = await listed(self._backend, command, readers, bases, whole.view.language, only=only)
-            return replace(whole.view, document=document, page=number)
-        if (request := self._recall(claim, readers)) is not None and not await all_open(self._backend, request):
-            return None
-        return replace(whole.view, page=number)
-
-    def _recall(self, claim: Claim, readers: frozenset[str]) -> Recall | None:
-        """Return what tells an answer again to these readers, where it was given; None when they may read nothing."""
-        bases = self._options.readable_in(claim.incoming, readers)
-        return Recall(reference=claim.reference, audience=readers, knowledge_bases=bases) if bases else None
+        """Return a page of a reply that stays one message, if these readers may still read what it was made from."""
+        return await self._retelling.page(reference, by, number, readers)
 
     async def knowledge_bases(self, conversation: ConversationKey, readers: frozenset[str]) -> tuple[str, ...]:
         """Return what these readers may ask in the conversation's channel."""
@@ -391,6 +357,3 @@ class Turns(Generic[R]):
         language = self.language(language)
         document = sentence(word("greeting", language))
         return View(document=document, reference="", prompts=self._writer.prompts(language), language=language)
-
-    def _language(self, claim: Claim) -> str:
-        return self.language(claim.incoming.asker.language, claim.incoming.text)

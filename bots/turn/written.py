@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from bots.platform import Button
 from bots.rendering.tree import Document
 from bots.turn.claims.claim import Outcome
-from ragcore.types import Answer
+from ragcore.types import Answer, Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,3 +17,5 @@ class Written:
     answer: Answer | None = None
     buttons: tuple[Button, ...] = ()
     prompts: tuple[str, ...] = ()
+    usage: Usage = Usage()
+    """What was spent where no answer tells it."""

@@ -22,6 +22,12 @@ Caption = Literal[
     "person",
     "keep",
     "drop",
+    "research",
+    "steps",
+    "sub_questions",
+    "passages",
+    "nothing",
+    "failed",
 ]
 
 CAPTIONS: tuple[Caption, ...] = get_args(Caption)
@@ -37,51 +43,60 @@ _WORDS: dict[str, tuple[str, ...]] = {
         "What was wrong?", "It is wrong", "Something is missing", "It is out of date", "The source does not fit",
         "(continued)", "Show the answer",
         "Ask a person", "Keep as a document", "Keep no longer",
+        "Research it", "Steps", "sub-questions", "passages", "nothing found", "failed",
     ),
     "zh": (
         "查看引文", "停止", "分享", "删除", "更多", "有帮助", "没有帮助", "来源", "接着问", "哪里不对？", "内容有误",
         "内容不全", "内容过时", "来源不符", "（续）", "显示回答",
         "请教同事", "存为文档", "不再保留",
+        "深入研究", "步骤", "子问题", "段落", "未找到", "失败",
     ),
     "de": (
         "Zitate zeigen", "Stopp", "Teilen", "Löschen", "Mehr", "Hilfreich", "Nicht hilfreich", "Quellen",
         "Weiterfragen", "Was war falsch?",
         "Es ist falsch", "Etwas fehlt", "Es ist veraltet", "Die Quelle passt nicht", "(Fortsetzung)", "Antwort zeigen",
         "Einen Menschen fragen", "Als Dokument behalten", "Nicht länger behalten",
+        "Recherchieren", "Schritte", "Teilfragen", "Stellen", "nichts gefunden", "gescheitert",
     ),
     "fr": (
         "Voir les citations", "Arrêter", "Partager", "Supprimer", "Plus", "Utile", "Pas utile", "Sources", "Et ensuite",
         "Qu’est-ce qui cloche ?", "C’est faux", "Il manque quelque chose", "C’est dépassé", "La source ne va pas",
         "(suite)", "Voir la réponse",
         "Demander à quelqu’un", "Garder en document", "Ne plus garder",
+        "Approfondir", "Étapes", "sous-questions", "passages", "rien trouvé", "échec",
     ),
     "es": (
         "Ver citas", "Detener", "Compartir", "Borrar", "Más", "Útil", "Poco útil", "Fuentes", "Seguir preguntando",
         "¿Qué estaba mal?", "Es incorrecto", "Falta algo", "Está anticuado", "La fuente no encaja", "(continuación)",
         "Ver la respuesta",
         "Preguntar a alguien", "Guardar como documento", "Dejar de guardar",
+        "Investigar", "Pasos", "subpreguntas", "pasajes", "nada encontrado", "falló",
     ),
     "ja": (
         "引用を表示", "停止", "共有", "削除", "その他", "役に立った", "役に立たない", "出典", "次の質問",
         "何が問題でしたか", "内容が誤り", "内容が不足", "内容が古い", "出典が合わない", "（続き）", "回答を表示",
         "担当者に聞く", "文書として残す", "残さない",
+        "詳しく調べる", "手順", "小さな質問", "該当箇所", "見つからず", "失敗",
     ),
     "ko": (
         "인용 보기", "중지", "공유", "삭제", "더 보기", "도움이 됨", "도움 안 됨", "출처", "이어서 묻기",
         "무엇이 문제였나요?", "내용이 틀림", "내용이 부족함", "오래된 내용", "출처가 맞지 않음", "(계속)", "답변 보기",
         "담당자에게 묻기", "문서로 남기기", "남기지 않기",
+        "자세히 조사하기", "단계", "하위 질문", "구절", "찾지 못함", "실패",
     ),
     "pt": (
         "Ver citações", "Parar", "Partilhar", "Apagar", "Mais", "Útil", "Pouco útil", "Fontes", "Perguntar a seguir",
         "O que estava mal?", "Está errado", "Falta algo", "Está desatualizado", "A fonte não serve", "(continuação)",
         "Ver a resposta",
         "Perguntar a alguém", "Guardar como documento", "Deixar de guardar",
+        "Investigar", "Passos", "subperguntas", "passagens", "nada encontrado", "falhou",
     ),
     "ru": (
         "Показать цитаты", "Стоп", "Поделиться", "Удалить", "Ещё", "Полезно", "Не помогло", "Источники", "Спросить ещё",
         "Что было не так?", "Это неверно", "Чего-то не хватает", "Это устарело", "Источник не подходит",
         "(продолжение)", "Показать ответ",
         "Спросить человека", "Сохранить документом", "Больше не хранить",
+        "Исследовать", "Шаги", "подвопросы", "места", "ничего не найдено", "не удалось",
     ),
 }  # fmt: skip
 

@@ -16,6 +16,8 @@ PeopleWord = Literal[
     "card_passages",
     "card_reply",
     "reply",
+    "file_stays",
+    "only_words",
     "sent",
     "not_sent",
     "kept",
@@ -39,10 +41,12 @@ _SENTENCES: dict[str, dict[PeopleWord, str]] = {
         "card_hidden": "What I answered rests on documents that are not open to all who read here.",
         "card_passages": "What I had read:",
         "card_reply": (
-            "Reply to this message: what you write goes to whoever asked. After that it can be kept as a document, "
-            "with the question as its title."
+            "Reply to this message: what you write goes to whoever asked, unless it begins with a mention of somebody. "
+            "After that it can be kept as a document, with the question as its title."
         ),
         "reply": "{name} has an answer to “{title}”:",
+        "file_stays": "What is attached was not sent along: {name} has it.",
+        "only_words": "Only the words go to whoever asked, and into a document, with the names of what is attached.",
         "sent": "Sent to whoever asked. Kept as a document, it answers whoever asks next: “{title}”.",
         "not_sent": "This could not be sent to whoever asked. It can be kept as a document all the same: “{title}”.",
         "kept": "This is a document now, which whoever may read {base} can find: “{title}”.",
@@ -59,8 +63,12 @@ _SENTENCES: dict[str, dict[PeopleWord, str]] = {
         "card_answer": "我的回答：",
         "card_hidden": "我的回答所依据的文档并非对这里的所有人开放。",
         "card_passages": "我读过的内容：",
-        "card_reply": "请回复这条消息：您写的内容会转给提问者。之后可以把它存为文档，标题就是这个问题。",
+        "card_reply": (
+            "请回复这条消息：您写的内容会转给提问者（以 @某人 开头的除外）。之后可以把它存为文档，标题就是这个问题。"
+        ),
         "reply": "{name} 回答了“{title}”：",
+        "file_stays": "附件没有一并转来，可以向 {name} 索取。",
+        "only_words": "转给提问者和存入文档的只有文字，以及附件的名称。",
         "sent": "已转给提问者。存为文档后，下一位提问者就能得到回答：“{title}”。",
         "not_sent": "没能转给提问者，但仍然可以存为文档：“{title}”。",
         "kept": "这已是一份文档，凡是可以阅读 {base} 的人都能找到：“{title}”。",
@@ -83,10 +91,12 @@ _SENTENCES: dict[str, dict[PeopleWord, str]] = {
         "card_hidden": "Was ich geantwortet habe, beruht auf Dokumenten, die nicht allen hier offenstehen.",
         "card_passages": "Was ich gelesen hatte:",
         "card_reply": (
-            "Antwortet auf diese Nachricht: Was ihr schreibt, geht an die Person, die gefragt hat. Danach kann es als "
-            "Dokument behalten werden, mit der Frage als Titel."
+            "Antwortet auf diese Nachricht: Was ihr schreibt, geht an die Person, die gefragt hat, außer es beginnt "
+            "mit der Erwähnung von jemandem. Danach kann es als Dokument behalten werden, mit der Frage als Titel."
         ),
         "reply": "{name} hat eine Antwort auf „{title}“:",
+        "file_stays": "Was angehängt ist, wurde nicht mitgeschickt: {name} hat es.",
+        "only_words": "Nur die Worte gehen an den, der gefragt hat, und in ein Dokument, mit den Namen der Anhänge.",
         "sent": (
             "An die Person geschickt, die gefragt hat. Als Dokument behalten, antwortet es auch denen, die als Nächste "
             "fragen: „{title}“."

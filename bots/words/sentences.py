@@ -34,6 +34,8 @@ Word = Literal[
     "line_to_add",
     "user_limit",
     "channel_limit",
+    "research_limit",
+    "research_off",
     "no_documents",
     "no_such_base",
     "cannot_read",
@@ -43,8 +45,10 @@ Word = Literal[
     "forgotten",
     "mention_needed",
     "reference",
+    "no_such_field",
     "ask_otherwise",
     "help",
+    "help_research",
     "greeting",
     "help_prompt",
     "sources_prompt",
@@ -108,6 +112,8 @@ _SENTENCES: dict[str, dict[Word, str]] = {
         "line_to_add": "There are no documents here that you may read. To change that, write in citebot.toml:",
         "user_limit": "You have asked a lot just now. Please wait {seconds} seconds and ask again.",
         "channel_limit": "A lot was asked in this channel just now. Please wait {seconds} seconds and ask again.",
+        "research_limit": "You have had a lot researched lately. Please wait {minutes} min, or just ask.",
+        "research_off": "Research is not switched on here. Please just ask.",
         "no_documents": "I have not read any documents yet, so I cannot answer. Please tell an administrator.",
         "no_such_base": "I know no knowledge base of the name {name} here. Write “sources” to see which there are.",
         "cannot_read": "I can't read this kind of file: {name}.",
@@ -117,6 +123,7 @@ _SENTENCES: dict[str, dict[Word, str]] = {
         "forgotten": "Forgotten. We begin anew.",
         "mention_needed": "In this thread I only see messages that mention me.",
         "reference": "Reference: {reference}",
+        "no_such_field": "No document here has a field {field}. Among those there are: {fields}.",
         "ask_otherwise": "Please ask in other words, or write “sources” to see what I have read.",
         "help": (
             "Ask me about the documents, in your own words; I answer with links to the passages. You can go on asking: "
@@ -126,6 +133,7 @@ _SENTENCES: dict[str, dict[Word, str]] = {
             "- `reset` makes me forget this conversation\n"
             "- `help` shows this"
         ),
+        "help_research": "- `research: …` takes several rounds, for what one search can't answer",
         "greeting": "Hello! Ask me about the documents, and I will answer with links to the passages.",
         "help_prompt": "help",
         "sources_prompt": "sources",
@@ -189,6 +197,8 @@ _SENTENCES: dict[str, dict[Word, str]] = {
         "line_to_add": "这里没有您可以阅读的文档。如需更改，请在 citebot.toml 中写入：",
         "user_limit": "您刚才提问较多，请等待 {seconds} 秒后再提问。",
         "channel_limit": "此频道刚才提问较多，请等待 {seconds} 秒后再提问。",
+        "research_limit": "您最近的研究较多，请等待 {minutes} 分钟，或直接提问。",
+        "research_off": "此处未启用研究功能，请直接提问。",
         "no_documents": "我还没有读取任何文档，因此无法回答。请告知管理员。",
         "no_such_base": "这里没有名为 {name} 的知识库。发送“来源”可查看有哪些。",
         "cannot_read": "我无法读取这种文件：{name}。",
@@ -198,6 +208,7 @@ _SENTENCES: dict[str, dict[Word, str]] = {
         "forgotten": "已忘记，我们重新开始。",
         "mention_needed": "在此话题中，我只能看到提及我的消息。",
         "reference": "编号：{reference}",
+        "no_such_field": "这里没有文档带有字段 {field}。已有的字段包括：{fields}。",
         "ask_otherwise": "请换个说法再问，或发送“来源”查看我读过的内容。",
         "help": (
             "请直接就文档内容向我提问，我会回答并附上出处链接。您可以继续追问，我会记住本次对话的内容。\n\n"
@@ -206,6 +217,7 @@ _SENTENCES: dict[str, dict[Word, str]] = {
             "- `重置` 让我忘记本次对话\n"
             "- `帮助` 显示此说明"
         ),
+        "help_research": "- `研究：…` 分多轮检索，用于一次检索答不了的问题",
         "greeting": "您好！请就文档内容向我提问，我会回答并附上出处链接。",
         "help_prompt": "帮助",
         "sources_prompt": "来源",
@@ -266,6 +278,8 @@ _SENTENCES: dict[str, dict[Word, str]] = {
         "line_to_add": "Hier gibt es keine Dokumente, die du lesen darfst. Um das zu ändern, schreib in citebot.toml:",
         "user_limit": "Du hast gerade viel gefragt. Bitte warte {seconds} Sekunden und frag dann noch einmal.",
         "channel_limit": "In diesem Kanal wurde gerade viel gefragt. Bitte warte {seconds} Sekunden.",
+        "research_limit": "Du hast zuletzt viel recherchieren lassen. Bitte warte {minutes} min, oder frag einfach.",
+        "research_off": "Recherchen sind hier nicht eingeschaltet. Frag bitte einfach.",
         "no_documents": "Ich habe noch keine Dokumente gelesen. Bitte sag der Administration Bescheid.",
         "no_such_base": "Eine Wissensbasis namens {name} kenne ich hier nicht. Schreib „Quellen“ für eine Liste.",
         "cannot_read": "Diese Art von Datei kann ich nicht lesen: {name}.",
@@ -275,6 +289,7 @@ _SENTENCES: dict[str, dict[Word, str]] = {
         "forgotten": "Vergessen. Wir fangen von vorn an.",
         "mention_needed": "In diesem Thread sehe ich nur Nachrichten, die mich erwähnen.",
         "reference": "Referenz: {reference}",
+        "no_such_field": "Kein Dokument hier hat ein Feld {field}. Felder, die es gibt, sind unter anderen: {fields}.",
         "ask_otherwise": "Frag mit anderen Worten, oder schreib „Quellen“, um zu sehen, was ich gelesen habe.",
         "help": (
             "Frag mich in deinen Worten etwas zu den Dokumenten; ich antworte mit Links zu den Fundstellen. Du kannst "
@@ -284,6 +299,7 @@ _SENTENCES: dict[str, dict[Word, str]] = {
             "- `zurücksetzen` lässt mich dieses Gespräch vergessen\n"
             "- `hilfe` zeigt dies"
         ),
+        "help_research": "- `recherche: …` sucht in mehreren Runden, was eine Suche nicht beantwortet",
         "greeting": "Hallo! Frag mich etwas zu den Dokumenten; ich antworte mit Links zu den Fundstellen.",
         "help_prompt": "hilfe",
         "sources_prompt": "quellen",
@@ -370,7 +386,9 @@ def language_for(text: str, told: str, fixed: str = "") -> str:
     return told if told and _code(told) not in _OTHER_SCRIPTS else "en"
 
 
-_COMMANDS = dict.fromkeys(("hilfe", "quellen", "zurücksetzen", "suche"), "de")
+_COMMANDS = dict.fromkeys(
+    ("hilfe", "quellen", "zurücksetzen", "suche", "fass", "fasse", "zusammenfassen", "zusammenfassung"), "de"
+)
 """Commands that tell the language of whoever writes them, by their first word."""
 
 

@@ -18,8 +18,8 @@ from bots.rendering.tree import Cite, Code, Inline, SourceLine, Styled, Table
 
 TABLE_COLUMNS = 72
 _SPECIAL = re.compile(r"[\\*_~`|\[]")
-_LINE_START = re.compile(r"^(\s*)(#{1,3}(?=\s)|-#|>|[-*+](?=\s))", re.MULTILINE)
-_NUMBERED = re.compile(r"^\s*\d+(?=[.)]\s)", re.MULTILINE)
+_LINE_START = re.compile(r"^([^\S\n]*+)(#{1,3}(?=\s)|-#|>|[-*+](?=\s))", re.MULTILINE)
+_NUMBERED = re.compile(r"^[^\S\n]*+\d++(?=[.)]\s)", re.MULTILINE)
 _PINGS = re.compile(r"(?<=@)(?=everyone|here)|(?<=<)(?=[@#:/at]|id:)", re.IGNORECASE)
 _LANGUAGE = re.compile(r"[a-z0-9_+\-.#]+", re.IGNORECASE)
 _STYLE_MARKS = frozenset("*_~|")

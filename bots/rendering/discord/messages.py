@@ -1,7 +1,7 @@
 """A view as Discord's messages: content of at most 2,000, and rows of buttons."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bots.platform import View
 from bots.rendering.actions import Press
@@ -11,6 +11,7 @@ from bots.rendering.presses import presses, prompts, reasons, shown_page, turnin
 from bots.rendering.quiet import quiet_text
 from bots.rendering.sources import reachable
 from bots.rendering.split import first_part, split
+from bots.rendering.steps import folded, growing, step_line
 from bots.rendering.tables import settled
 from bots.rendering.tree import Document
 
@@ -19,6 +20,10 @@ MAX_CONTENT = 2000
 MAX_URL = 512
 MAX_LABEL = 80
 IN_ROW = 5
+_MOST_STEPS = 900
+"""Code points of the steps that are shown while an answer is looked for; escaped they may be twice as long."""
+_FOLDED = 700
+"""Characters that they may take beneath it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +53,7 @@ def render_discord(view: View) -> tuple[DiscordMessage, ...]:
     """
     markup = DiscordMarkdown()
     document = settled(_document(view), TABLE_COLUMNS)
-    parts = split(document, lambda some: units(content_of(some, markup)) <= MAX_CONTENT, MAX_CONTENT)
+    parts = _parts(document, markup)
     if view.page is not None:
         page = parts[shown_page(view, len(parts))]
         rows = (_row(turning(view, len(parts))), *discord_rows(view))
@@ -61,7 +66,7 @@ def render_discord(view: View) -> tuple[DiscordMessage, ...]:
 def render_discord_partial(view: View) -> DiscordMessage:
     """Return what is written so far as one message, its end left out where it is too long."""
     markup = DiscordMarkdown()
-    document = settled(_document(view), TABLE_COLUMNS)
+    document = settled(growing(_document(view), _MOST_STEPS), TABLE_COLUMNS)
     part, whole = first_part(document, lambda some: units(content_of(some, markup)) <= MAX_CONTENT - 2, MAX_CONTENT)
     return DiscordMessage(content=content_of(part, markup) + ("" if whole else " …"), rows=discord_rows(view))
 
@@ -90,7 +95,22 @@ def content_of(document: Document, markup: DiscordMarkdown) -> str:
         parts.append("\n".join(f"-# {markup.source(source)}" for source in document.sources))
     if document.notes:
         parts.append("\n".join(f"-# {markup.words(quiet_text(note))}" for note in document.notes))
+    if document.steps:
+        lines = (document.steps.title, *map(step_line, document.steps.lines))
+        parts.append("\n".join(f"-# {markup.words(quiet_text(line))}" for line in lines))
     return "\n\n".join(part for part in parts if part.strip()).strip() or "…"
+
+
+def _parts(document: Document, markup: DiscordMarkdown) -> tuple[Document, ...]:
+    """Return the parts; the steps stand small beneath the last one, as far as it has room, for nothing folds here."""
+
+    def length(some: Document) -> int:
+        return units(content_of(some, markup))
+
+    answer = replace(document, steps=None)
+    *first, last = split(answer, lambda some: length(some) <= MAX_CONTENT, MAX_CONTENT)
+    most = min(MAX_CONTENT, length(last) + _FOLDED)
+    return (*first, folded(last, document.steps, lambda some: length(some) <= most))
 
 
 def _document(view: View) -> Document:

@@ -31,15 +31,16 @@ class SlackButtons:
 
 
 def slack_buttons(view: View, *, has_sources: bool, pages: int = 1) -> SlackButtons:
-    """Return one row of buttons and one of prompts, as far as the view has them, and what stands beside its sources.
+    """Return a row of buttons, one of what to go on with, as far as there are any, and what stands beside the sources.
 
     Buttons to other pages stand in the row, but for one of icons, which takes none: then they are a row before it.
     """
-    found = presses(view)
+    found = [press for press in presses(view) if press.action.act is not Act.RESEARCH]
     by_act = {press.action.act: press for press in found}
     others = [press for press in found if press.action.act not in _IN_ROW]
-    asked = prompts(view, MAX_CAPTION, 5)
-    more, turns = _row(asked), turning(view, pages)
+    # What is offered next is no part of a menu that nobody opens.
+    offered = [press for press in presses(view) if press.action.act is Act.RESEARCH]
+    more, turns = _row((*offered, *prompts(view, MAX_CAPTION, 5))), turning(view, pages)
     if Act.UP not in by_act or (others and not has_sources):
         return SlackButtons(rows=(*_row((*turns, *found)), *more))
     icons = [_trash(by_act[Act.DELETE])] if Act.DELETE in by_act else []

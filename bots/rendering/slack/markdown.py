@@ -15,11 +15,11 @@ from bots.rendering.tree import Cell, Cite, Inline, Table
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 # What Markdown would read as markup within a line; an underscore only where it is no part of a word.
 _SPECIAL = re.compile(r"[\\`*\[\]]|~(?=~)|(?<=~)~|(?<![^\W_])_|_(?![^\W_])|!(?=\[)")
-_LINE_START = re.compile(r"^(\s*)(#(?=[#\s]|$)|[-+](?=\s|$)|[-=:](?=[-=:|\s]*$)|~~~|\|)", re.MULTILINE)
-_NUMBERED = re.compile(r"^\s*\d{1,9}(?=[.)](?:\s|$))", re.MULTILINE)
-_QUOTED = re.compile(r"^(?=\s*&gt;)", re.MULTILINE)
+_LINE_START = re.compile(r"^([^\S\n]*+)(#(?=[#\s]|$)|[-+](?=\s|$)|[-=:](?=(?:[-=:|]|[^\S\n])*+$)|~~~|\|)", re.MULTILINE)
+_NUMBERED = re.compile(r"^[^\S\n]*+\d{1,9}(?=[.)](?:\s|$))", re.MULTILINE)
+_QUOTED = re.compile(r"^(?=[^\S\n]*+&gt;)", re.MULTILINE)
 _TICKS = re.compile(r"`+")
-_FENCES = re.compile(r"^\s*(`{3,}|~{3,})", re.MULTILINE)
+_FENCES = re.compile(r"^[^\S\n]*+(`{3,}|~{3,})", re.MULTILINE)
 
 
 def escaped(text: str) -> str:

@@ -17,8 +17,10 @@ from bots.rendering.slack.buttons import SlackBlock, SlackButtons, button, slack
 from bots.rendering.slack.markdown import SlackMarkdown, escaped
 from bots.rendering.slack.mrkdwn import Mrkdwn, mrkdwn_words
 from bots.rendering.slack.stream import slack_stream_text
+from bots.rendering.slack.tasks import MAX_TASKS, plan_block, task_chunks
 from bots.rendering.sources import reachable, shortened, source_inlines
 from bots.rendering.split import first_part, split
+from bots.rendering.steps import folded, growing
 from bots.rendering.tree import Document, SourceLine
 from bots.words.captions import caption
 
@@ -30,6 +32,10 @@ MAX_URL = 1_500
 MAX_TITLE = 24
 _FALLBACK = 3_000
 _CONTEXT_BLOCKS = 20
+_TASK = 64
+"""Characters of a payload that a task takes beside its words, and so does the plan that holds it."""
+_MOST_STEPS = 2_500
+"""Code points of the steps that are shown where there is no stream."""
 
 _NO_BUTTONS = SlackButtons(rows=())
 
@@ -44,6 +50,8 @@ class SlackMessage:
     text: str
     blocks: tuple[SlackBlock, ...]
     stream: str = ""
+    tasks: tuple[SlackBlock, ...] = ()
+    """The steps as chunks of a stream, of a message that is still being written; each stays one, whatever it says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +68,10 @@ def render_slack(view: View) -> tuple[SlackMessage, ...]:
     Of a view with a page it is that page alone, with buttons on each.
     """
     markup = SlackMarkdown()
-    parts = split(_document(view), lambda some: _fits(some, markup), MAX_MESSAGE)
+    document = _document(view)
+    *before, end = split(replace(document, steps=None), lambda some: _fits(some, markup), MAX_MESSAGE)
+    steps = None if view.simple else document.steps
+    parts = (*before, folded(end, steps, lambda some: _fits(some, markup)))
     if view.page is not None:
         page = parts[shown_page(view, len(parts))]
         return (_message(page, markup, slack_buttons(view, has_sources=bool(page.sources), pages=len(parts))),)
@@ -72,9 +83,10 @@ def render_slack(view: View) -> tuple[SlackMessage, ...]:
 def render_slack_partial(view: View) -> SlackMessage:
     """Return what is written so far as one message, its end left out where it is too long."""
     markup = SlackMarkdown()
-    part, whole = first_part(_document(view), lambda some: _fits(some, markup, spare=2), MAX_MESSAGE)
+    document = _document(view)
+    part, whole = first_part(growing(document, _MOST_STEPS), lambda some: _fits(some, markup, spare=2), MAX_MESSAGE)
     message = _message(part, markup, slack_buttons(view, has_sources=False), "" if whole else " …")
-    return replace(message, stream=slack_stream_text(view))
+    return replace(message, stream=slack_stream_text(view), tasks=task_chunks(document.steps))
 
 
 def render_slack_quotes(view: View) -> SlackModal:
@@ -124,6 +136,7 @@ def _message(
         first, *rest = _texts(map(_source, document.sources))
         blocks += [{**_section(first), "accessory": buttons.beside}, *map(_section, rest)]
         blocks += [_context(text) for text in _texts(map(_note, document.notes))]
+    blocks += [plan_block(document.steps)] if document.steps else []
     blocks += buttons.rows
     return SlackMessage(text=_fallback(document), blocks=tuple(blocks or [{"type": "markdown", "text": "…"}]))
 
@@ -140,6 +153,11 @@ def _fallback(document: Document) -> str:
 def _fits(document: Document, markup: SlackMarkdown, *, spare: int = 0) -> bool:
     texts = _context_texts(document)
     length = units(markup.write(document.blocks)) + sum(map(units, texts))
+    if document.steps:
+        if len(document.steps.lines) > MAX_TASKS:
+            return False
+        length += sum(units(task["title"]) + units(task["task_id"]) for task in plan_block(document.steps)["tasks"])
+        length += _TASK * (1 + len(document.steps.lines))
     return length + spare <= MAX_MESSAGE and len(texts) <= _CONTEXT_BLOCKS
 
 

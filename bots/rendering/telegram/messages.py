@@ -1,7 +1,7 @@
 """A view as Telegram's messages: HTML of at most 4,096 characters once its tags are read, with an inline keyboard."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bots.platform import View
 from bots.rendering.actions import Act, Press
@@ -11,6 +11,7 @@ from bots.rendering.presses import presses, prompts, reasons
 from bots.rendering.quiet import quiet_text
 from bots.rendering.sources import reachable, source_inlines
 from bots.rendering.split import first_part, split
+from bots.rendering.steps import folded, growing, step_line
 from bots.rendering.tables import settled
 from bots.rendering.telegram.html import TABLE_COLUMNS, TelegramHtml, address_bytes, entities, shown
 from bots.rendering.telegram.rich import TelegramRich, has_table, rich_of
@@ -26,6 +27,8 @@ MAX_WITH_ADDRESSES = 9_500
 """Characters and addresses together: beyond, messages are refused as too long, as users report."""
 MAX_URL = 1_000
 MAX_PROMPT = 60
+_MOST_STEPS = 1_800
+"""Code points of the steps that are shown while an answer is looked for."""
 _OPEN_SOURCES = 3
 """With more sources than this, their list is folded."""
 
@@ -58,10 +61,12 @@ def render_telegram(view: View, *, rich: bool = False) -> tuple[TelegramMessage,
     """
     document = _document(view)
     markup = TelegramHtml()
-    parts = split(settled(document, TABLE_COLUMNS), lambda some: _fits(html_of(some, markup)), MAX_TEXT)
+    answer = settled(replace(document, steps=None), TABLE_COLUMNS)
+    *first, last = split(answer, lambda some: _fits(html_of(some, markup)), MAX_TEXT)
+    parts = (*first, folded(last, document.steps, lambda some: _fits(html_of(some, markup))))
     keyboard = telegram_keyboard(view)
     if rich and (len(parts) > 1 or has_table(document.blocks)):
-        content = rich_of(document)
+        content = rich_of(document) or rich_of(replace(document, steps=None))
         if content is not None:
             return (TelegramMessage(html="", keyboard=keyboard, rich=content),)
     messages = [TelegramMessage(html=html_of(part, markup)) for part in parts[:-1]]
@@ -71,7 +76,7 @@ def render_telegram(view: View, *, rich: bool = False) -> tuple[TelegramMessage,
 def render_telegram_partial(view: View) -> TelegramMessage:
     """Return what is written so far as one message, its end left out where it is too long."""
     markup = TelegramHtml()
-    document = settled(_document(view), TABLE_COLUMNS)
+    document = settled(growing(_document(view), _MOST_STEPS), TABLE_COLUMNS)
     part, whole = first_part(document, lambda some: _fits(html_of(some, markup), spare=2), MAX_TEXT)
     return TelegramMessage(html=html_of(part, markup) + ("" if whole else " …"), keyboard=telegram_keyboard(view))
 
@@ -82,13 +87,14 @@ def render_telegram_quotes(view: View) -> tuple[TelegramMessage, ...]:
 
 
 def telegram_keyboard(view: View) -> tuple[tuple[TelegramButton, ...], ...]:
-    """Return one row of buttons, and each prompt in a row of its own.
+    """Return one row of buttons, and what to go on with, each in a row of its own.
 
     Nothing is to be shared here: no message is seen by one person alone in a chat that others see.
     """
-    row = [press for press in presses(view) if press.action.act is not Act.SHARE]
-    asked = prompts(view, MAX_PROMPT, 4)
-    return (*((_row(row),) if row else ()), *(_row((press,)) for press in asked))
+    found = presses(view)
+    row = [press for press in found if press.action.act not in (Act.SHARE, Act.RESEARCH)]
+    offered = [press for press in found if press.action.act is Act.RESEARCH]
+    return (*((_row(row),) if row else ()), *(_row((press,)) for press in (*offered, *prompts(view, MAX_PROMPT, 4))))
 
 
 def telegram_reasons(reference: str, language: str, *, person: bool = False) -> tuple[tuple[TelegramButton, ...], ...]:
@@ -104,6 +110,10 @@ def html_of(document: Document, markup: TelegramHtml) -> str:
         folded = len(document.sources) > _OPEN_SOURCES
         parts.append(f"<blockquote expandable>{lines}</blockquote>" if folded else lines)
     parts += [f"<i>{markup.words(quiet_text(note))}</i>" for note in document.notes]
+    if document.steps:
+        lines = "\n".join(markup.words(quiet_text(step_line(step))) for step in document.steps.lines)
+        title = f"<b>{markup.words(quiet_text(document.steps.title))}</b>"
+        parts.append(f"<blockquote expandable>{title}\n{lines}</blockquote>")
     written = "\n\n".join(part for part in parts if part.strip()).strip()
     # White space at the start is lost, and with it the indent of code that begins a part.
     return (JOINER + written if shown(written)[:1].isspace() else written) or "…"

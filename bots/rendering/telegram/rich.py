@@ -12,6 +12,7 @@ from bots.rendering.markup import safe_url
 from bots.rendering.measure import units
 from bots.rendering.plain import plain_pieces, soft_break
 from bots.rendering.sources import source_inlines
+from bots.rendering.steps import step_line
 from bots.rendering.tree import (
     Block,
     Break,
@@ -27,6 +28,7 @@ from bots.rendering.tree import (
     Paragraph,
     Quote,
     Rule,
+    Steps,
     Styled,
     Table,
     Text,
@@ -63,12 +65,19 @@ def rich_of(document: Document) -> TelegramRich | None:
         return None
     blocks = [rich for block in document.blocks for rich in _block(block)]
     blocks += [{"type": "footer", "text": _source_text(document)}] if document.sources or document.notes else []
+    blocks += _steps(document.steps) if document.steps else []
     words = "".join(plain_pieces(document.blocks))
     if not words.strip() or _levels(blocks) > MAX_LEVELS:
         return None
     if _count(blocks) > MAX_BLOCKS or _characters(blocks) > MAX_CHARACTERS:
         return None
     return TelegramRich(blocks=tuple(blocks), is_rtl=is_right_to_left(words))
+
+
+def _steps(steps: Steps) -> list[RichBlock]:
+    """Return the steps as a block that opens when it is pressed."""
+    lines: list[RichBlock] = [{"type": "paragraph", "text": step_line(step)} for step in steps.lines]
+    return [{"type": "details", "summary": steps.title, "blocks": lines}]
 
 
 def has_table(blocks: Sequence[Block]) -> bool:

@@ -111,6 +111,11 @@ def messages_of(line: Sequence[Claim]) -> dict[str, Incoming]:
     return {name: one for name, one in messages.items() if has_words(one)} or messages
 
 
+def question_of(line: Sequence[Claim]) -> str:
+    """Return what the last of these claims asks, a line a message; empty where no words of it are left."""
+    return "\n".join(text for one in messages_of(line).values() if (text := one.text.strip()))
+
+
 def has_words(incoming: Incoming) -> bool:
     """Return whether anything is left of what was said."""
     return bool(incoming.text.strip() or incoming.attachments)
@@ -120,4 +125,4 @@ def is_news(incoming: Incoming, before: Incoming) -> bool:
     """Return whether an edit is later than what we have, and says something else."""
     if before.edited_at is not None and incoming.edited_at is not None and incoming.edited_at <= before.edited_at:
         return False
-    return incoming.text != before.text
+    return (incoming.text, incoming.command) != (before.text, before.command)

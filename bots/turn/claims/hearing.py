@@ -7,12 +7,14 @@ into its own channel alone, and goes with the question that is withdrawn, and wi
 from datetime import UTC, datetime, timedelta
 from itertools import takewhile
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, exists, false, or_, select
+from sqlalchemy import ColumnElement, Connection, and_, delete, exists, false, func, or_, select
 
 from bots.platform import Incoming
+from bots.talk import Span
 from bots.turn.claims.claim import State
 from bots.turn.claims.past import LEAVES_HISTORY
 from bots.turn.claims.rows import inserting, matches, place
+from ragcore.gist.values import Said
 from ragcore.history import REMEMBERED_DAYS, Transactions
 from ragcore.stores.rows import storable, utc
 from ragcore.stores.schema import claims, heard
@@ -22,6 +24,8 @@ KEPT_DAYS = 7.0
 """How long a message is kept at most."""
 KEPT_MESSAGES = 500
 """How many messages of one channel are kept, the newest."""
+_JOINED = "joined"
+"""Stands for the thread of a message that tells who came; no conversation has it."""
 _LONGEST = 4_000
 """Characters of one message."""
 
@@ -64,9 +68,28 @@ class Heard:
 
         await self._database.write(keep)
 
+    async def joined(self, conversation: ConversationKey, message: str, at: datetime) -> None:
+        """Keep when somebody came to a group, committed on return.
+
+        Raises:
+            StoreError: the database failed; nothing is kept.
+        """
+        row = {
+            **place(conversation),
+            "thread": _JOINED,
+            "message": storable(message),
+            "author": "",
+            "text": "",
+            "said_at": at.astimezone(UTC),
+        }
+        await self._database.write(
+            lambda connection: connection.execute(inserting(connection, heard).values(row).on_conflict_do_nothing())
+        )
+
     async def thread_of(self, conversation: ConversationKey, message: str) -> str | None:
         """Return the thread in which a message of the channel was said, None when it was not heard."""
-        found = select(heard.c.thread).where(_channel(conversation), heard.c.message == storable(message))
+        here = and_(_channel(conversation), heard.c.thread != _JOINED)
+        found = select(heard.c.thread).where(here, heard.c.message == storable(message))
         return await self._database.read(lambda connection: connection.execute(found).scalar())
 
     async def before(self, incoming: Incoming, *, limit: int) -> tuple[Message, ...]:
@@ -89,6 +112,35 @@ class Heard:
             since = takewhile(lambda row: not row.answered, connection.execute(newest_first.limit(limit)).all())
             said = [Message(role="user", text=row.text, author=row.author, sent_at=utc(row.said_at)) for row in since]
             return tuple(reversed(said))
+
+        return await self._database.read(look)
+
+    async def said(self, incoming: Incoming, span: Span, *, open_past: bool) -> tuple[tuple[Said, ...], bool]:
+        """Return what was heard where a message stands, itself aside, as it says now after edits; oldest first.
+
+        One more than the span's ``most`` tells that there are more. Unless the group's past is open to who joins later,
+        only what was said since the last one did; also return whether more was heard in the span before.
+        """
+        channel = _channel(incoming.conversation)
+        here = matches(heard, place(incoming.conversation)) if span.thread else channel
+        wanted = [here, heard.c.thread != _JOINED, heard.c.message != storable(incoming.message)]
+        if span.since is not None:
+            wanted.append(heard.c.said_at >= span.since.astimezone(UTC))
+        if span.until is not None:
+            wanted.append(heard.c.said_at < span.until.astimezone(UTC))
+        newest = select(heard).where(*wanted).order_by(heard.c.said_at.desc(), heard.c.id.desc()).limit(span.most + 1)
+        came = select(func.max(heard.c.id)).where(channel, heard.c.thread == _JOINED)
+
+        def look(connection: Connection) -> tuple[tuple[Said, ...], bool]:
+            found = connection.execute(newest).all()
+            last = 0 if open_past else connection.execute(came).scalar() or 0
+            seen = [row for row in reversed(found) if row.id > last]
+            said = tuple(
+                # The column is never empty, and so its moment is one.
+                Said(id=row.message, author=row.author, text=row.text, sent_at=utc(row.said_at) or incoming.sent_at)
+                for row in seen
+            )
+            return said, len(seen) < len(found)
 
         return await self._database.read(look)
 

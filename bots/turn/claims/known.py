@@ -4,21 +4,25 @@ import json
 import logging
 from datetime import UTC, datetime
 
-from sqlalchemy import ColumnElement, Connection, and_, func, select
+from sqlalchemy import ColumnElement, Connection, and_, func, or_, select
 
+from bots.platform import Incoming
 from bots.requests import ReadChunk
-from bots.turn.claims.claim import Claim, Outcome
+from bots.turn.claims.claim import Claim, Outcome, question_of
+from bots.turn.claims.past import LEAVES_HISTORY
 from bots.turn.claims.rows import load, matches, place
 from bots.turn.claims.whole import Whole, whole_from_json
 from ragcore.history import Transactions
 from ragcore.stores.rows import storable
-from ragcore.stores.schema import claims
+from ragcore.stores.schema import claim_keys, claims
 from ragcore.types import ConversationKey
 
 log = logging.getLogger(__name__)
 
 _PLACE = ("platform", "workspace", "channel", "thread")
 """The columns of a conversation."""
+LOOKED_BACK = 12
+"""Turns before one that are looked at for what its question leans on."""
 
 
 class KnownClaims:
@@ -40,6 +44,13 @@ class KnownClaims:
 
         found = await self._database.read(read)
         return found[0] if found else None
+
+    async def by_key(self, conversation: ConversationKey, key: str) -> Claim | None:
+        """Return the claim that answers what arrived under a key; None when nothing did, or it is gone."""
+        columns = {name: value for name, value in place(conversation).items() if name in ("platform", "workspace")}
+        found = select(claim_keys.c.reference).where(matches(claim_keys, columns), claim_keys.c.key == storable(key))
+        reference = await self._database.read(lambda connection: connection.execute(found).scalar())
+        return await self.by_reference(reference) if reference else None
 
     async def by_message(self, conversation: ConversationKey, message: str) -> tuple[Claim, ...]:
         """Return the claims that answer a message of the channel, in whatever thread, newest first.
@@ -87,6 +98,34 @@ class KnownClaims:
             line.insert(0, earlier)
         return tuple(line)
 
+    async def said_before(self, claim: Claim) -> tuple[tuple[str, str], ...]:
+        """Return the questions before a turn in its conversation, with their answers, oldest first.
+
+        Since it was last reset, and of those that were said to the same people as this one.
+        """
+        line, history = await self.line_of(claim), await self.history_of(claim.incoming.conversation)
+        here = or_(*(matches(claims, place(one)) for one in {claim.incoming.conversation, history}))
+        answered = claims.c.outcome.in_([outcome.value for outcome in LEAVES_HISTORY])
+        earlier = claims.c.created_at < line[0].created_at.astimezone(UTC)
+        own = claims.c.reference.in_([one.reference for one in line])
+        columns = select(claims.c.reference, claims.c.answer).where(here, answered, earlier, ~own)
+        newest = columns.order_by(claims.c.created_at.desc(), claims.c.reference).limit(LOOKED_BACK)
+
+        def read(connection: Connection) -> tuple[tuple[Claim, ...], dict[str, str]]:
+            answers = {row.reference: row.answer for row in connection.execute(newest)}
+            return self._select(connection, claims.c.reference.in_(answers)), answers
+
+        before, answers = await self._database.read(read)
+        replaced = {one.replaces for one in before}
+        said: list[tuple[str, str]] = []
+        for one in reversed(before):
+            if one.outcome is Outcome.RESET:
+                break
+            question = question_of([one])
+            if question and one.reference not in replaced and _same_hear(one.incoming, claim.incoming):
+                said.append((question, answers[one.reference]))
+        return tuple(reversed(said))
+
     async def prompt_of(self, reference: str) -> tuple[ReadChunk, ...]:
         """Return the passages that the answer's prompt held, cited or not."""
         async with self._database.connect() as connection:
@@ -129,3 +168,10 @@ class KnownClaims:
                     error,
                 )
         return loaded.claims
+
+
+def _same_hear(before: Incoming, incoming: Incoming) -> bool:
+    """Return whether two questions of a conversation are said to the same: what one person alone sees is theirs."""
+    if before.private != incoming.private:
+        return False
+    return not incoming.private or before.asker.id == incoming.asker.id

@@ -13,8 +13,8 @@ _NODES: Mapping[str, type[Any]] = {
     kind.__name__: kind
     for kind in (
         tree.Text, tree.Code, tree.Styled, tree.Link, tree.Cite, tree.Break, tree.Paragraph, tree.Heading,
-        tree.ListItem, tree.ItemList, tree.Quote, tree.Fence, tree.Table, tree.Rule, tree.SourceLine, tree.Document,
-        View,
+        tree.ListItem, tree.ItemList, tree.Quote, tree.Fence, tree.Table, tree.Rule, tree.SourceLine,
+        tree.StepLine, tree.Steps, tree.Document, View,
     )
 }  # fmt: skip
 _KIND, _MOMENT = "is", "at"

@@ -9,14 +9,16 @@ from datetime import datetime
 from typing import Generic
 
 from bots.platform import Incoming, Platform, R, Reach
+from bots.requests import Explained, Why
 from bots.service import Backend
 from bots.turn.claims import Claims
-from bots.turn.claims.claim import Claim, Outcome, messages_of
+from bots.turn.claims.claim import Claim, Outcome, question_of
 from bots.turn.ending import end, note_end
 from bots.turn.options import TurnOptions, person, place
 from bots.turn.people.ledger import Ledger
 from bots.turn.people.posting import Poster
-from bots.turn.people.values import Ask, Owners
+from bots.turn.people.values import Ask, Owners, said_in
+from bots.turn.people.wording import told_alone, worded_in
 from bots.votes import AskedPerson
 from ragcore.errors import CitebotError, PlatformError
 from ragcore.types import ConversationKey
@@ -46,6 +48,7 @@ class Desk(Generic[R]):
         """Compose; nothing is posted before ``begin``. ``alone`` and ``now`` as in ``bots.turn.turns``."""
         self._platform = platform
         self._claims = claims
+        self._backend = backend
         self._options = options
         self._ledger = ledger if options.owners else None
         self._places = {owners.place for owners in options.owners.values() if owners.platform == platform.name}
@@ -102,15 +105,16 @@ class Desk(Generic[R]):
         """Take the question of a turn to the owners of what was searched."""
         claim = await self._claims.by_reference(reference) if self._ledger is not None else None
         found = await self._asked(claim, by) if claim is not None else None
-        if self._ledger is None or found is None:
+        if self._ledger is None or claim is None or found is None:
             return "refused"
         ask, owners = found
+        ask = replace(ask, question=await self._in_full(claim, ask))
         return await self._ledger.ask(ask, owners, limit=self._options.person_limit)
 
     async def _asked(self, claim: Claim, by: str) -> tuple[Ask, Owners] | None:
         """Return what goes to whom if this person takes a turn's question to a person; None: they may not."""
         incoming = claim.incoming
-        question = "\n".join(one.text.strip() for one in messages_of([claim]).values() if one.text.strip())
+        question = question_of([claim])
         if incoming.asker.id != by or not question or claim.outcome is Outcome.WITHDRAWN:
             return None
         seen = await self._seen_by(incoming)
@@ -129,6 +133,39 @@ class Desk(Generic[R]):
         )
         return ask, self._options.owners[base]
 
+    async def _in_full(self, claim: Claim, ask: Ask) -> str:
+        """Return a question as its owners understand it, who did not hear what was said before."""
+        said = await self._claims.said_before(claim)
+        if not said:
+            return ask.question
+        wording = await self._wording(claim, ask.knowledge_base)
+        return await asyncio.to_thread(told_alone, ask.question, said, wording)
+
+    async def _wording(self, claim: Claim, base: str) -> str:
+        """Return the words that a question was searched by, if that is known here; else nothing.
+
+        They may repeat what was answered before, and become the title of a document: so only where every reader of the
+        knowledge base may read all that they rest on.
+        """
+        wording = ""
+        request = Why(
+            conversation=await self._claims.history_of(claim.incoming.conversation),
+            reference=claim.reference,
+            knowledge_bases=(base,),
+            person=person(claim.incoming) if claim.incoming.private else "",
+        )
+        for reader in self._options.readers_of.get(base, ()):
+            request = replace(request, audience=frozenset({reader}))
+            try:
+                told = [event async for event in self._backend.run(request) if isinstance(event, Explained)]
+            except CitebotError as error:
+                log.info("what a question was searched by is not known: %s: %s", type(error).__name__, error)
+                return ""
+            wording = worded_in(told[0].trace) if told else ""
+            if not wording:
+                return ""
+        return wording
+
     async def _seen_by(self, incoming: Incoming) -> frozenset[str]:
         if not incoming.private:
             return incoming.seen_by
@@ -142,7 +179,7 @@ class Desk(Generic[R]):
         """Take what is said to a card, which is no question to the bot; False where a message is for the bot after all.
 
         One that names the bot, or is a command, is for the bot. One of somebody who doesn't decide there is for those
-        who do.
+        who do, and one that begins with the mention of somebody for them: changed into such a one, it is taken back.
         """
         if self._ledger is None or place(incoming.conversation) not in self._places or incoming.asker.is_bot:
             return False
@@ -159,7 +196,10 @@ class Desk(Generic[R]):
         if ask is None or owners is None:
             return False
         by = person(incoming)
-        if owners.has(by, place(incoming.conversation)) and incoming.text.strip():
+        if incoming.to_others:
+            here = incoming.conversation
+            await self._ledger.deleted(here.platform, here.channel, incoming.message)
+        elif owners.has(by, place(incoming.conversation)) and said_in(incoming):
             await self._ledger.reply(ask, incoming, await self._platform.called(incoming.asker), by)
         return True
 

@@ -14,7 +14,7 @@ from bots.platform import Incoming
 from bots.turn.claims.record import incoming_from_json, incoming_to_json
 from bots.turn.claims.rows import Clock, inserting
 from bots.turn.people.posts import Posts, key_of, want
-from bots.turn.people.values import LONGEST_QUESTION, LONGEST_REPLY, Ask, Kind, Owners, Reply
+from bots.turn.people.values import LONGEST_QUESTION, Ask, Kind, Owners, Reply, said_in
 from bots.votes import AskedPerson
 from ragcore.history import Transactions
 from ragcore.stores.rows import database_clock, storable, utc
@@ -119,7 +119,7 @@ class Ledger:
 
     async def reply(self, ask: Ask, incoming: Incoming, author: str, by: str) -> bool:
         """Keep what an owner (``by``, called ``author``) said, or how they changed it; False when that was known."""
-        text = storable(incoming.text.strip())[:LONGEST_REPLY]
+        text = storable(said_in(incoming))
         here = _message_of(incoming)
 
         def write(connection: Connection) -> bool:

@@ -16,6 +16,9 @@ LONGEST_QUESTION = 4_000
 LONGEST_REPLY = 20_000
 """Characters of a reply that are kept: more than any platform takes in one message but Slack's longest."""
 
+LONGEST_NAME, MOST_NAMED = 120, 10
+"""Characters of a file's name, and files, that are named where one is attached to a reply."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Owners:
@@ -128,6 +131,14 @@ def title_of(question: str) -> str:
     """Return a question on one line, shortened to a title."""
     line = clean_line(question)
     return line if len(line) <= LONGEST_TITLE else f"{line[: LONGEST_TITLE - 1].rstrip()}…"
+
+
+def said_in(incoming: Incoming) -> str:
+    """Return what an owner said, as Markdown: their words, and the names of what is attached; empty for nothing."""
+    names = [clean_line(file.name or file.media_type or "?").replace("`", "'") for file in incoming.attachments]
+    attached = f"\U0001f4ce {', '.join(f'`{name[:LONGEST_NAME]}`' for name in names[:MOST_NAMED])}" if names else ""
+    words = incoming.text.strip()[: LONGEST_REPLY - len(attached) - 2]
+    return "\n\n".join(filter(None, (words, attached)))
 
 
 def written_in(conversation: ConversationKey, moment: datetime, seen_by: frozenset[str] = frozenset()) -> Incoming:

@@ -52,8 +52,10 @@ def card_view(ask: Ask, answer: Answer | None, passages: Sequence[ReadChunk], la
 def reply_view(reply: Reply, language: str) -> View:
     """Return a reply as whoever asked sees it."""
     head = _said("reply", language, name=clean_line(reply.author), title=reply.title)
-    blocks = (head, *parse_markdown(reply.text).blocks)
-    return View(document=Document(blocks=blocks), reference=reply.reference, language=language)
+    blocks: list[Block] = [head, *parse_markdown(reply.text).blocks]
+    if reply.incoming.attachments:
+        blocks.append(_said("file_stays", language, name=clean_line(reply.author)))
+    return View(document=Document(blocks=tuple(blocks)), reference=reply.reference, language=language)
 
 
 def note_view(reply: Reply, language: str, *, sent: bool) -> View:
@@ -67,7 +69,10 @@ def note_view(reply: Reply, language: str, *, sent: bool) -> View:
         key = "dropped"
     else:
         key = "sent" if sent else "not_sent"
-    document = Document(blocks=(_said(key, language, base=reply.knowledge_base, title=reply.title),))
+    blocks = [_said(key, language, base=reply.knowledge_base, title=reply.title)]
+    if reply.incoming.attachments:
+        blocks.append(_said("only_words", language))
+    document = Document(blocks=tuple(blocks))
     buttons = (Button.DROP if reply.is_kept else Button.KEEP,)
     return View(document=document, reference=reply.id, buttons=buttons, language=language)
 

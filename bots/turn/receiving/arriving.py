@@ -2,9 +2,11 @@
 
 import asyncio
 import logging
+import math
 from collections import OrderedDict
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
+from datetime import timedelta
 from weakref import WeakValueDictionary
 
 from bots.platform import Incoming, Reach
@@ -14,6 +16,8 @@ from bots.turn.meter import Meter
 from bots.turn.options import TurnOptions, place
 from bots.turn.receiving.gate import Refuse
 from bots.turn.receiving.rates import Rates
+from bots.turn.receiving.researching import is_research
+from ragcore.errors import StoreError
 from ragcore.types import ConversationKey
 
 log = logging.getLogger(__name__)
@@ -66,12 +70,36 @@ class Arrivals:
             return None
         return claim
 
-    def over_rate(self, incoming: Incoming, now: float) -> Refuse | None:
-        """Count a question for its asker and its channel; return why it comes too soon, with the wait, else None."""
-        if wait := self._users.take(f"{incoming.conversation.workspace}/{incoming.asker.id}", now):
+    async def over_rate(self, claim: Claim, now: float) -> Refuse | None:
+        """Count a question for its asker and its channel; return why it comes too soon, with the wait, else None.
+
+        ``now`` is the loop's time at which it came. The minute's limits are each process's own, in memory: they keep it
+        from being flooded. That of researches, which cost, holds for all processes and across restarts.
+        """
+        incoming = claim.incoming
+        researches, asker = is_research(incoming), f"{incoming.conversation.workspace}/{incoming.asker.id}"
+        if researches and not self._options.researches:
+            return Refuse("research_off")
+        if wait := self._users.take(asker, now):
             return Refuse("user_limit", wait)
         wait = 0 if incoming.reach is Reach.DIRECT else self._channels.take(place(incoming.conversation), now)
-        return Refuse("channel_limit", wait) if wait else None
+        if wait:
+            return Refuse("channel_limit", wait)
+        wait = await self._until_research(claim) if researches else 0
+        return Refuse("research_limit", wait) if wait else None
+
+    async def _until_research(self, claim: Claim) -> int:
+        """Return the whole seconds until the asker may have something researched again, 0 if now."""
+        rate = self._options.research_rate
+        try:
+            before = await self._claims.past.researches_before(claim, seconds=rate.seconds)
+        except StoreError as error:
+            log.warning("researches could not be counted: %s", error)
+            return 0
+        if len(before) < rate.questions:
+            return 0
+        free = before[-rate.questions] + timedelta(seconds=rate.seconds)
+        return max(2, math.ceil((free - claim.created_at).total_seconds()))
 
     def delete(self, conversation: ConversationKey, message: str) -> None:
         """Remember that a message is deleted: it may arrive later."""

@@ -83,7 +83,7 @@ class Changes:
         claim = await self._arrivals.claim(incoming, replaces=newest.reference)
         if claim is None:
             return False
-        refusal = verdict if isinstance(verdict, Refuse) else self._arrivals.over_rate(incoming, arrived)
+        refusal = verdict if isinstance(verdict, Refuse) else await self._arrivals.over_rate(claim, arrived)
         if job is not None and not job.done and await self._claims.merge(claim, job.claim):
             job.refusal = refusal
             job.change(incoming, arrived)

@@ -44,6 +44,7 @@ def goes_on(incoming: Incoming, job: Job, refusal: Refuse | None, now: float, *,
         first.asker.id == incoming.asker.id
         and (first.private, first.seen_by) == (incoming.private, incoming.seen_by)
         and Reach.COMMAND not in (first.reach, incoming.reach)
+        and incoming.command in (None, first.command)  # a research is one from its first message on
         and now - job.touched < within
         and not (job.spoken.is_set() or job.sending or job.stopped or job.withdrawn or job.lost)
         and command_of(incoming, incoming.text) is None

@@ -11,6 +11,7 @@ from bots.platform import Incoming
 from bots.turn.claims.claim import Claim
 from bots.turn.ending import ended_soon
 from bots.turn.receiving.gate import Refuse
+from bots.turn.receiving.researching import is_research
 from bots.turn.written import Written
 from ragcore.types import ConversationKey
 
@@ -59,6 +60,11 @@ class Job:
     def question(self) -> str:
         """Return what is asked in all messages together."""
         return "\n".join(text for one in self.messages.values() if (text := one.text.strip()))
+
+    @property
+    def researches(self) -> bool:
+        """Return whether the question is researched, as its first message was last edited."""
+        return is_research(self.messages.get(self.incoming.message, self.incoming))
 
     def change(self, message: Incoming, now: float) -> None:
         """Take a further message, or one in its place that was edited, and begin anew what is written, or stopped."""

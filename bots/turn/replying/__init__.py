@@ -6,10 +6,12 @@ Words that are shown on the way may fail as they like; the end may not.
 import asyncio
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Generic
 
 from bots.platform import Button, Call, Limit, R, Sent, View
 from bots.rendering.parse import parse_partial
+from bots.rendering.tree import Steps
 from bots.turn.beside import beside
 from bots.turn.claims.claim import Claim
 from bots.turn.claims.whole import Whole
@@ -36,6 +38,8 @@ SHOWS_REFUSED = 3
 """After so many refusals in a row a reply grows no more: its end is what counts."""
 TOLD_AGAIN = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 """Seconds between two tries to tell a reason while the answer is not there; after the last it is left."""
+DRAFT_SECONDS = 20.0
+"""After so long a draft is shown again that says nothing new: Telegram takes it away after 30 (sendMessageDraft)."""
 LONGEST_SHOWN = 20_000
 """Characters of what is being written that are looked at: no platform shows more of them in one message."""
 
@@ -61,6 +65,7 @@ class Reply(Generic[R]):
         self._manner = platform.manner(incoming)
         self._standing = Standing(means, sign=self._sign)
         self._text = ""
+        self._steps: Steps | None = None
         self._fresh = asyncio.Event()
         self._shower: asyncio.Task[None] | None = None
         self._showing = self._manner.streaming != "none"
@@ -106,8 +111,18 @@ class Reply(Generic[R]):
     def write(self, text: str, language: str) -> None:
         """Show these words, all that is written so far, as soon as the limits allow."""
         self._text, self._language = text, language
+        if text.strip():
+            self._grow()
+
+    def follow(self, steps: Steps | None, language: str) -> None:
+        """Show these steps, all until now, as soon as the limits allow: until there are words, in their place."""
+        self._steps, self._language = steps, language
+        if steps is not None:
+            self._grow()
+
+    def _grow(self) -> None:
         self._fresh.set()
-        if self._showing and self._shower is None and text.strip():
+        if self._showing and self._shower is None:
             self._shower = asyncio.create_task(self._show_all())
 
     def tell(self, view: View) -> None:
@@ -154,19 +169,29 @@ class Reply(Generic[R]):
         shown: R | None = None
         refused = 0
         while self._showing:
-            await self._fresh.wait()
+            if not await self._news():
+                shown = None  # what it showed goes by itself
             self._fresh.clear()
             await self._room()
-            part = await self._growing()
+            has_words, part = await self._growing()
             if part == shown:
                 continue
             # Once begun a call is not cancelled: nobody would know what stands.
-            went = await to_its_end(self._show(part))
+            went = await to_its_end(self._show(part, has_words=has_words))
             shown, refused = (part, 0) if went else (shown, refused + 1)
             if not went:
                 self._fresh.set()
                 self._showing = self._showing and refused < SHOWS_REFUSED
             await asyncio.sleep(self._manner.every)
+
+    async def _news(self) -> bool:
+        """Wait for something new to show; False where it is time to show a draft again, which lasts half a minute."""
+        try:
+            async with asyncio.timeout(DRAFT_SECONDS if self._manner.streaming == "draft" else None):
+                await self._fresh.wait()
+        except TimeoutError:
+            return False
+        return True
 
     async def _room(self) -> None:
         while True:
@@ -178,28 +203,28 @@ class Reply(Generic[R]):
     def _next_call(self) -> Call:
         return Call.BEGIN if self._standing.over(0) is None else Call.CHANGE
 
-    async def _growing(self) -> R:
-        """Return what is written so far as the platform shows it."""
-        text, language = self._text[:LONGEST_SHOWN], self._language
+    async def _growing(self) -> tuple[bool, R]:
+        """Return whether there are words of the answer yet, and what is written so far as the platform shows it."""
+        text, steps, language = self._text[:LONGEST_SHOWN], self._steps, self._language
 
         def render() -> R:
             view = View(
-                document=parse_partial(text),
+                document=replace(parse_partial(text), steps=steps),
                 reference=self._claim.reference,
                 buttons=(Button.STOP,),
                 language=language,
             )
             return self._platform.render_partial(view)
 
-        return await beside(text, render)
+        return bool(text.strip()), await beside(text, render)
 
-    async def _show(self, part: R) -> bool:
+    async def _show(self, part: R, *, has_words: bool) -> bool:
         """Show words once; return whether they went, and decide what an error means for the next ones."""
         async with self._calling:
-            return await self._show_now(part)
+            return await self._show_now(part, has_words=has_words)
 
-    async def _show_now(self, part: R) -> bool:
-        begun, call, first = self._standing.over(0), self._next_call(), not self._spoken.is_set()
+    async def _show_now(self, part: R, *, has_words: bool) -> bool:
+        begun, call = self._standing.over(0), self._next_call()
         limits = self._platform.limits(self._incoming, call, begun)
         going = self._pacer.take_now(limits)
         if going is None:
@@ -219,7 +244,7 @@ class Reply(Generic[R]):
                 await self._standing.look(0, key)
             return False
         self._sign()
-        self.has_words = True
+        first, self.has_words = has_words and not self.has_words, self.has_words or has_words
         if first:
             self._meter.first_words.add(asyncio.get_running_loop().time() - self._started)
         await self._standing.begin(sent)

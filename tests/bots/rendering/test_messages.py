@@ -138,6 +138,21 @@ def test_a_button_says_what_it_said() -> None:
     assert read_action("up") is None
 
 
+def test_a_research_is_offered_in_a_place_of_its_own() -> None:
+    buttons = (Button.FEEDBACK, Button.QUOTES, Button.SHARE, Button.DELETE, Button.RESEARCH)
+    offered = view(buttons=buttons, prompts=("What next?",))
+    (on_slack,), (on_telegram,), (on_discord,) = (
+        render_slack(offered),
+        render_telegram(offered),
+        render_discord(offered),
+    )
+    assert [one["text"]["text"] for one in on_slack.blocks[-1]["elements"]] == ["Research it", "What next?"]
+    assert "Research it" not in str(on_slack.blocks[:-1])
+    assert [[one.text for one in row] for row in on_telegram.keyboard[1:]] == [["Research it"], ["What next?"]]
+    assert [len(row) for row in on_discord.rows] == [5, 1, 1]
+    assert on_discord.rows[1][0].label == "Research it"
+
+
 def test_every_caption_has_words_in_every_language() -> None:
     for language in LANGUAGES:
         assert all(caption(key, language) for key in CAPTIONS)

@@ -1,5 +1,7 @@
 """The reader of Telegram's HTML refuses what the server refuses, in its words."""
 
+import time
+
 import pytest
 
 from tests.bots.rendering.readers.shown import Invalid
@@ -61,6 +63,13 @@ def test_what_would_be_lost_is_refused(raw: str) -> None:
 )  # fmt: skip
 def test_what_the_server_finds_by_itself(text: str) -> None:
     assert found_entities(text)
+
+
+@pytest.mark.parametrize("text", ["_", "a", "a_", "#_", "a.", "a@", "-."])
+def test_what_is_found_in_a_long_text_is_found_soon(text: str) -> None:
+    began = time.thread_time()
+    found_entities(text * 15_000 + "!")
+    assert time.thread_time() - began < 1.0
 
 
 @pytest.mark.parametrize(

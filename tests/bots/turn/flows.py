@@ -24,6 +24,7 @@ from bots.requests import (
     Recalled,
     Request,
     Search,
+    Summarise,
     Sync,
 )
 from bots.service import Backend
@@ -34,8 +35,10 @@ from bots.turn.options import TurnOptions
 from bots.turn.people.ledger import Ledger
 from bots.turn.turns import Turns
 from ragcore.errors import CitebotError
+from ragcore.gist.summarising import Summariser
 from ragcore.reports import SyncReport
 from ragcore.stores.database import Database
+from ragcore.tokens import offline_tokenizer
 from ragcore.types import Answer, Citation, Delta, Status, Support, Usage
 from tests.bots.turn.helpers import LoopClock
 from tests.fakes.operations import CHUNKS, cited
@@ -108,6 +111,10 @@ class Model:
             case Forget():
                 forgotten = [self.turns.pop(request.reference, None)] if request.reference else list(self.turns)
                 yield Forgotten(turns=len(forgotten))
+            case Summarise():
+                summariser = Summariser(model=None, tokenizer=offline_tokenizer())
+                async for told in summariser.summarise(request.messages, request.language):
+                    yield told
             case Search():
                 yield Found(chunks=CHUNKS[: request.limit])
             case Describe():

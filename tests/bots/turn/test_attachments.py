@@ -80,6 +80,23 @@ def test_a_picture_without_a_word_is_the_question() -> None:
     run(talk())
 
 
+def test_what_nobody_typed_goes_to_no_engine() -> None:
+    async def talk() -> None:
+        async with flowing(options=replace(SEES, web=True)) as flow:
+            flow.platform.files = {"notes.md": b"The merger closes on 4 May."}
+            notes = Attachment(id="notes.md", name="notes.md")
+            await flow.turns.receive(asked("", attachments=(notes,)))
+            await flow.turns.receive(asked("When?", message="q2", channel="C2", attachments=(notes,)))
+            await flow.idle()
+            requests = [one for one in flow.model.asked if isinstance(one, Ask)]
+            assert {(one.question, one.web) for one in requests} == {
+                ("The merger closes on 4 May.", False),
+                ("When?", True),
+            }
+
+    run(talk())
+
+
 def test_the_content_tells_what_a_file_is() -> None:
     """A text by the name of a picture is read as a text, a picture by the name of a text is looked at."""
 

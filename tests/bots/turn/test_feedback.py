@@ -14,11 +14,11 @@ from rich.console import Console
 from sqlalchemy import update
 
 from bots.cli.judging import numbered, show_feedback
-from bots.platform import Vote
 from bots.requests import ReadChunk
 from bots.turn.claims import Claims
 from bots.turn.claims.claim import UNANSWERED, Outcome
 from bots.turn.feedback import Feedback, listed
+from bots.votes import Vote
 from ragcore.stores.database import Database
 from ragcore.stores.schema import claims as claims_table
 from ragcore.types import Answer, Chunk, Citation, Location, ScoredChunk, Support

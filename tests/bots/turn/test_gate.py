@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bots.platform import Asker, Attachment, Incoming, Reach
-from bots.turn.commands import Command, command_of
+from bots.turn.commands import Command, command_of, stands_alone
 from bots.turn.options import Rate, Respond, TurnOptions, person, place
 from bots.turn.receiving.gate import LONGEST_QUESTION, Drop, Pass, Refuse, Verdict, is_question, judge
 from bots.turn.receiving.rates import Rates
@@ -130,6 +130,14 @@ def test_commands_are_the_whole_text(text: str, command: Command | None) -> None
 def test_slash_commands() -> None:
     assert command_of(asked("reset", reach=Reach.COMMAND, command="ask"), "reset") is None
     assert command_of(asked(" leave ", reach=Reach.COMMAND, command="search"), " leave ") == Command("search", "leave")
+
+
+def test_a_question_by_command_stands_alone_unless_it_replies_to_an_answer() -> None:
+    by_command = asked("Why?", reach=Reach.COMMAND, command="ask", private=True)
+    assert stands_alone(by_command)
+    assert not stands_alone(replace(by_command, goes_on="ab12cd34"))
+    for reach in (Reach.MENTION, Reach.DIRECT, Reach.THREAD):
+        assert not stands_alone(asked("Why?", reach=reach, private=reach is Reach.DIRECT))
 
 
 def test_every_language_has_every_sentence_with_the_same_blanks() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bots.platform import Incoming, Reach
+from bots.platform import Attachment, Incoming, Reach
 from bots.turn.people import posting
 from bots.turn.people.posts import POST_SECONDS
 from bots.turn.people.values import Owners
@@ -47,6 +47,25 @@ def test_a_question_goes_to_its_owners_and_their_reply_comes_back_and_is_kept() 
             assert "no document any longer" in note
             assert here.syncs() == 2
             assert buttons.refused == 0
+
+    run(body())
+
+
+@pytest.mark.parametrize("words", ["Five days, see the plan.", ""])
+def test_of_a_reply_with_a_file_its_words_go_on_and_the_file_is_named(words: str) -> None:
+    async def body() -> None:
+        async with scene() as here:
+            await here.flow.turns.ask_person(await here.answered(), "U1")
+            await here.settled()
+            files = (Attachment(id="f1", name="plan `2`.pdf"), Attachment(id="f2", name="", media_type="image/png"))
+            reply = await here.reply(words, attachments=files)
+            assert reply.text == "\n\n".join(filter(None, [words, "\U0001f4ce `plan '2'.pdf`, `image/png`"]))
+            (copy,) = here.copies()
+            assert words in copy
+            assert "plan '2'.pdf" in copy
+            assert "Ada has it" in copy
+            (note,) = here.notes()
+            assert "Only the words" in note
 
     run(body())
 
@@ -129,6 +148,28 @@ def test_what_names_the_bot_or_stands_elsewhere_is_for_the_bot() -> None:
             await here.flow.idle()
             assert set(here.flow.model.questions[1:]) == {"And what of March?", "And in April?"}
             assert await here.flow.people.all_replies() == ()
+
+    run(body())
+
+
+def test_what_begins_with_a_mention_of_somebody_is_not_for_whoever_asked() -> None:
+    async def body() -> None:
+        async with scene() as here:
+            await here.flow.turns.ask_person(await here.answered(), "U1")
+            await here.settled()
+            assert "unless it begins with a mention" in here.card().text
+            aside = here.said("@Bob do you know who this is?", message="r0", to_others=True)
+            assert await here.flow.turns.receive(aside)
+            await here.settled()
+            assert here.copies() == []
+            assert here.flow.model.questions == ["How many days?"], "nor is it for the bot"
+            await here.reply("They always ask such things.", message="r1")
+            assert len(here.copies()) == 1
+            facts = {"message": "r1", "edited_at": virtual_now() + timedelta(seconds=5), "to_others": True}
+            await here.flow.turns.receive(here.said("@Bob they always ask such things.", **facts))
+            await here.settled()
+            assert here.copies() == [], "changed into such a one, it is taken back"
+            assert here.notes() == []
 
     run(body())
 

@@ -30,7 +30,7 @@ INCOMING = st.builds(
     text=WORDS,
     reach=st.sampled_from(Reach),
     sent_at=MOMENTS,
-    command=st.sampled_from([None, "ask", "research", "search", "sources", "reset", "help"]),
+    command=st.sampled_from([None, "ask", "research", "summarise", "search", "sources", "reset", "help"]),
     knowledge_bases=st.lists(WORDS, max_size=3).map(tuple),
     edited_at=st.none() | MOMENTS,
     private=st.booleans(),
@@ -41,6 +41,7 @@ INCOMING = st.builds(
     replied_text=WORDS,
     replied_author=WORDS,
     token=WORDS,
+    to_others=st.booleans(),
     extra=MAPS,
 )
 
@@ -70,7 +71,7 @@ def test_every_field_is_drawn_and_written(incoming: Incoming) -> None:
     assert set(Incoming.__dataclass_fields__) == {
         "keys", "conversation", "message", "asker", "text", "reach", "sent_at", "command", "knowledge_bases",
         "edited_at", "private", "seen_by", "attachments", "goes_on", "replied_to", "replied_text", "replied_author",
-        "token", "extra",
+        "token", "to_others", "extra",
     }  # fmt: skip
 
 

@@ -5,9 +5,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from bots.platform import Attachment, Button, Reach, Share, Vote
+from bots.platform import Attachment, Button, Reach, Share
 from bots.requests import Ask, Event
 from bots.turn.claims.claim import Outcome
+from bots.votes import Vote
 from bots.words.sentences import word
 from tests.bots.turn.flows import (
     MANNERS,
@@ -113,6 +114,21 @@ def test_commands_as_the_whole_text(text: str, words: str) -> None:
             await flow.idle()
             assert words in flow.texts("q1")[0]
             assert flow.model.questions == []
+
+    run(talk())
+
+
+def test_a_question_by_command_is_one_of_its_own_and_what_follows_goes_on_with_it() -> None:
+    async def talk() -> None:
+        async with flowing() as flow:
+            for number, command in enumerate((None, "ask", None)):
+                reach = Reach.COMMAND if command else Reach.DIRECT
+                said = asked("Why?", message=f"q{number}", private=True, reach=reach, command=command)
+                await flow.turns.receive(said)
+                await flow.idle()
+            requests = [one for one in flow.model.asked if isinstance(one, Ask)]
+            assert [one.of_its_own for one in requests] == [False, True, False]
+            assert len({one.conversation for one in requests}) == 1, "it is remembered where what follows finds it"
 
     run(talk())
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 
 from bots.platform import Button, View
-from bots.rendering.tree import Document, SourceLine
+from bots.rendering.tree import Document, SourceLine, StepLine, Steps
 from bots.turn.claims import PAGES_KEPT, Claims
 from bots.turn.claims.claim import Claim, Outcome
 from bots.turn.claims.whole import Whole, whole_from_json, whole_to_json
@@ -16,7 +16,11 @@ from tests.bots.turn.helpers import HERE, aged, claimed
 from tests.soak import scaled
 
 CHANGED = datetime(2026, 3, 14, tzinfo=UTC)
-DATED = Document(blocks=(), sources=(SourceLine(number=1, title="Leave", place="", url="", updated_at=CHANGED),))
+DATED = Document(
+    blocks=(),
+    sources=(SourceLine(number=1, title="Leave", place="", url="", updated_at=CHANGED),),
+    steps=Steps(title="Steps (1)", lines=(StepLine(key="plan:1:0", words="Planning", state="failed"),)),
+)
 
 
 def whole(document: Document = DATED) -> Whole:
@@ -40,7 +44,7 @@ def test_what_another_version_wrote_otherwise_is_none() -> None:
     written = whole_to_json(whole())
     assert whole_from_json(written) == whole()
     assert whole_from_json("") is None
-    for other in (written.replace('"SourceLine"', '"Nothing"'), written.replace('"title"', '"name"'), "[]", "{}", "{"):
+    for other in (written.replace('"SourceLine"', '"Nothing"'), written.replace('"place"', '"name"'), "[]", "{}", "{"):
         assert whole_from_json(other) is None
 
 

@@ -75,6 +75,16 @@ def _check_block(block: Json) -> None:
             _keys(block, {"type", "elements"})
             _count(block["elements"], 5)
             _check_elements(block["elements"], {"feedback_buttons", "icon_button"})
+        case "plan":
+            _keys(block, {"type", "title", "tasks"})
+            _at_most(block["title"], 256, "a plan's title")
+            _count(block["tasks"], 50)
+            for task in block["tasks"]:
+                _keys(task, {"type", "task_id", "title", "status"})
+                _at_most(task["task_id"], 256, "a task's id")
+                _at_most(task["title"], 256, "a task's title")
+                if task["type"] != "task_card" or task["status"] not in {"complete", "error"}:
+                    raise Invalid("a task that is not over")
         case other:
             raise Invalid(f"unsupported block: {other}")
 
@@ -144,6 +154,9 @@ def read_blocks(blocks: Sequence[Json]) -> Shown:
                     shown.add(inside)
             case "image":
                 shown.add(Shown(plain=block["title"]["text"], page=f"[picture] {block['title']['text']}"))
+            case "plan":
+                titles = [task["title"] for task in block["tasks"]]
+                shown.add(Shown(page="\n".join((f"▸ {block['title']}", *(f"▸ {title}" for title in titles)))))
             case _:
                 shown.add(Shown(page=" ".join(f"[{words_on}]" for words_on in _captions(block))))
         shown.add(words("\n"))

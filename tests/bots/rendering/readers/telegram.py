@@ -174,10 +174,10 @@ _FOUND = (
     ("bot_command", re.compile(r"(?<![\w/<>])/[A-Za-z0-9_]{1,64}(?:@[A-Za-z0-9_]{3,32})?(?![\w/<>])")),
     ("hashtag", re.compile(r"(?<![\w\u200c\u00b7])#(?=[\d_\u200c]*[^\W\d_])[\w\u200c\u00b7]{1,256}(?!#)")),
     ("cashtag", re.compile(r"(?<![\w$])\$(?:1INCH|[A-Z]{1,8})(?![\w$])")),
-    ("email", re.compile(r"[A-Za-z0-9_.+-]+@(?:[A-Za-z0-9_-]+\.)+[A-Za-z]{2,8}")),
+    ("email", re.compile(r"(?<![A-Za-z0-9_.+-])[A-Za-z0-9_.+-]++@(?:[A-Za-z0-9_-]+\.)+[A-Za-z]{2,8}")),
     ("url", re.compile(r"(?:https?|ftp|tg|ton)://\w", re.IGNORECASE)),
 )  # fmt: skip
-_DOTTED = re.compile(r"(?:[^\W]|[-_~])+(?:\.(?:[^\W]|[-_~])+)+")
+_DOTTED = re.compile(r"(?<![\w~-])[\w~-]++(?:\.[\w~-]++)++")
 
 
 def found_entities(live: str) -> list[tuple[str, str]]:

@@ -20,6 +20,7 @@ MAX_COLUMNS = 20
 _REQUIRED: dict[str, set[str]] = {
     "paragraph": {"text"}, "heading": {"text", "size"}, "pre": {"text"}, "divider": set(), "footer": {"text"},
     "list": {"items"}, "blockquote": {"blocks"}, "table": {"cells"},
+    "details": {"summary", "blocks"},
 }  # fmt: skip
 _OPTIONAL: dict[str, set[str]] = {
     "pre": {"language"}, "blockquote": {"credit"}, "table": {"is_bordered", "is_striped", "caption", "is_compact"},
@@ -80,6 +81,13 @@ def _block(block: Json, level: int) -> Shown:  # noqa: PLR0911 (one return a kin
         case "blockquote":
             inside = _blocks(_some(block["blocks"]), level + 1)
             inside.page = "\n".join(f"▌ {line}" for line in inside.page.split("\n"))
+            return inside
+        case "details":
+            inside = styled("b", _text(block["summary"], level))
+            folded = _blocks(_some(block["blocks"]), level + 1)
+            folded.page = "\n" + "\n".join(f"▸ {line}" for line in folded.page.split("\n"))
+            inside.add(words("\n"))
+            inside.add(folded)
             return inside
         case "table":
             return _joined(_row(row, level) for row in _some(block["cells"]))

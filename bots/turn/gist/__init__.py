@@ -1,0 +1,1 @@
+"""A summary of what was said in a thread or a channel, with links to the messages."""
