@@ -17,6 +17,7 @@ from bots.limits import Call, Limit
 from bots.manner import Manner
 from bots.pictures import Picturing
 from bots.rendering.tree import Document
+from bots.talk import Talking
 from bots.votes import AskedPerson, Side, Vote
 from ragcore.types import ConversationKey, Message
 
@@ -40,7 +41,7 @@ class Reach(StrEnum):
     """A slash command."""
 
 
-CommandName = Literal["ask", "research", "search", "sources", "sync", "why", "reset", "help", "start"]
+CommandName = Literal["ask", "research", "summarise", "search", "sources", "sync", "why", "reset", "help", "start"]
 """``start`` is what a client sends by itself when somebody opens a conversation: they are greeted."""
 ASKING: frozenset[CommandName | None] = frozenset({None, "ask", "research"})
 """What is followed by a question; None: no command, but a message."""
@@ -82,6 +83,7 @@ class Incoming:
     ``goes_on`` is the reference of the turn to whose answer it replies: it belongs to that one's conversation.
     ``replied_to`` is the id of the message that it replies to, where the platform has such replies; ``replied_text``
     are its words and ``replied_author`` is who wrote them, where they come with this one alone.
+    ``to_others``: it begins with the mention of somebody other than the bot.
     ``token`` lets the platform answer this event (an interaction's token, a response URL): never shown or logged.
     """
 
@@ -102,6 +104,7 @@ class Incoming:
     replied_to: str = ""
     replied_text: str = ""
     replied_author: str = ""
+    to_others: bool = False
     token: str = field(default="", repr=False)
     extra: Mapping[str, str] = field(default_factory=dict)
     """What else the platform needs to answer, in its own words."""
@@ -146,6 +149,8 @@ class Button(StrEnum):
     KEEP = "keep"
     """Let a person's reply be a document, and the other way round."""
     DROP = "drop"
+    RESEARCH = "research"
+    """Research the same question, for whoever presses it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,7 +176,7 @@ R = TypeVar("R")
 """One message as a platform takes it, frozen and comparable; opaque to the turn."""
 
 
-class Platform(Protocol[R]):
+class Platform(Talking, Protocol[R]):
     """One chat platform, connected by one token. Errors of its SDK leave as ``ragcore.errors`` (PlatformError tree).
 
     Whoever implements it passes the conformance suite (tests/bots/platform_conformance.py).
@@ -315,15 +320,16 @@ class Inbox(Picturing, Protocol):
         """Answer what was asked while nobody listened; called once the platform can be read and written."""
         ...
 
+    async def joined(self, conversation: ConversationKey, message: str, at: datetime) -> None:
+        """Keep when somebody came to a group whose past they may not see; ``message`` tells of it."""
+        ...
+
     async def deleted(self, conversation: ConversationKey, message: str) -> None:
         """Withdraw the answer to a message that its asker deleted."""
         ...
 
     def saw(self, event: Mapping[str, Any]) -> None:
-        """Take a raw event, as the platform's source type wants it (``connectors.base.SourceType.touched``).
-
-        Returns at once: a platform may call it before it acknowledges the event.
-        """
+        """Take a raw event, as a source type wants it (``SourceType.touched``); it is acknowledged after that."""
         ...
 
     async def withdraw(self, reference: str, by: str) -> bool:

@@ -6,7 +6,7 @@ Where ``api_url`` is not Discord's own, the library's addresses are changed for 
 import asyncio
 import logging
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Literal
 
 import discord
@@ -15,11 +15,13 @@ from bots.discord.calling import Calls, mapped
 from bots.discord.interacting import Interactions
 from bots.discord.listening import DISCORD_URL, Listener
 from bots.discord.reading import Reading
+from bots.discord.talk import Talker, address
 from bots.discord.translating import PLATFORM, in_thread, is_ephemeral, place_of, privately, stays_one, written_to
 from bots.manner import Manner
 from bots.platform import Asker, Attachment, Call, Inbox, Incoming, Limit, Reach, Sent, View
 from bots.rendering.discord import DiscordMessage, render_discord, render_discord_partial
 from bots.rendering.parse import parse_markdown
+from bots.talk import Span, Talk, local_zone
 from ragcore.errors import PlatformError, PlatformRefused, PlatformUnreachable
 from ragcore.types import ConversationKey, Message
 
@@ -62,6 +64,7 @@ class DiscordPlatform:
         self._calls = Calls()
         self._interactions = Interactions(self._calls)
         self._reading = Reading(self._calls, places)
+        self._talker = Talker(self._calls)
         self.connected = asyncio.Event()
 
     @property
@@ -194,6 +197,22 @@ class DiscordPlatform:
     async def thread(self, incoming: Incoming, *, limit: int) -> tuple[Message, ...]:
         """Return what was said before a message in its thread, or up the chain of replies."""
         return await self._reading.thread(incoming, limit)
+
+    def in_thread(self, incoming: Incoming) -> bool:
+        """Return whether it stands in a thread, which is a channel of its own."""
+        return in_thread(incoming.conversation)
+
+    async def zone(self, incoming: Incoming) -> tzinfo:
+        """Return the time zone of this machine: Discord tells nobody's."""
+        return local_zone()
+
+    async def said(self, incoming: Incoming, span: Span) -> Talk:
+        """Return what was said in the thread or the channel, if all who see the reply may read it."""
+        return await self._talker.said(incoming, span, reads_content=self._reads_content)
+
+    def permalink(self, incoming: Incoming, message: str) -> str:
+        """Return a message's address."""
+        return address(incoming.conversation, written_to(incoming), message)
 
     async def readers(self, incoming: Incoming) -> frozenset[str]:
         """Return the asker, and the servers and channels that Discord confirms them in, for a private reply."""

@@ -15,7 +15,9 @@ from bots.words.commands import LANGUAGES, OPTIONS, description, option_descript
 
 log = logging.getLogger(__name__)
 
-_QUESTION, _WHERE, _ALONE, _SOURCE = (locale_str(option_description(option), option=option) for option in OPTIONS)
+_QUESTION, _WHERE, _ALONE, _SOURCE, _WHEN = (
+    locale_str(option_description(option), option=option) for option in OPTIONS
+)
 
 
 class Use(Protocol):
@@ -71,6 +73,11 @@ def command_tree(
         interaction: discord.Interaction, question: str, knowledge_base: str = "", private: bool = False
     ) -> None:
         await use(interaction, "research", question, knowledge_base=knowledge_base, ephemeral=private)
+
+    @tree.command(name="summarise", description=_told("summarise"))
+    @app_commands.describe(when=_WHEN, private=_ALONE)
+    async def summarise(interaction: discord.Interaction, when: str = "", private: bool = False) -> None:
+        await use(interaction, "summarise", when, ephemeral=private)
 
     @tree.command(name="search", description=_told("search"))
     @app_commands.describe(question=_QUESTION, knowledge_base=_WHERE)

@@ -21,7 +21,7 @@ from bots.discord.reading import Reading
 from bots.discord.translating import PLATFORM, asked, incoming_of, is_ephemeral, place_of
 from bots.platform import CommandName, Inbox, Incoming, Sent
 from bots.retrying import until_kept
-from bots.words.sentences import word
+from bots.words.gist import SEARCHING, begun
 from ragcore.errors import BusyError, PlatformError, PlatformUnreachable, StoreError
 from ragcore.types import ConversationKey
 
@@ -207,7 +207,7 @@ class Listener(discord.AutoShardedClient):
         knowledge_base: str = "",
         ephemeral: bool = False,
     ) -> None:
-        if name in ("ask", "search") and not text.strip():
+        if name in ("ask", "research", "search") and not text.strip():
             name, ephemeral = "help", True
         await self._ask(interaction, asked(interaction, name, text, knowledge_base=knowledge_base, ephemeral=ephemeral))
 
@@ -221,7 +221,7 @@ class Listener(discord.AutoShardedClient):
             self._interactions.leave(interaction)
             return
         language = self._inbox.language(incoming.asker.language, incoming.text)
-        words = word("searching", language) if incoming.command in ("ask", "research", "search") else "…"
+        words = begun(incoming.command, language) if incoming.command in SEARCHING else "…"
         await self._interactions.begin(interaction, words, ephemeral=is_ephemeral(incoming))
         await claiming
 

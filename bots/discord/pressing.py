@@ -13,12 +13,13 @@ from bots.discord.calling import Calls, mapped, ours, view_of
 from bots.discord.reading import Reading
 from bots.discord.translating import PLATFORM, asked, place_of, reader_of, turn_of
 from bots.pictures import Picture
-from bots.platform import Inbox, Incoming, Share, View, Vote
+from bots.platform import Inbox, Incoming, Share, View
 from bots.presses import ALWAYS, Presses
 from bots.rendering.actions import Act, Action, read_action
 from bots.rendering.discord import discord_reasons, render_discord, render_discord_quotes
 from bots.rendering.picture_captions import captions
 from bots.turn.replying.fallbacks import plain, rendered
+from bots.votes import Vote
 from bots.words.captions import caption
 from bots.words.people import people_word
 from bots.words.sentences import word
@@ -100,7 +101,7 @@ class Pressing:
                 await interaction.edit_original_response(content=people_word(told, language))
             case Act.KEEP | Act.DROP:
                 await self._keep(action, interaction, reader_of(by), language)
-            case Act.ASK:
+            case Act.ASK | Act.RESEARCH:
                 await self._ask_pressed(action, interaction)
 
     async def _show_quotes(self, action: Action, interaction: discord.Interaction) -> frozenset[str] | None:
@@ -180,8 +181,15 @@ class Pressing:
             await interaction.followup.send(people_word("not_owner", language), ephemeral=True, suppress_embeds=True)
 
     async def _ask_pressed(self, action: Action, interaction: discord.Interaction) -> None:
-        text = _label(interaction)
-        if text and interaction.message is not None:
+        if interaction.message is None:
+            return
+        if action.act is Act.RESEARCH:
+            alone = interaction.message.flags.ephemeral
+            again = asked(interaction, "research", "", turn=action.reference, ephemeral=alone)
+            await self._ask(interaction, again)
+            if not interaction.response.is_done():  # it is under way already, or nothing is left of the question
+                await interaction.response.defer()
+        elif text := _label(interaction):
             turn = action.reference or turn_of(interaction.message)
             await self._ask(interaction, asked(interaction, "ask", text, turn=turn))
 

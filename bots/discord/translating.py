@@ -26,6 +26,7 @@ APPLICATION = "application"
 """In ``Incoming.extra``: whose token it is."""
 _WRITTEN = {discord.MessageType.default, discord.MessageType.reply}
 _THREAD = "thread "
+_TO_SOMEBODY = re.compile(r"\s*(<@[!&]?\d+>|@everyone\b|@here\b)")
 _CODES = re.compile(r"<(?P<kind>@!|@&|@|#)(?P<id>\d+)>|<a?(?P<emoji>:\w+:)\d+>")
 
 
@@ -117,6 +118,7 @@ def incoming_of(message: discord.Message, me: int) -> Incoming | None:
         attachments=files,
         goes_on=turn_replied_to(message, me),
         replied_to=replied_id(message),
+        to_others=_to_others(message, me),
         extra=_extra(place, replied_id(message)),
     )
 
@@ -247,7 +249,7 @@ def words_of(message: discord.Message, me: int) -> str:
         return code["emoji"] or names.get(code["kind"].replace("!", "") + code["id"], code[0])
 
     own = "|".join(_own_codes(message, me))
-    text = re.sub(rf"\A\s*(?:{own})[\s,:;]*|\s*(?:{own})", "", message.content)
+    text = re.sub(rf"\A\s*+(?:{own})[\s,:;]*+|(?:(?<!\s)\s++)?(?:{own})", "", message.content)
     return _CODES.sub(shown, text).strip()
 
 
@@ -266,6 +268,12 @@ def _own_codes(message: discord.Message, me: int) -> tuple[str, ...]:
     """Return how a message may name the bot: itself, or the role that Discord made for it, which people pick."""
     roles = [role for role in message.role_mentions if role.tags is not None and role.tags.bot_id == me]
     return (f"<@{me}>", f"<@!{me}>", *(f"<@&{role.id}>" for role in roles))
+
+
+def _to_others(message: discord.Message, me: int) -> bool:
+    """Return whether it begins with the mention of somebody, a role or everybody, other than the bot."""
+    found = _TO_SOMEBODY.match(message.content)
+    return found is not None and found[1] not in _own_codes(message, me)
 
 
 def _attachments(message: discord.Message) -> tuple[Attachment, ...]:

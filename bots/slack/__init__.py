@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections import OrderedDict
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, tzinfo
 
 from bots.manner import Manner
 from bots.platform import Asker, Attachment, Call, Inbox, Incoming, Limit, Sent, View
@@ -18,7 +18,9 @@ from bots.slack.listening import Commands, Listen, Listener, serve_http, serve_s
 from bots.slack.people import People
 from bots.slack.reading import Reader
 from bots.slack.sessions import Sessions
+from bots.slack.talk import Talker
 from bots.slack.translating import PLATFORM, Self, replaces, seen_in
+from bots.talk import Span, Talk
 from ragcore.errors import (
     MessageGone,
     PlatformAuthError,
@@ -80,7 +82,8 @@ class SlackPlatform:
         self._people = People(self._calls, channels)
         self._sessions = Sessions(self._calls)
         self._reader = Reader(self._calls, self._people)
-        self._streamed: OrderedDict[tuple[str, str], str] = OrderedDict()
+        self._talker = Talker(self._reader, self._people)
+        self._streamed: OrderedDict[tuple[str, str], SlackMessage] = OrderedDict()
         self.connected = asyncio.Event()
 
     @property
@@ -121,6 +124,7 @@ class SlackPlatform:
             user=str(me["user_id"]),
             bot=str(me.get("bot_id") or ""),
             organised=bool(me.get("enterprise_id")),
+            url=str(me.get("url") or ""),
         )
 
     def manner(self, incoming: Incoming) -> Manner:
@@ -175,15 +179,16 @@ class SlackPlatform:
         shown = self._streamed.get((begun.channel, begun.id))
         if shown is None:
             raise StreamEnded("the stream was begun by another process")
-        if not part.stream.startswith(shown) or len(part.stream) > MAX_MESSAGE:
+        if not part.stream.startswith(shown.stream) or len(part.stream) > MAX_MESSAGE:
             return begun  # the final message sets it right
-        if added := part.stream[len(shown) :]:
+        added, tasks = part.stream[len(shown.stream) :], [task for task in part.tasks if task not in shown.tasks]
+        if added or tasks:
             try:
-                await self._calls.append(begun, added)
+                await self._calls.append(begun, added, tasks)
             except (StreamEnded, MessageGone):
                 self._streamed.pop((begun.channel, begun.id), None)
                 raise
-            self._streamed[begun.channel, begun.id] = part.stream
+            self._streamed[begun.channel, begun.id] = part
         return begun
 
     async def _begin(self, incoming: Incoming, part: SlackMessage, key: str) -> Sent:
@@ -198,11 +203,12 @@ class SlackPlatform:
                 own,
                 team=incoming.asker.workspace or here.workspace,
                 user=incoming.asker.id,
+                tasks=part.tasks,
             )
         except PlatformRefused as error:
             log.info("Slack takes no stream in %s (%s); the reply grows by edits", here.channel, error)
             return await self._calls.post(here.channel, part, thread=here.thread, key=key)
-        self._streamed[sent.channel, sent.id] = part.stream
+        self._streamed[sent.channel, sent.id] = part
         while len(self._streamed) > MOST_STREAMS:
             self._streamed.popitem(last=False)
         return sent
@@ -274,6 +280,23 @@ class SlackPlatform:
     async def thread(self, incoming: Incoming, *, limit: int) -> tuple[Message, ...]:
         """Return what was said in the thread before the message."""
         return () if incoming.token else await self._reader.thread(incoming, limit)
+
+    def in_thread(self, incoming: Incoming) -> bool:
+        """Return whether it stands in a thread that another message began; commands stand in none."""
+        return not incoming.token and not incoming.opens
+
+    async def zone(self, incoming: Incoming) -> tzinfo:
+        """Return the time zone that the asker has set."""
+        return await self._talker.zone(incoming.asker.id)
+
+    async def said(self, incoming: Incoming, span: Span) -> Talk:
+        """Return what was said in the thread or the channel; who writes there, or uses a command there, reads it."""
+        return await self._talker.said(incoming, span)
+
+    def permalink(self, incoming: Incoming, message: str) -> str:
+        """Return a message's address."""
+        thread = incoming.conversation.thread if self.in_thread(incoming) else ""
+        return self._talker.permalink(incoming.conversation.channel, message, thread)
 
     async def readers(self, incoming: Incoming) -> frozenset[str]:
         """Return the asker, and the workspace, e-mail address and channels that Slack confirms."""

@@ -216,13 +216,14 @@ class Calls:
         *,
         team: str,
         user: str,
+        tasks: Sequence[Mapping[str, Any]] = (),
     ) -> Sent:
-        """Begin a stream for somebody of a workspace, with blocks above its words."""
-        chunks: list[dict[str, Any]] = []
+        """Begin a stream for somebody of a workspace, with blocks and tasks above its words."""
+        chunks = [dict(task) for task in tasks]
         if blocks:
-            chunks.append({"type": "blocks", "blocks": [dict(block) for block in blocks]})
-            if text:
-                chunks.append({"type": "markdown_text", "text": text})
+            chunks.insert(0, {"type": "blocks", "blocks": [dict(block) for block in blocks]})
+        if chunks and text:
+            chunks.append({"type": "markdown_text", "text": text})
         said = await self.do(
             self.client.chat_startStream(
                 channel=channel,
@@ -231,13 +232,23 @@ class Calls:
                 chunks=chunks or None,
                 recipient_team_id=team,
                 recipient_user_id=user,
+                task_display_mode="plan" if tasks else None,
             )
         )
         return Sent(channel=str(said.get("channel") or channel), id=str(said["ts"]), extra={"stream": "1"})
 
-    async def append(self, sent: Sent, text: str) -> None:
-        """Add words to a stream."""
-        await self.do(self.client.chat_appendStream(channel=sent.channel, ts=sent.id, markdown_text=text))
+    async def append(self, sent: Sent, text: str, tasks: Sequence[Mapping[str, Any]] = ()) -> None:
+        """Add words to a stream, and tasks, or what has become of them."""
+        # Slack takes words and chunks in one call only where the words are a chunk, too.
+        chunks = [*(dict(task) for task in tasks), *([{"type": "markdown_text", "text": text}] if text else [])]
+        await self.do(
+            self.client.chat_appendStream(
+                channel=sent.channel,
+                ts=sent.id,
+                markdown_text=None if tasks else text,
+                chunks=chunks if tasks else None,
+            )
+        )
 
     async def stop_stream(self, sent: Sent, *, session_status: str | None = None) -> bool:
         """End a stream; return False when it had ended already."""

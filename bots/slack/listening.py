@@ -28,6 +28,7 @@ from bots.slack.people import People
 from bots.slack.pressing import Presser, read_press
 from bots.slack.sessions import Sessions
 from bots.slack.translating import PLATFORM, command_of, deleted_of, incoming_of
+from bots.words.gist import begun
 from bots.words.sentences import word
 from ragcore.errors import CitebotError, PlatformAuthError, PlatformError, PlatformRefused, PlatformUnreachable
 from ragcore.types import ConversationKey
@@ -165,7 +166,7 @@ class Listener:
         if not taken:
             await ack()  # it came twice, and whoever took it has said so
             return
-        await ack(response_type="ephemeral", text=word("searching", self._inbox.language("", incoming.text)))
+        await ack(response_type="ephemeral", text=begun(incoming.command, self._inbox.language("", incoming.text)))
 
     async def _pressed(self, ack: Callable[..., Awaitable[object]], body: dict[str, Any]) -> None:
         await ack()

@@ -57,7 +57,7 @@ def manifest(*, name: str = "Citebot", ask: str = "/ask", more: str = "/citebot"
         {
             "command": more,
             "description": description("help"),
-            "usage_hint": "research question | search words | sources | sync | why | reset | help",
+            "usage_hint": "research question | summarise today | search words | sources | sync | why | reset | help",
         },
     ]
     document = {

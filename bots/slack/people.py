@@ -13,6 +13,7 @@ from ragcore.errors import PlatformError, PlatformRateLimited, PlatformUnreachab
 _PAGE = 1_000
 _PEOPLE_PAGE = 200
 """As many as Slack recommends."""
+_DAY = 86_400
 _PEOPLE_PAGES = 10
 """So many pages of people are read in a rush; whoever isn't among them is asked for one by one."""
 
@@ -40,7 +41,7 @@ class People:
         found: set[str] = set()
         info = await self._known(user)
         if self._is_ours(info):
-            if not (info.get("is_restricted") or info.get("is_ultra_restricted")):
+            if not _is_guest(info):
                 found.add(f"{PLATFORM}:{self.bot.team}")
             address = str((info.get("profile") or {}).get("email") or "").lower()
             if address and info.get("is_email_confirmed") is True:
@@ -52,6 +53,12 @@ class People:
     async def language(self, user: str) -> str:
         """Return the language of somebody's client, empty when it isn't known."""
         return str((await self._known(user)).get("locale") or "")
+
+    async def zone(self, user: str) -> tuple[str, int | None]:
+        """Return the name of the time zone that somebody has set, and its seconds from world time now; "" and None."""
+        info = await self._known(user)
+        offset = info.get("tz_offset")
+        return str(info.get("tz") or ""), offset if isinstance(offset, int) and abs(offset) < _DAY else None
 
     async def name(self, user: str) -> str:
         """Return what somebody is called, else their id."""
@@ -66,6 +73,15 @@ class People:
         except PlatformError:
             return True
         return any(place.get(name) for name in ("is_ext_shared", "is_pending_ext_shared", "is_org_shared"))
+
+    async def may_read(self, channel: str, user: str) -> bool:
+        """Tell whether Slack confirms that somebody may read what was said in a channel; PlatformError if it can't."""
+        place = await self._places.get(channel)
+        if place.get("is_channel") and not place.get("is_private"):
+            info = await self._users.get(user)
+            if self._is_ours(info) and not _is_guest(info):
+                return True
+        return user in await self._members.get(channel)
 
     def _is_ours(self, info: Mapping[str, Any]) -> bool:
         """Tell whether Slack confirms somebody as one of this workspace, whose admins vouch for them."""
@@ -128,3 +144,7 @@ class People:
             if following == cursor:
                 raise PlatformUnreachable("Slack's list of members doesn't end")
             cursor = following
+
+
+def _is_guest(info: Mapping[str, Any]) -> bool:
+    return bool(info.get("is_restricted") or info.get("is_ultra_restricted"))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from bots.platform import Asker, Inbox, Incoming, Reach, Sent, Share, View, Vote
+from bots.platform import Asker, Inbox, Incoming, Reach, Sent, Share, View
 from bots.presses import ALWAYS, Presses
 from bots.rendering.actions import Act, Action, read_action
 from bots.rendering.parse import parse_markdown
@@ -19,6 +19,7 @@ from bots.slack.people import People
 from bots.slack.reading import Reader
 from bots.slack.translating import PLATFORM, REPLACES, Self, alone_with, conversation_of, reader_of, seen_in
 from bots.turn.replying.fallbacks import plain, rendered
+from bots.votes import Vote
 from bots.words.captions import caption
 from bots.words.people import PeopleWord, people_word
 from bots.words.sentences import Word, word
@@ -72,7 +73,8 @@ def read_press(payload: Mapping[str, Any]) -> Press | None:
 
 
 def pressed_question(press: Press, bot: Self, *, shared: bool) -> Incoming:
-    """Return the question that stands on a pressed button, asked by whoever pressed it."""
+    """Return the question that stands on a pressed button, asked by whoever pressed it; to research, the turn's."""
+    research = press.action.act is Act.RESEARCH
     direct = press.channel.startswith("D") and not press.alone
     private = direct or press.alone
     home = press.team if press.team and press.team != bot.team else ""
@@ -84,9 +86,9 @@ def pressed_question(press: Press, bot: Self, *, shared: bool) -> Incoming:
         ),
         message=press.message,
         asker=Asker(id=press.user, workspace=home),
-        text=press.words,
-        reach=Reach.DIRECT if direct else Reach.COMMAND,
-        command=None if direct else "ask",
+        text="" if research else press.words,
+        reach=Reach.DIRECT if direct and not research else Reach.COMMAND,
+        command="research" if research else None if direct else "ask",
         sent_at=datetime.now(UTC),
         private=private,
         seen_by=(
@@ -94,6 +96,7 @@ def pressed_question(press: Press, bot: Self, *, shared: bool) -> Incoming:
             if private
             else seen_in(bot.team, press.channel, shared=shared)
         ),
+        goes_on=press.action.reference,
         token=press.url if press.alone else "",
         extra={REPLACES: "1"} if press.alone else {},
     )
@@ -163,7 +166,7 @@ class Presser:
                 await self._share(press, inbox)
             case Act.PERSON | Act.KEEP | Act.DROP:
                 await self._about_people(press, inbox, voter)
-            case Act.ASK:
+            case Act.ASK | Act.RESEARCH:
                 shared = not press.channel.startswith("D") and await self._people.is_shared(press.channel)
                 await inbox.receive(pressed_question(press, self._people.bot, shared=shared))
 

@@ -48,7 +48,7 @@ class Reader:
         here = incoming.conversation
         if not here.thread:
             return await self._find_in(here.channel, key, incoming.sent_at)
-        async for message in self._replies(here.channel, here.thread, oldest=incoming.message):
+        async for message in self.replies(here.channel, here.thread, oldest=incoming.message):
             if not is_ours(message, self._people.bot) or message.get("ts") == here.thread:
                 continue
             found = _key_of(message)
@@ -60,7 +60,7 @@ class Reader:
 
     async def _find_in(self, channel: str, key: str, since: datetime) -> Sent | None:
         """Return the message of ours in a channel, threads aside and not older than ``since``, that bears the key."""
-        async for message in self._history(channel, _stamp(since), include_all_metadata=True):
+        async for message in self.history(channel, stamp(since), include_all_metadata=True):
             if is_ours(message, self._people.bot) and _key_of(message) == key:
                 return Sent(channel=channel, id=str(message["ts"]))
         return None
@@ -76,7 +76,7 @@ class Reader:
             return ()
         said = [
             message
-            async for message in self._replies(here.channel, here.thread, latest=incoming.message)
+            async for message in self.replies(here.channel, here.thread, latest=incoming.message)
             if float(message["ts"]) < float(incoming.message) and str(message.get("text") or "").strip()
         ][-limit:]
         users = sorted({str(message["user"]) for message in said if message.get("user")})
@@ -102,7 +102,7 @@ class Reader:
         found: dict[str, Incoming] = {}
         ours = [one for one in conversations if one.workspace == self._people.bot.team]
         for channel in dict.fromkeys(one.channel for one in ours):
-            threads = [one.thread for one in ours if one.channel == channel and _is_ts(one.thread)]
+            threads = [one.thread for one in ours if one.channel == channel and is_ts(one.thread)]
             try:
                 async for incoming in self._asked_in(channel, threads, since):
                     found[incoming.keys[0]] = incoming
@@ -113,7 +113,7 @@ class Reader:
     async def _asked_in(self, channel: str, known: Collection[str], since: datetime) -> AsyncIterator[Incoming]:
         shared = await self._people.is_shared(channel)
         replied: dict[str, float] = {}
-        async for message in self._history(channel, _stamp(since - THREADS_BACK)):
+        async for message in self.history(channel, stamp(since - THREADS_BACK)):
             if message.get("reply_count"):
                 replied[str(message["ts"])] = float(message.get("latest_reply") or message["ts"])
             incoming = self._incoming(channel, message, shared)
@@ -122,7 +122,7 @@ class Reader:
         for thread in _threads_to_read(replied, known, since.timestamp()):
             # Without a turn of ours a later word there is for others, and must not hide the mention before it.
             wanted = (*_ADDRESSED, Reach.THREAD) if thread in known else _ADDRESSED
-            async for message in self._replies(channel, thread, oldest=_stamp(since)):
+            async for message in self.replies(channel, thread, oldest=stamp(since)):
                 # The first message of a thread comes along, however old it is.
                 incoming = self._incoming(channel, message, shared)
                 if incoming is not None and incoming.sent_at >= since and incoming.reach in wanted:
@@ -131,23 +131,59 @@ class Reader:
     def _incoming(self, channel: str, message: Json, shared: bool) -> Incoming | None:
         return incoming_of({**message, "channel": channel}, self._people.bot, shared=shared)
 
-    def _history(self, channel: str, oldest: str, **more: Any) -> AsyncIterator[Json]:
-        return self._pages(self._calls.client.conversations_history, channel=channel, oldest=oldest, **more)
+    def history(self, channel: str, oldest: str, **more: Any) -> "Pages":
+        """Return the messages of a channel, threads aside, the newest first."""
+        return Pages(self._calls, self._calls.client.conversations_history, channel=channel, oldest=oldest, **more)
 
-    def _replies(
-        self, channel: str, thread: str, *, oldest: str | None = None, latest: str | None = None
-    ) -> AsyncIterator[Json]:
+    def replies(
+        self,
+        channel: str,
+        thread: str,
+        *,
+        oldest: str | None = None,
+        latest: str | None = None,
+        size: int = _PAGE,
+        most: int = _PAGES,
+    ) -> "Pages":
+        """Return a thread's first message, however old, and its replies, the oldest first.
+
+        Args:
+            channel: Where it is.
+            thread: Its first message.
+            oldest: From when on replies are wanted.
+            latest: Until before when.
+            size: How many messages a page has at most.
+            most: How many pages are read at most.
+        """
         ask = self._calls.client.conversations_replies
-        return self._pages(ask, channel=channel, ts=thread, oldest=oldest, latest=latest, include_all_metadata=True)
+        within = {"channel": channel, "ts": thread, "oldest": oldest, "latest": latest, "include_all_metadata": True}
+        return Pages(self._calls, ask, size=size, most=most, **within)
 
-    async def _pages(self, ask: Ask, **arguments: Any) -> AsyncIterator[Json]:
+
+class Pages:
+    """Messages that Slack tells page by page, so many pages at most; to be gone through once.
+
+    ``whole``: they were gone through, and none was left out.
+    """
+
+    def __init__(self, calls: Calls, ask: Ask, *, size: int = _PAGE, most: int = _PAGES, **arguments: Any) -> None:
+        """``most`` pages are asked for at most, each of ``size`` messages at most."""
+        self._calls = calls
+        self._ask = ask
+        self._size = size
+        self._most = most
+        self._arguments = arguments
+        self.whole = False
+
+    async def __aiter__(self) -> AsyncIterator[Json]:
         cursor: str | None = None
-        for _ in range(_PAGES):
-            said = await self._calls.do(ask(limit=_PAGE, cursor=cursor, **arguments))
+        for _ in range(self._most):
+            said = await self._calls.do(self._ask(limit=self._size, cursor=cursor, **self._arguments))
             for message in said.get("messages") or ():
                 yield message
             cursor = str((said.get("response_metadata") or {}).get("next_cursor") or "") or None
             if cursor is None:
+                self.whole = True
                 return
 
 
@@ -173,9 +209,11 @@ def _threads_to_read(replied: Mapping[str, float], known: Collection[str], since
     return (*(thread for thread in known if thread not in replied), *ours, *others[:MOST_THREADS])
 
 
-def _stamp(moment: datetime) -> str:
+def stamp(moment: datetime) -> str:
+    """Return a time as Slack writes it."""
     return f"{moment.timestamp():.6f}"
 
 
-def _is_ts(thread: str) -> bool:
+def is_ts(thread: str) -> bool:
+    """Tell whether it is the id of a message or thread, which is its time."""
     return thread.replace(".", "", 1).isdigit()

@@ -21,6 +21,7 @@ WRITTEN = frozenset({"", "file_share", "thread_broadcast", "me_message"})
 """The subtypes of a message that somebody wrote."""
 SLACKBOT = "USLACKBOT"
 _ANGLES = re.compile(r"<([^<>]+)>")
+_TO_OTHERS = re.compile(r"\s*<[@!]")
 _ENTITIES = re.compile(r"&(amp|lt|gt);")
 _CHARACTERS = {"amp": "&", "lt": "<", "gt": ">"}
 
@@ -32,12 +33,14 @@ class Self:
     """The bot as Slack knows it: its workspace, its user and its bot id.
 
     ``organised``: its workspace is one of several in an organisation (Enterprise Grid), which may share channels.
+    ``url`` is the workspace's address.
     """
 
     team: str
     user: str
     bot: str
     organised: bool = False
+    url: str = ""
 
 
 def reader_of(workspace: str, user: str) -> str:
@@ -89,6 +92,7 @@ def incoming_of(event: Json, bot: Self, *, event_id: str = "", shared: bool = Fa
             else seen_in(bot.team, channel, shared=shared)
         ),
         attachments=files,
+        to_others=bool(_TO_OTHERS.match(without_name(text, bot))),
     )
 
 
@@ -169,7 +173,9 @@ def moment(ts: str) -> datetime:
 
 def without_name(text: str, bot: Self) -> str:
     """Return Slack's wire text without the mentions of the bot."""
-    return re.sub(rf"[ \t]*<@{re.escape(bot.user)}(?:\|[^<>]*)?>[ \t]*[,:]?[ \t]*", " ", text).strip()
+    return re.sub(
+        rf"(?:(?<![ \t])[ \t]++)?<@{re.escape(bot.user)}(?:\|[^<>]*+)?>[ \t]*+[,:]?[ \t]*+", " ", text
+    ).strip()
 
 
 def plain_text(text: str) -> str:

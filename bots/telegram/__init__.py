@@ -10,12 +10,12 @@ import logging
 import zlib
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Any
 
 from aiogram import Dispatcher
 from aiogram.enums import ChatAction
-from aiogram.methods import DeleteWebhook, GetChatMember, GetMe, SetMyCommands, SetWebhook
+from aiogram.methods import DeleteWebhook, GetChat, GetChatMember, GetMe, SetMyCommands, SetWebhook
 from aiogram.types import BotCommand, CallbackQuery, MessageGenerationStopped
 from aiogram.types import Message as TelegramText
 from aiogram.webhook.aiohttp_server import SimpleRequestHandler
@@ -33,6 +33,7 @@ from bots.rendering.telegram import (
     render_telegram_partial,
 )
 from bots.retrying import until_kept
+from bots.talk import Span, Talk, local_zone
 from bots.telegram.calling import TELEGRAM_URL, open_calls
 from bots.telegram.polling import Watch
 from bots.telegram.pressing import press, pressed_by
@@ -40,7 +41,10 @@ from bots.telegram.rich import RichMessages
 from bots.telegram.translating import (
     PLATFORM,
     Self,
+    address,
+    conversation_of,
     incoming_of,
+    joined_in,
     pressed_question,
 )
 from bots.words.commands import COMMANDS, LANGUAGES, description
@@ -172,6 +176,9 @@ class TelegramPlatform:
         async def wrote(message: TelegramText) -> None:
             topic = message.message_thread_id if message.is_topic_message else ""
             self._calls.newest.saw(f"{message.chat.id}/{topic}", message.message_id)
+            if joined_in(message, self._self):
+                group, number = conversation_of(message, self._self), str(message.message_id)
+                await until_kept(lambda: inbox.joined(group, number, message.date), StoreError, BusyError)
             incoming = incoming_of(message, self._self)
             if incoming is not None:
                 await self._receive(incoming, inbox)
@@ -293,6 +300,34 @@ class TelegramPlatform:
         if not incoming.replied_text or limit < 1:
             return ()
         return (Message(role="user", text=incoming.replied_text, author=incoming.replied_author),)
+
+    def in_thread(self, incoming: Incoming) -> bool:
+        """Return whether it stands in a topic, or replies to what was heard in a group."""
+        return "topic" in incoming.extra or (not incoming.private and not incoming.opens)
+
+    async def zone(self, incoming: Incoming) -> tzinfo:
+        """Return the time zone of this machine: Telegram tells nobody's."""
+        return local_zone()
+
+    async def said(self, incoming: Incoming, span: Span) -> Talk:
+        """Return nothing: a bot can't read back. In groups what was heard is kept; privacy mode hides the rest."""
+        hidden = not (incoming.private or self._self.reads_groups)
+        return Talk(messages=(), heard=True, hidden=hidden, open_past=await self._is_past_open(incoming))
+
+    async def _is_past_open(self, incoming: Incoming) -> bool:
+        """Return whether who joins a group later reads what was said before; of most groups only admins are told."""
+        if incoming.private:
+            return True
+        try:
+            chat = await self._calls.do(GetChat(chat_id=int(incoming.conversation.channel)))
+        except PlatformError as error:
+            log.info("whether a group shows its past could not be asked: %s", error)
+            return False
+        return bool(chat.username or chat.has_visible_history)
+
+    def permalink(self, incoming: Incoming, message: str) -> str:
+        """Return a message's address, which only supergroups have."""
+        return address(incoming, message)
 
     async def readers(self, incoming: Incoming) -> frozenset[str]:
         """Return the asker and the groups among ``chats`` that they are in, in a private chat."""

@@ -8,7 +8,7 @@ from functools import partial
 from aiogram.types import CallbackQuery, InlineKeyboardMarkup, Message
 
 from bots.pictures import Picture
-from bots.platform import Inbox, Vote
+from bots.platform import Inbox
 from bots.presses import Presses
 from bots.rendering.actions import Act, Action, read_action
 from bots.rendering.picture_captions import captions
@@ -16,6 +16,7 @@ from bots.rendering.telegram import render_telegram, render_telegram_quotes, tel
 from bots.telegram.calling import Calls, keyboard, when_allowed
 from bots.telegram.translating import PLATFORM, reader_of, seen_by
 from bots.turn.replying.fallbacks import rendered
+from bots.votes import Vote
 from bots.words.people import people_word
 from bots.words.sentences import word
 from ragcore.errors import CitebotError, PlatformError
@@ -97,7 +98,7 @@ async def _do(action: Action, query: CallbackQuery, message: Message, inbox: Inb
             await inbox.withdraw(action.reference, by)
         case Act.PERSON | Act.KEEP | Act.DROP:
             return await _about_people(action, query, message, inbox, language)
-        case Act.ASK | Act.SHARE:
+        case Act.ASK | Act.RESEARCH | Act.SHARE:
             pass  # asked already; not on this platform: nothing here is for one person alone where others read along
     return ""
 

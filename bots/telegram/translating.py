@@ -20,6 +20,8 @@ PLATFORM = "telegram"
 START: Literal["start"] = "start"
 """What Telegram sends by itself when somebody opens a chat with the bot; in groups it is a word for help."""
 _LONGEST_REPLIED = 4_000
+_SUPERGROUP = "-100"
+"""With what the numbers of supergroups begin, where a bot is told of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,15 +78,20 @@ def incoming_of(message: Message, bot: Self) -> Incoming | None:
         replied_to=str(message.reply_to_message.message_id) if message.reply_to_message else "",
         replied_text=words,
         replied_author=author,
+        to_others=_to_others(text, entities, bot),
         extra=_extra(message),
     )
 
 
 def pressed_question(query: CallbackQuery, bot: Self) -> Incoming | None:
-    """Return the question that stands on a pressed button, asked by whoever pressed it; None on any other button."""
+    """Return the question that stands on a pressed button, asked by whoever pressed it; None on any other button.
+
+    To research, it is the question of the turn, and has no words yet.
+    """
     action, message = read_action(query.data or ""), query.message
-    if action is None or action.act is not Act.ASK or not isinstance(message, Message):
+    if action is None or action.act not in (Act.ASK, Act.RESEARCH) or not isinstance(message, Message):
         return None
+    research = action.act is Act.RESEARCH
     rows = message.reply_markup.inline_keyboard if message.reply_markup else []
     texts = [button.text for row in rows for button in row if button.callback_data == query.data]
     if not texts:
@@ -95,9 +102,9 @@ def pressed_question(query: CallbackQuery, bot: Self) -> Incoming | None:
         conversation=conversation_of(message, bot),
         message=str(message.message_id),
         asker=_person(query.from_user),
-        text=texts[0],
-        reach=Reach.DIRECT if private else Reach.COMMAND,
-        command=None if private else "ask",
+        text="" if research else texts[0],
+        reach=Reach.DIRECT if private and not research else Reach.COMMAND,
+        command="research" if research else None if private else "ask",
         sent_at=datetime.now(UTC),
         private=private,
         seen_by=seen_by(message.chat, query.from_user.id),
@@ -147,6 +154,24 @@ def without_name(text: str, entities: Iterable[MessageEntity], bot: Self) -> str
     return text.strip(" ,:;")
 
 
+def joined_in(message: Message, bot: Self) -> bool:
+    """Return whether a message tells that somebody came to a group, the bot itself aside."""
+    return any(one.id != bot.id for one in message.new_chat_members or ())
+
+
+def address(incoming: Incoming, message: str) -> str:
+    """Return the address of a message of the same chat, "" in a chat that has none: only supergroups do.
+
+    The number of the chat without the mark of a supergroup, as https://core.telegram.org/api/links has it ("Private
+    message links"); members alone can follow it.
+    """
+    chat = incoming.conversation.channel
+    if not chat.startswith(_SUPERGROUP):
+        return ""
+    topic = f"{incoming.extra['topic']}/" if "topic" in incoming.extra else ""
+    return f"https://t.me/c/{chat.removeprefix(_SUPERGROUP)}/{topic}{message}"
+
+
 def _person(user: User) -> Asker:
     return Asker(id=str(user.id), name=user.full_name, language=user.language_code or "", is_bot=user.is_bot)
 
@@ -192,6 +217,13 @@ def _names(entity: MessageEntity, text: str, bot: Self) -> bool:
         return entity.user is not None and entity.user.id == bot.id
     start, end = _span(entity, text)
     return entity.type == "mention" and text[start:end].lower() == f"@{bot.username.lower()}"
+
+
+def _to_others(text: str, entities: Iterable[MessageEntity], bot: Self) -> bool:
+    """Return whether it begins with the mention of somebody other than the bot."""
+    begins = len(text) - len(text.lstrip())
+    named = (one for one in entities if one.type in ("mention", "text_mention") and _span(one, text)[0] <= begins)
+    return any(not _names(one, text, bot) for one in named)
 
 
 def _span(entity: MessageEntity, text: str) -> tuple[int, int]:

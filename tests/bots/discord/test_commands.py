@@ -7,7 +7,8 @@ import pytest
 
 from bots.discord import DiscordPlatform
 from bots.discord import listening as listening_module
-from bots.platform import Button, Incoming, Reach, Side
+from bots.platform import Button, Incoming, Reach
+from bots.votes import Side
 from ragcore.errors import PlatformRefused, PlatformUnreachable
 from ragcore.types import ConversationKey
 from tests.bots.discord.scene import ASKER, CHANNEL, GUILD, THREAD, Scene, peopled, serving
@@ -40,6 +41,7 @@ async def test_the_commands_are_told_once_for_each_changed_set() -> None:
         assert [one["name"] for one in server.state.commands] == [
             "ask",
             "research",
+            "summarise",
             "search",
             "sources",
             "sync",
@@ -119,8 +121,9 @@ async def test_what_nobody_else_needs_is_shown_to_the_asker_alone(scene: Scene, 
     assert scene.server.answers(CHANNEL) == []
 
 
-async def test_a_blank_question_asks_for_help(scene: Scene) -> None:
-    _, incoming = await asked(scene, question="  ")
+@pytest.mark.parametrize("name", ["ask", "research"])
+async def test_a_blank_question_asks_for_help(scene: Scene, name: str) -> None:
+    _, incoming = await asked(scene, name, question="  ")
     assert (incoming.command, incoming.private) == ("help", True)
 
 
@@ -347,6 +350,15 @@ async def test_a_suggested_question_is_asked_by_its_button(scene: Scene) -> None
     incoming = (await scene.inbox.wait(2))[-1]
     assert (incoming.text, incoming.command, incoming.asker.id) == ("What is new?", "ask", "7")
     assert incoming.goes_on == REFERENCE
+
+
+async def test_a_question_is_researched_by_the_button_under_its_answer(scene: Scene) -> None:
+    answer = await answered(scene, Button.FEEDBACK, Button.QUOTES, Button.SHARE, Button.DELETE, Button.RESEARCH)
+    assert [len(row["components"]) for row in answer["components"]] == [5, 1]
+    await pressed(scene, answer, f"cb:research:{REFERENCE}:", user=7)
+    incoming = (await scene.inbox.wait(2))[-1]
+    assert (incoming.text, incoming.command, incoming.asker.id) == ("", "research", "7")
+    assert (incoming.goes_on, incoming.private) == (REFERENCE, False)
 
 
 async def test_a_button_that_can_not_be_served_says_so(scene: Scene) -> None:

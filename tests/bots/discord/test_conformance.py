@@ -18,8 +18,9 @@ class DiscordBench:
         self._scene = scene
 
     async def ask(self, text: str, reach: Reach = Reach.MENTION) -> Incoming:
+        count = len(self._scene.inbox.received)
         await self._scene.server.say(CHANNEL, f"{MENTION} {text}")
-        return (await self._scene.inbox.wait())[-1]
+        return (await self._scene.inbox.wait(count + 1))[-1]
 
     async def attach(self, text: str, name: str, media_type: str, content: bytes) -> Incoming | None:
         server = self._scene.server
@@ -55,9 +56,10 @@ class CommandBench(DiscordBench):
     """The same, asked by a slash command; its first sign is no answer yet."""
 
     async def ask(self, text: str, reach: Reach = Reach.MENTION) -> Incoming:
+        count = len(self._scene.inbox.received)
         interaction = await self._scene.server.command(CHANNEL, "ask", question=text)
         await until(lambda: self._scene.server.interactions.of(interaction).answered)
-        return (await self._scene.inbox.wait())[-1]
+        return (await self._scene.inbox.wait(count + 1))[-1]
 
     async def attach(self, text: str, name: str, media_type: str, content: bytes) -> Incoming | None:
         return None

@@ -72,6 +72,13 @@ async def test_what_a_server_sends_us(scene: Scene, text: str, reach: Reach, lef
     )
 
 
+async def test_what_begins_with_the_mention_of_somebody_else(scene: Scene) -> None:
+    told = {"<@8> who asks?": True, "@here who asks?": True, "Six, says <@8>.": False, f"{MENTION} how many?": False}
+    for text in told:
+        await scene.server.say(CHANNEL, text)
+    assert [one.to_others for one in await scene.inbox.wait(len(told))] == list(told.values())
+
+
 async def test_what_is_not_for_us_never_reaches_the_inbox(scene: Scene) -> None:
     await scene.server.say(CHANNEL, f"{MENTION} hello", user=5, bot=True)
     await scene.server.say(CHANNEL, f"{MENTION} hello", webhook_id="5")

@@ -100,6 +100,14 @@ async def test_a_pressed_question_is_answered_to_all_who_see_the_channel(
     assert (asked.text, asked.private, asked.seen_by) == ("What is new?", False, audience)
 
 
+async def test_a_question_is_researched_for_whoever_presses_before_all_who_see_the_channel(scene: Scene) -> None:
+    message = await said_in(scene, CHANNEL, Button.FEEDBACK, Button.DELETE, Button.RESEARCH)
+    scene.server.press(message, "cb:research:0123abcd:", channel=CHANNEL, user="U9")
+    asked = (await scene.inbox.wait(2))[-1]
+    assert (asked.text, asked.command, asked.goes_on, asked.asker.id) == ("", "research", "0123abcd", "U9")
+    assert (asked.private, asked.seen_by) == (False, INSIDE)
+
+
 async def test_a_command_of_somebody_of_another_workspace_is_theirs(scene: Scene) -> None:
     scene.server.command("C7", "/ask", "how many days?", user="U9", team="T0009")
     (incoming,) = await scene.inbox.wait()

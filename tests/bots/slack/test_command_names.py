@@ -19,10 +19,10 @@ SETTINGS = '[slack]\nask_command = "/docs"\nbot_command = "/docs-bot"\n'
 
 
 async def told(server: SlackServer, command: str, text: str) -> str:
-    """Type a command; return what it shows its asker in the end, empty when nobody listens to it."""
+    """Type a command that somebody listens to; return what it shows its asker in the end."""
     server.shown.clear()
     server.command(CHANNEL, command, text, user=ASKER)
-    await until(lambda: server.answers_alone() or server.unacknowledged)
+    await until(server.answers_alone, seconds=60.0)
     return "\n".join(server.plain({"blocks": one.blocks}) for one in server.answers_alone())
 
 
@@ -36,6 +36,7 @@ async def test_other_names_hold_from_the_manifest_to_the_answer(
     ask, more = (one["command"] for one in made["features"]["slash_commands"])
     assert (ask, more) == ("/docs", "/docs-bot")
     async with slack_server() as server:
+        server.ack_seconds = 60.0  # a busy machine may take longer than Slack's 3 s to acknowledge
         server.channel(CHANNEL).members.add(ASKER)
         for name, value in server.environment.items():
             monkeypatch.setenv(name, value)
@@ -44,5 +45,8 @@ async def test_other_names_hold_from_the_manifest_to_the_answer(
             assert (await told(server, ask, QUESTION)).count("has five days.") == 3
             assert "over five days" in await told(server, more, "search days")
             assert "Ask me about the documents" in await told(server, more, "help")
-            server.ack_seconds = 0.5  # nobody acknowledges it
-            assert await told(server, "/ask", QUESTION) == "", "the default name belongs to somebody else now"
+            server.shown.clear()
+            server.ack_seconds = 0.5
+            server.command(CHANNEL, "/ask", QUESTION, user=ASKER)
+            await until(lambda: server.unacknowledged, seconds=60.0)
+            assert not server.answers_alone(), "the default name belongs to somebody else now"

@@ -35,6 +35,8 @@ async def test_a_command_is_answered_where_it_was_typed(scene: Scene) -> None:
         ("why", "why", ""),
         ("Research who knows?", "research", "who knows?"),
         ("research", "help", ""),
+        ("summarise", "summarise", ""),
+        ("Summarize since Monday", "summarise", "since Monday"),
         ("", "help", ""),
         ("how many days?", "ask", "how many days?"),
     ],

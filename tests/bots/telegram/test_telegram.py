@@ -383,6 +383,7 @@ async def test_commands_are_told_in_each_language(scene: Scene) -> None:
     assert [command["command"] for command in scene.server.commands[""]] == [
         "ask",
         "research",
+        "summarise",
         "search",
         "sources",
         "sync",

@@ -8,6 +8,9 @@ Json = Mapping[str, Any]
 MAX_BLOCKS = 50
 MAX_VIEW_BLOCKS = 100
 MAX_MARKDOWN = 12_000
+MAX_TASK = 256
+"""Of a task's id, title, details and output."""
+STATUSES = ("pending", "in_progress", "complete", "error")
 MAX_PAYLOAD = 13_200
 """Text of a whole message; only users report it."""
 
@@ -63,6 +66,9 @@ def _words(blocks: Sequence[Json]) -> Iterator[str]:
                 yield from (element["text"] for element in block["elements"])
             case "image":
                 yield block["title"]["text"]
+            case "plan":
+                yield block["title"]
+                yield from (task["title"] for task in block.get("tasks", ()))
 
 
 def _check_block(block: Json, where: str) -> None:
@@ -97,8 +103,22 @@ def _check_block(block: Json, where: str) -> None:
             _elements(block, 5, where)
             for index, element in enumerate(block["elements"]):
                 _check_feedback(element, f"{where}/elements/{index}")
+        case "plan":
+            _length(block.get("title"), MAX_TASK, f"{where}/title")
+            for index, task in enumerate(block.get("tasks", ())):
+                _check_task(task, f"{where}/tasks/{index}")
+            ids = [task["task_id"] for task in block.get("tasks", ())]
+            if len(ids) > MAX_BLOCKS or len(ids) != len(set(ids)):
+                raise InvalidBlocks(f"{where}/tasks", "task_id must be unique, and there are too many")
         case other:
             raise InvalidBlocks(where, f"unsupported type: {other}")
+
+
+def _check_task(task: Json, where: str) -> None:
+    if task.get("type") != "task_card" or task.get("status") not in STATUSES:
+        raise InvalidBlocks(where, "a task_card with a status is required")
+    for name in ("task_id", "title"):
+        _length(task.get(name), MAX_TASK, f"{where}/{name}")
 
 
 def _check_element(element: Json, where: str) -> None:

@@ -46,6 +46,14 @@ class TelegramServer(World):
             self.push({"message": message})
         return message
 
+    def join(self, chat_id: int, user: int) -> None:
+        """Let somebody come to a group: bots hear of it in privacy mode too."""
+        person = {"id": user, "is_bot": False, "first_name": f"User {user}"}
+        chat = self.chat(chat_id)
+        chat.members.setdefault(user, "member")
+        told = {"message_id": self.next_message(), "date": int(time.time()), "chat": chat.as_json(), "from": person}
+        self.push({"message": {**told, "new_chat_members": [person]}})
+
     def edit(self, message: Json, text: str) -> None:
         """Let somebody change what they wrote."""
         message |= {"text": text, "entities": _entities_of(text), "edit_date": int(time.time())}

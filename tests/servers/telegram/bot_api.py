@@ -18,6 +18,8 @@ _WORDS = frozenset(
 )
 """Parameters that are text whatever they look like."""
 
+_GIFTS = ("unlimited_gifts", "limited_gifts", "unique_gifts", "premium_subscription", "gifts_from_channels")
+
 
 class BotApi:
     """Takes the calls under ``/bot<token>``."""
@@ -42,6 +44,7 @@ class BotApi:
             "deleteMessage": messages.delete,
             "sendChatAction": messages.chat_action,
             "answerCallbackQuery": messages.answer_query,
+            "getChat": self._chat,
             "getChatMember": self._member,
             "getFile": self._file,
         }
@@ -90,6 +93,12 @@ class BotApi:
         check_commands(commands)
         self._world.commands[params.get("language_code", "")] = commands
         return True
+
+    async def _chat(self, params: Json) -> object:
+        chat = self._world.known_chat(params)
+        gifts = dict.fromkeys(_GIFTS, False)
+        told = {"accent_color_id": 0, "max_reaction_count": 11, "accepted_gift_types": gifts}
+        return {**chat.as_json(), **told, **chat.facts}
 
     async def _member(self, params: Json) -> object:
         chat, person = self._world.known_chat(params), params["user_id"]

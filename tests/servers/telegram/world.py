@@ -42,6 +42,8 @@ class Chat:
     """What is told of a member besides."""
     """Status by user, as ``getChatMember`` tells it."""
     is_forum: bool = False
+    facts: Json = field(default_factory=dict)
+    """What ``getChat`` tells besides."""
 
     @property
     def type(self) -> str:
