@@ -6,12 +6,17 @@ source; ``ListFeedback`` one ``Judgement`` a vote and one ``Unanswered`` a quest
 ``Backup`` one ``BackedUp``; ``Forget`` one ``Forgotten``; ``Recall`` one ``Recalled``, or none; ``Describe`` one
 ``Described``; ``Show`` one ``Shown`` a chunk; ``Why`` one ``Explained``, or none, as does ``Ask`` before its ``Answer``
 where it is to tell ``why``; ``ListPeople`` one ``PersonReply`` a reply, ``DropReply`` one.
+``Summarise`` gives ``Status`` and one ``Answer``, without words where there was nothing to tell; the stage ``read``
+tells how many of the messages, the newest, were read.
+
+Long because it is the one set of what can be asked and answered, each a few lines.
 """
 
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from ragcore.gist.values import Said
 from ragcore.reports import EnrichReport, FailedDocument, Fault, SyncProgress, SyncReport
 from ragcore.research.values import Progress
 from ragcore.trace import Trace
@@ -26,13 +31,13 @@ class Ask:
     ``ragcore.filter_grammar`` reads it. ``audience`` are the readers that see the answer (bots.access); None is the
     operator. Who ``may_mend`` the settings is told what to change in them.
 
-    With a ``conversation`` its history is recalled, as far as it was said to the same audience, and the turn is
-    remembered under its ``reference``, in place of what that reference had. ``private_to`` is who alone sees the
-    answer, where it is one person. ``thread`` is what else was said there before: it follows the history. ``attached``
-    are the texts of files beside the question, and ``author`` is who asked. ``web``: whether the web may be searched
-    beside the documents, where an engine is set up. With ``research`` it is searched for in several rounds, each step
-    of which is told as ``Progress``; one with a ``reference`` goes on after a crash. ``why`` is for the operator alone:
-    nothing of the trace is left out.
+    With a ``conversation`` its history is recalled (as far as it was said to the same audience, and not to a question
+    ``of_its_own``), and the turn is remembered under its ``reference``, in place of what that had. ``private_to`` is
+    who alone sees the answer, where it is one person. ``thread`` is what else was said there before: it follows the
+    history. ``attached`` are the texts of files beside the question, ``author`` is who asked. ``web``: whether the web
+    may be searched beside the documents, where an engine is set up. With ``research`` it is searched for in rounds,
+    each step of which is told as ``Progress``; one with a ``reference`` goes on after a crash. ``why`` is for the
+    operator alone: nothing of the trace is left out.
     """
 
     question: str
@@ -43,6 +48,7 @@ class Ask:
     may_mend: bool = False
     private_to: str = ""
     conversation: ConversationKey | None = None
+    of_its_own: bool = False
     reference: str = ""
     author: str = ""
     thread: tuple[Message, ...] = ()
@@ -182,6 +188,17 @@ class DropReply:
     reply: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summarise:
+    """Summarise these messages, which whoever sees the answer may read; nothing of them is kept.
+
+    Each ``sent_at`` has the time zone in which it is told; ``language`` is that of the summary, as a code.
+    """
+
+    messages: tuple[Said, ...]
+    language: str = "en"
+
+
 AtOnce = (
     Search | Decide | ListSources | ListFeedback | Forget | Recall | Backup | Describe | Why | ListPeople | DropReply
 )
@@ -189,6 +206,7 @@ AtOnce = (
 
 Request = (
     Ask
+    | Summarise
     | Search
     | Sync
     | Decide

@@ -15,7 +15,8 @@ from bots.app.remembering import open_of
 from bots.requests import Ask, Explained, Why
 from bots.settings import Settings
 from ragcore.on_web import is_web
-from ragcore.trace import Trace, as_read
+from ragcore.trace import Trace
+from ragcore.trace_readers import as_read
 from ragcore.types import ConversationKey
 
 KEPT_SECONDS = 86_400.0

@@ -19,12 +19,14 @@ from bots.app.options import answer_options, drawn_fields, filters_of, homes, re
 from bots.app.parts import Parts, client_of, refiner_of
 from bots.app.people import of_people
 from bots.app.remembering import recall_history, recall_one, remember
-from bots.app.researching import researcher_of
+from bots.app.researching import researched, researcher_of
 from bots.app.showing import show
 from bots.app.side_by_side import Room
 from bots.app.standing import source_states, with_ages
+from bots.app.summarising import summarised
 from bots.app.syncing import Doubts, refresh_documents, run_sources
 from bots.app.unforeseen import in_words
+from bots.app.unknown_fields import with_unknown_fields
 from bots.app.warming import warm
 from bots.app.web import web_options
 from bots.requests import (
@@ -50,6 +52,7 @@ from bots.requests import (
     Search,
     Show,
     SourceState,
+    Summarise,
     Sync,
     Why,
 )
@@ -156,29 +159,26 @@ class Operations:
                     yield event
 
     async def _events(self, request: Request) -> AsyncGenerator[Event]:
+        stream: AsyncGenerator[Event]
         match request:
             case Ask():
                 recorder = Recorder()
-                asking = recorded(self._ask(request, recorder), recorder)
-                async with contextlib.aclosing(asking) as answering:
-                    async for answered in answering:
-                        yield answered
+                stream = recorded(self._ask(request, recorder), recorder)
+            case Summarise():
+                stream = summarised(self._settings, self._parts, request)
             case Sync():
-                async with contextlib.aclosing(self._sync(request)) as events:
-                    async for told in events:
-                        yield told
+                stream = self._sync(request)
             case Show():
-                shown = show(self._settings, self._parts.library, request, self._allowed(request.audience))
-                async with contextlib.aclosing(shown) as pictures:
-                    async for picture in pictures:
-                        yield picture
+                stream = show(self._settings, self._parts.library, request, self._allowed(request.audience))
             case Diagnose():
-                async with contextlib.aclosing(diagnose(self._settings, self._parts, repair=request.repair)) as checks:
-                    async for check in checks:
-                        yield check
+                stream = diagnose(self._settings, self._parts, repair=request.repair)
             case _:
                 for event in await self._at_once(request):
                     yield event
+                return
+        async with contextlib.aclosing(stream) as events:
+            async for told in events:
+                yield told
 
     async def _at_once(self, request: AtOnce) -> Sequence[Event]:  # noqa: PLR0911 (one return a kind of request)
         """Return all events of a request whose work is no progress to tell of."""
@@ -244,6 +244,8 @@ class Operations:
                     yield Explained(reference=request.reference, trace=trace)
                 await remember(self._settings, self._parts, request, event, history)
                 aged = await with_ages(self._settings, self._parts.library, event)
+                notes = await self._noted(aged.notes, question)
+                aged = replace(aged, notes=notes)
                 yield await with_hints(self._settings, self._parts.library.registry, aged, request, names)
 
     def _answering(self, request: Ask, question: Question, names: tuple[str, ...]) -> AsyncGenerator[AnswerEvent]:
@@ -251,8 +253,8 @@ class Operations:
         if request.research:
             # A question to certain documents is not the web's.
             web = request.web and not request.document_ids
-            researcher = researcher_of(self._settings, self._parts, names, searcher, web=web)
-            return researcher.research(question, id=request.reference)
+            researcher = researcher_of(self._settings, self._parts, names, searcher, web=web, refiner=self._refiner)
+            return researched(researcher, question, request.reference, self.database)
         return Answerer(
             retriever=self._with_web(searcher, request),
             embedder=self._parts.embedder,
@@ -358,10 +360,15 @@ class Operations:
         )
         found = await retriever.retrieve(question)
         shown = opened(found.chunks, MOST_SHOWN)[: request.limit]
+        notes = [phrase(note, self._settings.answer.language or "en") for note in found.notes]
         return Found(
-            chunks=tuple(scored for scored in shown if scored.score > 0.0),
-            notes=tuple(phrase(note, self._settings.answer.language or "en") for note in found.notes),
+            chunks=tuple(scored for scored in shown if scored.score > 0.0), notes=await self._noted(notes, question)
         )
+
+    async def _noted(self, notes: Sequence[str], question: Question) -> tuple[str, ...]:
+        """Return what is told beside an answer or a search, with the field of the filter that there is none of."""
+        library, found = self._parts.library, homes(self._settings)
+        return await with_unknown_fields(library, notes, question.filters, question.readers, found)
 
     async def _sources(self, audience: Audience) -> list[SourceState]:
         names = self._allowed(audience)

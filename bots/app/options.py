@@ -34,6 +34,7 @@ def ingest_options(base: KnowledgeBaseSettings, *, describe: str = "") -> Ingest
         overlap=base.chunk_overlap,
         delimiters=base.delimiters,
         parent_tokens=base.parent_tokens,
+        qa_embed=base.qa_embed,
     )
     return IngestOptions(chunk=chunk, methods=() if isinstance(named, str) else tuple(named.items()), describe=describe)
 

@@ -33,7 +33,7 @@ from ragcore.models.listwise import ListwiseReranker
 from ragcore.models.llm import ChatModel
 from ragcore.models.openai_chat import ChatLimits, ChatOptions, OpenAIChatModel
 from ragcore.models.recent import RecentEmbedder
-from ragcore.models.recorded import RecordedModel
+from ragcore.models.recorded import RecordedCallingModel, RecordedModel
 from ragcore.models.rerankers import Reranker
 from ragcore.prompts import Prompts, prompts_in
 from ragcore.refine.refining import Refiner
@@ -77,7 +77,7 @@ async def open_parts(settings: Settings) -> AsyncGenerator[Parts]:
     embedder = await open_embedder(settings)
     tokenizer = await tokenizer_for(settings.llm.model) if settings.llm else offline_tokenizer()
     client, vision_model = chat_model_of(settings, tokenizer), vision_model_of(settings, tokenizer)
-    chat_model = RecordedModel(client) if client is not None else None
+    chat_model = RecordedCallingModel(client) if client is not None else None
     reranker = reranker_of(settings, chat_model, tokenizer)
     background = asyncio.Semaphore(max(1, min(AT_ONCE, most_calls(settings) // 2)))
     async with contextlib.AsyncExitStack() as closing:

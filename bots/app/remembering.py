@@ -36,7 +36,7 @@ async def recall_history(settings: Settings, parts: Parts, request: Ask, bases: 
 
     What may repeat a document that the question is not answered from, in these knowledge bases, is left out.
     """
-    if request.conversation is None:
+    if request.conversation is None or request.of_its_own:
         return ()
     tokens, model = RECALLED_TOKENS, parts.chat_model
     if model is not None:

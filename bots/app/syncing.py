@@ -28,7 +28,7 @@ from ragcore.library import Library
 from ragcore.library.recovery import reembed
 from ragcore.reports import SyncProgress, SyncReport
 from ragcore.stores.health import IndexState
-from ragcore.stores.kept_answers import KeptAnswers
+from ragcore.stores.people_replies import KeptAnswers
 from ragcore.stores.sources import SourceStates
 from ragcore.stores.vectors import INDEX as VECTORS
 

@@ -62,4 +62,4 @@ def engine_of(web: WebSettings, http: JsonHttp) -> WebSearch:
 
 def web_options(web: WebSettings) -> WebOptions:
     """Return how the web is searched."""
-    return WebOptions(results=web.results, seconds=web.seconds)
+    return WebOptions(results=web.results, seconds=web.seconds, inside=bool(web.networks))

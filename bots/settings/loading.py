@@ -40,7 +40,7 @@ USUAL_NAMES: Mapping[tuple[str, str], str] = {
 }
 
 # Paths are relative to the file that names them; those from the environment, to the working directory.
-_PATHS = (("data_dir",), ("answer", "synonyms"), ("knowledge_bases", "*", "prompt"))
+_PATHS = (("data_dir",), ("prompts",), ("answer", "synonyms"), ("knowledge_bases", "*", "prompt"))
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _PREFIX = "CITEBOT_"
 _TOP = tuple(keys_at_the_top(Settings))

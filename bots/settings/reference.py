@@ -70,11 +70,16 @@ def _chunk_methods() -> str:
         "other with the file's name. `*` is tried last; what no pattern matches is cut by `naive`. A change here cuts "
         "anew those documents alone whose method it changes."
     )
+    pairs = (
+        "`qa` embeds question and answer together where RAGFlow embeds the question alone: what is asked is often "
+        "answered where something else was asked, and it finds more (nDCG@10 0.937 to 0.890 over 947 pairs of "
+        'faq-zoomcamp, 0.864 to 0.838 over 453 of inscit). `qa_embed = "question"` does as RAGFlow does.'
+    )
     presets = [
         f"- `{name}`: {preset.meaning} (`{preset.chunking}`, {preset.chunk_tokens} tokens)"
         for name, preset in PRESETS.items()
     ]
-    return "\n".join(["Chunk methods:", "", *lines, "", patterns, "", "Presets:", "", *presets])
+    return "\n".join(["Chunk methods:", "", *lines, "", patterns, "", pairs, "", "Presets:", "", *presets])
 
 
 def _heading(name: str, field: FieldInfo) -> str:

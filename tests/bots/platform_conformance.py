@@ -10,6 +10,7 @@ import base64
 import functools
 import pathlib
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any, Protocol
 
 import pytest
@@ -18,6 +19,7 @@ from bots.manner import Manner
 from bots.platform import Call, Incoming, Platform, Reach, Sent, View
 from bots.rendering.parse import parse_answer
 from bots.requests import Ask, Describe
+from bots.talk import Span
 from bots.turn.options import FileLimits
 from ragcore.errors import MessageGone, PlatformError, PlatformRateLimited, StreamEnded
 from tests.bots.scene import partial, view
@@ -81,6 +83,27 @@ class PlatformConformance:
         assert incoming.sent_at.tzinfo is not None
         assert not incoming.asker.is_bot
         assert incoming.private or incoming.seen_by
+
+    async def test_what_was_said_is_read_back_or_told_to_be_hidden_from_bots(self, bench: Bench) -> None:
+        first = await bench.ask("The release is blocked.")
+        (part,) = bench.platform.render(view("Our own words."))
+        await bench.platform.send(first, part, begun=None, key=KEY, number=0)
+        second = await bench.ask("It is fixed.")
+        asks = await bench.ask("summarise this channel")
+        talk = await bench.platform.said(asks, Span(thread=False, since=asks.sent_at - timedelta(hours=1)))
+        assert (await bench.platform.zone(asks)).utcoffset(asks.sent_at) is not None
+        if talk.heard:
+            assert talk.messages == ()
+            return
+        # What is asked by a command is no message.
+        wrote = [one for one in (first, second) if one.reach is not Reach.COMMAND]
+        assert [(one.id, one.text) for one in talk.messages] == [(one.message, one.text) for one in wrote]
+        assert all(one.sent_at.tzinfo and one.author for one in talk.messages)
+        assert [one.url for one in talk.messages] == [bench.platform.permalink(asks, one.id) for one in talk.messages]
+        assert len({one.url for one in talk.messages}) == len(wrote)
+        assert talk.whole
+        few = await bench.platform.said(asks, Span(thread=False, most=1))
+        assert [one.id for one in few.messages] == [one.message for one in wrote[-1:]]
 
     async def test_its_limits_leave_room_for_the_end(self, bench: Bench) -> None:
         incoming = await bench.ask("How many days?")

@@ -16,14 +16,22 @@ SAID = "Up to five unused leave days may be carried into the next year [ID:0]. "
 
 
 async def prompt_after(
-    folder: pathlib.Path, server: OpenAIServer, *questions: str, forget: bool = False, thread: tuple[Message, ...] = ()
+    folder: pathlib.Path,
+    server: OpenAIServer,
+    *questions: str,
+    forget: bool = False,
+    thread: tuple[Message, ...] = (),
+    of_its_own: bool = False,
 ) -> list[str]:
     """Ask the questions in one conversation, in a process of its own as far as the data go; return the last prompt."""
     async with open_operations(load_settings(folder / "citebot.toml")) as operations:
         requests = [Sync(), *([Forget(conversation=HERE)] if forget else [])]
         for request in [
             *requests,
-            *(Ask(question=question, conversation=HERE, thread=thread) for question in questions),
+            *(
+                Ask(question=question, conversation=HERE, thread=thread, of_its_own=of_its_own)
+                for question in questions
+            ),
         ]:
             async for _ in operations.run(request):
                 pass
@@ -53,10 +61,14 @@ async def test_the_newest_rounds_are_recalled_within_their_share_until_they_are_
         share = HISTORY_SHARE * (default_budget(WINDOW) - LONGEST)
         assert sum(counts) <= share < sum(counts) + counts[0] + counts[1]
 
+        own = "How many leave days may be carried over at most?"
+        assert (await prompt_after(tmp_path, server, own, of_its_own=True))[1:] == [own], "no history of it is recalled"
+        assert (await prompt_after(tmp_path, server, asked[1]))[-3] == own, "but it is remembered"
+
         thread = (Message(role="user", text="I doubt it."), Message(role="user", text="So do I."))
         _, *past = await prompt_after(tmp_path, server, asked[0], thread=thread)
         assert past[-3:] == ["I doubt it.", "So do I.", asked[0]]
-        assert past[-5] == asked[-1], "what else was said follows the history"
+        assert past[-5] == asked[1], "what else was said follows the history"
 
         assert await prompt_after(tmp_path, server, "How many unused leave days?", forget=True) == [
             server.requests[-1].texts[0],

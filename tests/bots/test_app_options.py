@@ -54,6 +54,15 @@ def test_chunk_methods_by_file_pattern_arrive_with_the_star_last(tmp_path: pathl
     assert options == IngestOptions(methods=(("*.md", "naive"), ("*", "naive")))
 
 
+@pytest.mark.parametrize("of", ['chunking = "qa"', 'chunking = {"*.csv" = "qa"}', 'preset = "customer_service"'])
+def test_what_is_embedded_of_a_pair_arrives_where_there_are_pairs(of: str, tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "citebot.toml"
+    file.write_text(f'[knowledge_bases.a]\n{of}\n[knowledge_bases.b]\n{of}\nqa_embed = "question"\n')
+    bases = load_settings(file).knowledge_bases
+    chunks = [ingest_options(base).chunk for base in bases.values()]
+    assert [chunk.qa_embed for chunk in chunks] == ["both", "question"]
+
+
 def test_what_is_set_arrives(tmp_path: pathlib.Path) -> None:
     (tmp_path / "own.j2").write_text("{# inputs: none -#}\nAnswer like a pirate.")
     settings = settings_of(

@@ -11,6 +11,8 @@ import bots
 from bots.words.captions import _WORDS, CAPTIONS
 from bots.words.commands import _DESCRIPTIONS, _OPTIONS, OPTIONS
 from bots.words.commands import COMMANDS as NAMES
+from bots.words.gist import _SENTENCES as _GIST
+from bots.words.gist import GIST_WORDS
 from bots.words.sentences import _SENTENCES, WORDS
 from ragcore.phrases import _SENTENCES as _PHRASES
 from ragcore.phrases import PHRASES
@@ -59,8 +61,8 @@ def test_what_would_be_said_is_found() -> None:
 
 @pytest.mark.parametrize(
     ("table", "count"),
-    [(_SENTENCES, len(WORDS)), (_PHRASES, len(PHRASES)), (_WORDS, len(CAPTIONS)), (_DESCRIPTIONS, len(NAMES)), (_OPTIONS, len(OPTIONS))],
-    ids=["sentences", "phrases", "captions", "commands", "options"],
+    [(_SENTENCES, len(WORDS)), (_GIST, len(GIST_WORDS)), (_PHRASES, len(PHRASES)), (_WORDS, len(CAPTIONS)), (_DESCRIPTIONS, len(NAMES)), (_OPTIONS, len(OPTIONS))],
+    ids=["sentences", "gist", "phrases", "captions", "commands", "options"],
 )  # fmt: skip
 def test_each_catalogue_is_whole_in_english_and_chinese_at_least(table: Mapping[str, object], count: int) -> None:
     assert {"en", "zh"} <= set(table)

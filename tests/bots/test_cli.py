@@ -89,7 +89,10 @@ def test_ask_prints_the_answer_and_its_sources(cli: Cli, scripted: Scripted) -> 
 
 def test_a_research_is_asked_for(cli: Cli, scripted: Scripted) -> None:
     assert cli("ask", "--research", "How", "many?").code == 0
-    assert scripted.asked == [Ask(question="How many?", research=True)]
+    (asked,) = scripted.asked
+    assert isinstance(asked, Ask)
+    assert asked.reference, "broken off, it goes on when it is asked for again"
+    assert asked == Ask(question="How many?", research=True, reference=asked.reference)
 
 
 def test_ask_json_has_its_fields(cli: Cli) -> None:

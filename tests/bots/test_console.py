@@ -1,14 +1,17 @@
 import asyncio
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 from rich.console import Console
 
-from bots.console import Chat, chatting, show_answer, welcome
-from bots.requests import Ask, Forget
-from ragcore.types import Delta
+from bots.console import Chat, chatting, welcome
+from bots.requests import Ask, Event, Explained, Forget, Request
+from bots.showing import show_answer
+from ragcore.research import Outcome, Progress
+from ragcore.trace import Recorder
+from ragcore.types import Answer, Delta, Support
 from tests.fakes.operations import CUT, NO_MODEL, Scripted
 
 SHOWN = "You may carry over five days. [1] They lapse in March. [2] 年假可以结转五天。[1]"
@@ -64,6 +67,38 @@ def test_commands() -> None:
     assert "[2] Leave, Carry-over  leave-0.md\n    Days lapse in March." in shown
 
 
+def test_a_question_is_researched() -> None:
+    scripted = Scripted()
+    shown = talk(scripted, ["/research Who founded it?", "/research", "Who?", "Research: And when?", "research:"])
+    assert [(one.question, one.research) for one in scripted.asked if isinstance(one, Ask)] == [
+        ("Who founded it?", True),
+        ("Who?", False),
+        ("And when?", True),
+    ]
+    assert len({one.conversation for one in scripted.asked if isinstance(one, Ask)}) == 1
+    assert shown.count("/research QUESTION") == 2
+
+
+class Explaining(Scripted):
+    """Tells how an answer came about where that is asked for."""
+
+    async def run(self, request: Request) -> AsyncIterator[Event]:
+        async for event in super().run(request):
+            if isinstance(request, Ask) and request.why and isinstance(event, Answer):
+                yield Explained(reference="", trace=Recorder().trace(event))
+            yield event
+
+
+def test_why_tells_how_the_last_answer_came_about() -> None:
+    shown = talk(Explaining(), ["/why", "one", "two", "/why", "/reset", "/why", "/help"])
+    assert shown.count("There is no answer yet") == 2, "before the first one, and in a new conversation"
+    assert shown.count("Why this answer") == 1
+    assert "asked: two" in shown
+    assert "asked: one" not in shown
+    assert shown.index("asked: two") > shown.rindex(SHOWN)
+    assert "/why  " in shown
+
+
 def test_a_failure_is_a_sentence_and_the_conversation_goes_on() -> None:
     shown = talk(Scripted(failing=True), ["one", "/help"])
     assert "The language model cannot be reached right now. no connection to http://localhost:1" in shown
@@ -81,6 +116,7 @@ def test_lines_of_an_input_are_answered() -> None:
         assert Chat(backend, loop, console).answer_lines(["one", "二"]) == 0
     assert out.getvalue().startswith(f"› one\n\n{SHOWN}\n\n[1] Leave, Carry-over  leave-2.md\n")
     assert "› 二" in out.getvalue()
+    assert re.search(r"^Read: \d+ passages? from \d+ documents?: .*leave-2\.md\s1", out.getvalue(), re.MULTILINE)
     with chatting(Scripted(failing=True).opened) as (backend, loop):
         assert Chat(backend, loop, console).answer_lines(["one"]) == 1
 
@@ -94,6 +130,24 @@ async def test_on_a_terminal_the_last_thing_shown_is_the_whole_answer() -> None:
     assert NO_MODEL in last
     # No frame showed a marker, or half of one.
     assert "[ID" not in out.getvalue()
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+async def test_an_empty_line_stands_between_the_steps_and_the_answer(
+    terminal: bool, capfd: pytest.CaptureFixture[str]
+) -> None:
+    console, out = paper(terminal=terminal)
+
+    async def researched() -> AsyncIterator[Event]:
+        for outcome in (Outcome.BEGUN, Outcome.DONE):
+            yield Progress(stage="judge", round=1, outcome=outcome)
+        yield Answer(question="?", raw_text="In Leyton.", support=Support.EXEMPT)
+
+    await show_answer(researched(), console)
+    steps = out.getvalue() if terminal else capfd.readouterr().err + out.getvalue()
+    lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "", steps).splitlines()
+    assert "Judging what was found" in lines
+    assert lines[lines.index("In Leyton.") - 1] == ""
 
 
 async def test_a_cancelled_answer_leaves_what_was_written() -> None:

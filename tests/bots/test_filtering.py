@@ -48,6 +48,34 @@ async def test_a_question_is_answered_from_what_meets_the_filter(home: pathlib.P
             await told(operations, Search(query="leave", filter="name like merger"))
 
 
+async def test_a_filter_by_a_field_that_no_document_has_names_the_nearest_that_may_be_known(home: pathlib.Path) -> None:
+    tables = SETTINGS.replace("handbook]\n", 'handbook]\nchunking = "table"\n', 1).replace(
+        "secret]\n", 'secret]\nchunking = "table"\n', 1
+    )
+    (home / "citebot.toml").write_text(tables)
+    (home / "handbook" / "costs.csv").write_text("item,amount\ndesk,5\nlamp,7\n")
+    (home / "secret" / "costs.csv").write_text("item,amounts due\nmerger,9\nlawyer,8\n")
+    async with opened(home) as (operations, _):
+        await told(operations, Sync())
+        (found,) = await told(operations, Search(query="leave", filter="amout > 3 and Sourze = x"))
+        assert isinstance(found, Found)
+        (note,) = found.notes
+        assert note.startswith("No document here has a field `amout`, `sourze`. Among those there are: `amount`,")
+        assert "`amounts due`" in note
+        reader = frozenset({"slack:T1"})
+        (found,) = await told(operations, Search(query="leave", filter="amout > 3", audience=reader))
+        assert isinstance(found, Found)
+        assert "`amount`" in found.notes[0]
+        assert "due" not in found.notes[0], "a field of what may not be read"
+        (found,) = await told(operations, Search(query="leave", filter='"amounts due" > 30', audience=reader))
+        assert isinstance(found, Found)
+        assert "has a field `amounts due`" in found.notes[0], "told as one that there is none of"
+        answer = await answered(operations, Ask(question="Wie viele Tage Urlaub?", filter="amout > 3"))
+        assert answer.notes[0].startswith("Kein Dokument hier hat ein Feld `amout`.")
+        (found,) = await told(operations, Search(query="leave", filter="amount > 30"))
+        assert found == Found(chunks=(), notes=(phrase("filter_without_match"),))
+
+
 @pytest.mark.soak
 async def test_a_knowledge_base_s_own_filter_is_always_met(home: pathlib.Path) -> None:
     settings = SETTINGS.replace("[knowledge_bases.handbook]", '[knowledge_bases.handbook]\nfilter = "name != leave.md"')

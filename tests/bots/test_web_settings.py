@@ -2,8 +2,10 @@
 
 import json
 import pathlib
+import socket
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -215,8 +217,18 @@ async def test_the_doctor_tells_where_it_is_asked(
     assert check.found == f"Engine answers, and is asked {said}"
 
 
-async def test_an_answer_rests_on_the_web_where_it_may(home: pathlib.Path, engine: EngineServer) -> None:
-    engine.pages = [found("Bridges", "http://127.0.0.1:1/firth", BRIDGE)]
+async def test_an_answer_rests_on_the_web_where_it_may(
+    home: pathlib.Path, engine: EngineServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resolved = socket.getaddrinfo
+
+    def getaddrinfo(host: str, *how: Any, **named: Any) -> Any:
+        if host == "firth.example":
+            raise socket.gaierror("nobody is asked for it")
+        return resolved(host, *how, **named)
+
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+    engine.pages = [found("Bridges", "http://firth.example/opened", BRIDGE)]
     (home / "citebot.toml").write_text(
         f'{SETTINGS}[web]\nprovider = "searxng"\nbase_url = "{engine.url}"\nseconds = 30\n'
     )
@@ -232,10 +244,10 @@ async def test_an_answer_rests_on_the_web_where_it_may(home: pathlib.Path, engin
         assert engine.asked == [QUESTION]
         asked = Ask(question=QUESTION, audience=READER, research=True, web=True)
         researched = await answered(operations, asked)
-        assert {citation.url for citation in researched.citations} == {"http://127.0.0.1:1/firth"}
+        assert {citation.url for citation in researched.citations} == {"http://firth.example/opened"}
     assert engine.asked.count(QUESTION) == 2
     (form,) = answer_form(answer)["citations"]  # type: ignore[misc]
-    assert (form["url"], form["web"]) == ("http://127.0.0.1:1/firth", True)
+    assert (form["url"], form["web"]) == ("http://firth.example/opened", True)
     assert BRIDGE[:-1] in answer.raw_text
 
 

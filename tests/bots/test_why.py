@@ -12,7 +12,7 @@ from bots.requests import Ask, Explained, Forget, Sync, Why
 from bots.why import MOST_IN_A_CHAT, MOST_ON_A_PAGE, why_document, why_in_chat
 from bots.wire import decode_event, encode_event
 from ragcore.trace import Fate, Recorder, Trace
-from ragcore.types import Answer, ConversationKey, Message, Support
+from ragcore.types import Answer, ConversationKey, Message, Support, ToolCall
 from tests.bots.handbook import SETTINGS, opened, told
 from tests.fakes.openai_server import OpenAIServer, Reply, Request
 
@@ -168,6 +168,19 @@ def test_a_trace_crosses_the_socket_and_can_be_listed() -> None:
     shown = "".join(plain_pieces(why_document(trace).blocks))
     assert "asked: What?" in shown
     assert "No model was asked." in shown
+
+
+def test_calls_of_tools_are_shown_and_cross_the_socket() -> None:
+    asks = ToolCall(id="a", name="search", arguments='{"what": "leave"}')
+    recorder = Recorder()
+    said = (Message(role="assistant", text="", calls=(asks,)), Message(role="tool", text="25 days", answers="a"))
+    recorder.call("research", "m", said).failure = ""
+    trace = recorder.trace(Answer(question="?", raw_text="", support=Support.EXEMPT))
+    event = Explained(reference="a", trace=trace)
+    assert decode_event(encode_event(event)) == event
+    shown = "".join(plain_pieces(why_document(trace).blocks))
+    assert shown.index('search({"what": "leave"})') < shown.index("tool:") < shown.index("25 days")
+    assert trace.size > len('{"what": "leave"}25 days')
 
 
 @pytest.mark.parametrize("short", [False, True])

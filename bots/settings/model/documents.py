@@ -73,6 +73,11 @@ class KnowledgeBaseSettings(Section):
         description="search small, quote large: how many tokens of the chunks around a found one, under the same "
         "heading or in the same table, are quoted with it; more than `chunk_tokens`; 0: it is quoted alone",
     )
+    qa_embed: Literal["both", "question"] = Field(
+        default="both",
+        description="what the chunk method `qa` embeds of each pair: question and answer, or the `question` alone, as "
+        "RAGFlow does; both are quoted and searched by words either way; a change embeds the pairs anew",
+    )
     auto_keywords: int = Field(
         default=0,
         ge=0,
@@ -175,6 +180,14 @@ class KnowledgeBaseSettings(Section):
             usual = f"chunk_tokens ({CHUNK_TOKENS} where it is left out)"
             raise ValueError(f"must be more than {usual}, or 0 to quote each chunk alone")
         return tokens
+
+    @field_validator("qa_embed")
+    @classmethod
+    def _has_pairs(cls, wanted: str, info: ValidationInfo) -> str:
+        named = info.data.get("chunking", "qa")
+        if wanted != "both" and "qa" not in ([named] if isinstance(named, str) else named.values()):
+            raise ValueError('needs chunking = "qa", or a file pattern with it: no other method finds pairs')
+        return wanted
 
     @field_validator("graph_communities")
     @classmethod

@@ -13,8 +13,8 @@ class TaskSettings(Section):
     The tasks are `answer`, `cite` (the markers of an answer), `vision` (pictures in words), `rewrite` (a question
     in other words, in other languages, and keywords of it), `filter` (a filter drawn from the question), `contents`
     (which sections of the documents found fit the question), `rerank`, `research` (the steps of a research before its
-    answer), `check` (`citebot doctor`) and `enrich`: all that is asked about documents, be it for keywords, questions,
-    tags, tables of contents, metadata, summaries or the knowledge graph.
+    answer), `summarise` (what was said in a chat), `check` (`citebot doctor`) and `enrich`: all that is asked about
+    documents, be it for keywords, questions, tags, tables of contents, metadata, summaries or the knowledge graph.
     """
 
     model: str | None = Field(default=None, description="another model for this task")

@@ -108,6 +108,12 @@ class TurnSettings(Section):
     )
     user_limit: int = Field(default=15, gt=0, description="questions a minute of one person")
     channel_limit: int = Field(default=60, gt=0, description="questions a minute in one channel")
+    research_limit: int = Field(
+        default=10, ge=0, description="researches an hour of one person; 0: none in chats, and none is offered"
+    )
+    summaries: bool = Field(
+        default=True, description="whether what was said in a thread or a channel is summarised for those who ask there"
+    )
     pictures: bool = Field(
         default=True,
         description="whether whoever asks to see the cited passages also gets those of PDFs as pictures cut from their "

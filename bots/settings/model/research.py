@@ -1,5 +1,7 @@
 """The table of deep research."""
 
+from typing import Literal
+
 from pydantic import Field
 
 from bots.settings.model.values import Section
@@ -24,6 +26,11 @@ class ResearchSettings(Section):
         description="whether the model chooses each step itself: what to search for, which document to read or to look "
         "for, and, where that may be, what to search the web for; takes two calls more a round, and a model that "
         "follows instructions well",
+    )
+    tool_calls: Literal["auto", "native", "json"] = Field(
+        default="auto",
+        description='how the model calls its `tools`: "native" by the function calling of its endpoint, "json" as JSON '
+        'in its reply, "auto" natively, and as JSON where the endpoint takes no tools',
     )
     dollars: float | None = Field(
         default=None,

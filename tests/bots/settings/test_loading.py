@@ -68,9 +68,10 @@ def test_the_example_of_the_design_is_read():
 
 
 def test_paths_are_relative_to_the_file_that_names_them(tmp_path):
-    write('data_dir = "data"\n[answer]\nsynonyms = "words.txt"\n', tmp_path / "etc" / "bot.toml")
+    write('data_dir = "data"\nprompts = "own"\n[answer]\nsynonyms = "words.txt"\n', tmp_path / "etc" / "bot.toml")
     settings = load_settings(pathlib.Path("etc/bot.toml"))
     assert settings.data_dir == tmp_path / "etc" / "data"
+    assert settings.prompts == tmp_path / "etc" / "own"
     assert settings.answer.synonyms == tmp_path / "etc" / "words.txt"
     assert settings.folder == tmp_path / "etc"
     write("", tmp_path / "etc" / "bot.toml")

@@ -69,6 +69,10 @@ def test_a_missing_variable_is_named_with_its_setting():
             'citebot.toml: [knowledge_bases.a] chunking: "*.xlsx" = "tabel" is none of those there are: ',
         ),
         (
+            '[knowledge_bases.a]\nqa_embed = "question"\nchunking = {"*.md" = "book"}\n',
+            'citebot.toml: [knowledge_bases.a] qa_embed: needs chunking = "qa", or a file pattern with it: no other method finds pairs',
+        ),
+        (
             '[knowledge_bases.a]\ntags_from = ["labels"]\n[knowledge_bases.label]\nchunking = "tag"\n',
             'citebot.toml: [knowledge_bases.a] tags_from, entry 1: "labels" is not known; did you mean "label"?',
         ),
