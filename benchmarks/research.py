@@ -1,15 +1,20 @@
-"""Questions of several hops: what one search finds of the documents that answer, against a research without a model.
+"""Questions of several hops: what one search finds of the documents that answer, against a research with and without a model.
 
-    python -m benchmarks.research [SET ...] [--questions N] [--misses]
+    python -m benchmarks.research [SET ...] [--questions N] [--misses] [--base-url URL [--model NAME] [--reply TOKENS]]
 
 After `python -m benchmarks.retrieval SET`, whose indexes it reads. Each question is searched for once, with as many
-chunks as an answer rests on and with as many as the research read; and it is researched by its own parts and what is
-found, within the usual limits. Told are the share of the documents that answer which were read, the share of questions
-of which all were, how many searches a research made, the seconds it took, and how many were answered or quoted from.
+chunks as an answer rests on and with as many as the research read; it is researched by its own parts and what is
+found, within the usual limits; and, where ``--base-url`` names an OpenAI-compatible endpoint (or ``$BENCH_LLM_URL``
+does), by what its model plans and judges. ``--questions`` are taken by the hash of their ids, so many of each of the
+collections that the set is made of. Told are the share of the documents that answer which were read, the share of
+questions of which all were, chunks, searches, the seconds it took, how many cite a document that answers and how many
+anything, how many kept within the limit of seconds, and calls and tokens.
 """
 
 import argparse
 import asyncio
+import hashlib
+import os
 import time
 from collections.abc import Sequence
 from contextlib import aclosing
@@ -20,13 +25,24 @@ from benchmarks.retrieval import BENCH, half_of, indexed, mean
 from ragcore.evaluate.judged import JudgedQuery, read_queries
 from ragcore.evaluate.retrieval import KNOWLEDGE_BASE
 from ragcore.library import Library
+from ragcore.models.llm import ChatModel
+from ragcore.models.openai_chat import ChatLimits, ChatOptions, OpenAIChatModel
 from ragcore.research.research import Researcher
+from ragcore.research.values import Limits
 from ragcore.retrieval import RetrievalOptions
 from ragcore.retrieval.retriever import Retrieved, Retriever
 from ragcore.tokens import offline_tokenizer
-from ragcore.types import Answer, Question, ScoredChunk
+from ragcore.types import Answer, Question, ScoredChunk, Usage
 
 SETS = ("multihop-dev",)
+WINDOW, REPLY = 4_096, 200
+"""Tokens that prompt and answer may take together, and an answer alone: what a small model is served with."""
+HEADER = (
+    "| way | recall | all found | chunks read | searches | seconds p50 / p95 | cites a right one | cites "
+    "| within the limit | calls | tokens in, out |\n|" + " --- |" * 11
+)
+LATE = 5.0
+"""Seconds over the limit that an answer without a model takes at most where the limit ends the research."""
 
 
 @dataclass
@@ -52,6 +68,9 @@ class Row:
     searches: list[int] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
     cited: list[float] = field(default_factory=list)
+    citing: list[float] = field(default_factory=list)
+    within: list[float] = field(default_factory=list)
+    usage: Usage = Usage()
 
     def take(self, query: JudgedQuery, chunks: Sequence[ScoredChunk], searches: int, seconds: float) -> None:
         """Count one question."""
@@ -66,49 +85,86 @@ class Row:
         whole = mean([float(one == 1.0) for one in self.recalls])
         times = sorted(self.seconds)
         middle, late = times[len(times) // 2], times[int(len(times) * 0.95)]
-        cited = f"{mean(self.cited):.2f}" if self.cited else "-"
+        shares = [f"{mean(each):.2f}" if each else "-" for each in (self.cited, self.citing, self.within)]
+        count = len(self.recalls)
+        tokens = f"{self.usage.prompt_tokens / count:.0f}, {self.usage.completion_tokens / count:.0f}"
         return (
             f"| {self.name} | {mean(self.recalls):.3f} | {whole:.3f} | {mean(self.read):.1f} | {mean(self.searches):.1f} "
-            f"| {middle:.2f} / {late:.2f} | {cited} |"
+            f"| {middle:.2f} / {late:.2f} | {' | '.join(shares)} | {self.usage.calls / count:.1f} | {tokens} |"
         )
 
 
-async def measure(library: Library, queries: Sequence[JudgedQuery], misses: bool) -> list[Row]:
+async def measure(library: Library, queries: Sequence[JudgedQuery], model: ChatModel | None, misses: bool) -> list[Row]:
+    """Ask each question in every way."""
     usual = retriever_of(library)
-    once, research = Row("one search"), Row("research without a model")
-    deep = {depth: Row(f"one search, {depth} chunks") for depth in (24, 48)}
+    once = [(Row("one search"), RetrievalOptions())]
+    once += [(Row(f"one search, {depth} chunks"), RetrievalOptions(top_n=depth)) for depth in (24, 48)]
+    research = [(Row("research without a model"), None)]
+    research += [(Row(f"research with {model.name}"), model)] if model else []
     for query in queries:
         question = Question(text=query.text, knowledge_bases=(KNOWLEDGE_BASE,))
-        for row, options in [(once, RetrievalOptions()), *((deep[n], RetrievalOptions(top_n=n)) for n in deep)]:
+        for row, options in once:
             began = time.perf_counter()
             found = await usual.with_options(options).retrieve(question)
             row.take(query, found.chunks, 1, time.perf_counter() - began)
-        counting = Counting(usual)
-        researcher = Researcher(searcher=counting, embedder=library.embedder, tokenizer=offline_tokenizer())
-        began = time.perf_counter()
-        async with aclosing(researcher.research(question)) as events:
-            answer = [event async for event in events][-1]
-        assert isinstance(answer, Answer)
-        research.take(query, answer.chunks, len(counting.asked), time.perf_counter() - began)
-        right = {document for document, grade in query.grades.items() if grade > 0}
-        research.cited.append(float(any(native(one.document_id) in right for one in answer.citations)))
-        if misses and research.recalls[-1] < 1.0:
-            print(f"\n{query.text}\n  {research.recalls[-1]:.2f}  " + "\n        ".join(counting.asked))
-    return [once, *deep.values(), research]
+        for row, asked in research:
+            counting = Counting(usual)
+            began = time.perf_counter()
+            answer = await researched(library, counting, question, asked)
+            row.take(query, answer.chunks, len(counting.asked), seconds := time.perf_counter() - began)
+            right = {document for document, grade in query.grades.items() if grade > 0}
+            row.cited.append(float(any(native(one.document_id) in right for one in answer.citations)))
+            row.citing.append(float(bool(answer.citations)))
+            row.within.append(float(seconds <= Limits().seconds + LATE))
+            row.usage += answer.usage
+            if misses and row.recalls[-1] < 1.0:
+                print(f"\n{query.text}\n  {row.name}: {row.recalls[-1]:.2f}  " + "\n        ".join(counting.asked))
+    return [row for row, _ in (*once, *research)]
+
+
+async def researched(library: Library, searcher: Counting, question: Question, model: ChatModel | None) -> Answer:
+    """Return what a research ends in."""
+    researcher = Researcher(
+        searcher=searcher, embedder=library.embedder, tokenizer=offline_tokenizer(), chat_model=model
+    )
+    async with aclosing(researcher.research(question)) as events:
+        answer = [event async for event in events][-1]
+    assert isinstance(answer, Answer)
+    return answer
+
+
+def collections_of(queries: Sequence[JudgedQuery], count: int | None) -> dict[str, list[JudgedQuery]]:
+    """Return so many questions of each collection, which their ids begin with, by the hash of the ids."""
+    found: dict[str, list[JudgedQuery]] = {}
+    for query in sorted(queries, key=lambda one: hashlib.md5(one.id.encode(), usedforsecurity=False).digest()):
+        found.setdefault(query.id.partition("-")[0], []).append(query)
+    return {name: each[:count] for name, each in sorted(found.items())}
 
 
 async def run(arguments: argparse.Namespace) -> None:
+    """Print a table for each collection of each set."""
+    model = None
+    if arguments.base_url:
+        model = OpenAIChatModel(
+            base_url=arguments.base_url,
+            model=arguments.model,
+            api_key=os.environ.get("OPENAI_API_KEY", ""),
+            context_window=WINDOW,
+            options=ChatOptions(temperature=0.0, max_tokens=arguments.reply),
+            limits=ChatLimits(first_token=Limits().seconds, total=Limits().seconds),
+        )
     for name in arguments.sets or SETS:
         queries = [query for query in read_queries(BENCH / name) if half_of(query.id) or not arguments.half]
         library = await indexed(name)
         try:
-            rows = await measure(library, queries[: arguments.questions], arguments.misses)
+            for collection, asked in collections_of(queries, arguments.questions).items():
+                rows = await measure(library, asked, model, arguments.misses)
+                print(f"\n{name}, {collection}, {len(asked)} questions\n")
+                print(HEADER, *map(str, rows), sep="\n", flush=True)
         finally:
             await library.close()
-        print(f"\n{name}, {len(queries[: arguments.questions])} questions\n")
-        print("| way | recall | all found | chunks read | searches | seconds p50 / p95 | cites a right one |")
-        print("| --- | --- | --- | --- | --- | --- | --- |")
-        print("\n".join(map(str, rows)))
+    if model is not None:
+        await model.close()
 
 
 def main() -> None:
@@ -116,6 +172,9 @@ def main() -> None:
     parser.add_argument("sets", nargs="*", metavar="SET")
     parser.add_argument("--questions", type=int, default=None, metavar="N")
     parser.add_argument("--half", action="store_true", help="only the questions of half 1, by the hash of their ids")
+    parser.add_argument("--base-url", default=os.environ.get("BENCH_LLM_URL", ""), help="default: $BENCH_LLM_URL")
+    parser.add_argument("--model", default="default")
+    parser.add_argument("--reply", type=int, default=REPLY, metavar="TOKENS", help="what a reply may take at most")
     parser.add_argument("--misses", action="store_true", help="print the questions of which not all was found")
     asyncio.run(run(parser.parse_args()))
 

@@ -1,6 +1,6 @@
 """nDCG@10 of the product's own search on the judged sets, beside what peers reach with the same embedder.
 
-    python -m benchmarks.retrieval [SET ...] [--history] [--halves] [--gate] [--ranking similarity]
+    python -m benchmarks.retrieval [SET ...] [--history | --joined] [--halves] [--gate] [--ranking similarity]
 
 Documents are ingested as a sync would (parsed, cut, embedded by MiniLM), questions retrieved as a chat would; nothing is
 set per data set. Indexes are kept in ``$BENCH_CACHE`` (by default in the temporary folder), so that only the
@@ -72,7 +72,7 @@ async def measure(name: str, arguments: argparse.Namespace) -> RetrievalReport:
         BENCH / name,
         workspace=workspace(name),
         embedder=MiniLMEmbedder(),
-        history="all" if arguments.history else "none",
+        history="all" if arguments.history else "joined" if arguments.joined else "none",
         retrieval_options=RetrievalOptions(ranking=arguments.ranking),
         run_file=CACHE / f"run-{name}.tsv",
         progress=Progress(name),
@@ -135,7 +135,9 @@ async def gate(names: Sequence[str]) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("sets", nargs="*", choices=[[], *FIGURES], default=[])
-    parser.add_argument("--history", action="store_true")
+    turns = parser.add_mutually_exclusive_group()
+    turns.add_argument("--history", action="store_true", help="with the turns before, as a chat asks")
+    turns.add_argument("--joined", action="store_true", help="with the turns before as words of the question")
     parser.add_argument("--halves", action="store_true")
     parser.add_argument("--ranking", choices=["fused", "similarity"], default="fused")
     parser.add_argument("--gate", action="store_true", help="after the sets have been indexed once")
