@@ -149,6 +149,11 @@ def test_most_files_are_small() -> None:
     assert lengths[len(lengths) // 2] <= MEDIAN_FILE_LINES
 
 
+def test_broken_json_is_mended_in_one_place() -> None:
+    users = [path for path, (tree, _) in parsed().items() if "json_repair" in imported(tree)]
+    assert users == ["ragcore/json_replies.py"], "mending some replies takes minutes: that place knows which"
+
+
 def test_no_mutable_default() -> None:
     for path, (tree, _) in parsed().items():
         for function in functions(tree):
