@@ -6,6 +6,7 @@ classes are listed: the members of open ones, such as animals, can't be.
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 from ragcore.extractive.times import weekdays
 from ragcore.terms.normal import fold, stem
@@ -75,10 +76,11 @@ def may_stand_for(other: str, word: str) -> bool:
 
     *mondays* can't stand for *friday*, *previous* for *next*, nor *price* for *dollars*; *monday* may for *day*.
     """
-    asked, said = _member(word), _member(other)
-    if asked is None or asked == said:
+    asked = _member(word)
+    if asked is None:
         return True
-    return asked[0] != "named" and (said is None or asked[:2] != said[:2])
+    said = _member(other)
+    return asked == said or (asked[0] != "named" and (said is None or asked[:2] != said[:2]))
 
 
 def says_member(word: str, text: str) -> bool:
@@ -90,5 +92,6 @@ def says_member(word: str, text: str) -> bool:
     return any(_member(one) == asked for one in (*signs, *weekdays(text), *_WORD.findall(text.lower())))
 
 
+@lru_cache(maxsize=20_000)
 def _member(word: str) -> tuple[str, int, int] | None:
     return _MEMBER.get(stem(fold(word)))

@@ -12,6 +12,7 @@ from ragcore.answer.stages import Stages
 from ragcore.citations.languages import asked_in
 from ragcore.models.embeddings import Embedder
 from ragcore.models.llm import CallingModel, ChatModel
+from ragcore.models.once import OnceEmbedder
 from ragcore.phrases import phrase
 from ragcore.refine.refining import Refiner
 from ragcore.research.asking import Asker
@@ -119,27 +120,29 @@ class Researcher:
         if id and self._store is not None and self._reading is not None:
             keeping = await resumed(self._store, self._reading, id, question, meter)
         gathered = Gathered()
+        # Its searches find the same passages again and again, and the answer is written from them.
+        embedder = OnceEmbedder(self._embedder) if self._embedder is not None else None
         with stages.stage("research"):
-            async with aclosing(self._rounds(question, meter, keeping).run(question)) as steps:
+            async with aclosing(self._rounds(question, meter, keeping, embedder).run(question)) as steps:
                 async for step in steps:
                     if isinstance(step, Gathered):
                         gathered = step
                     else:
                         yield step
             await self._read_again(question, gathered)
-        async with aclosing(self._written(question, gathered, meter)) as events:
+        async with aclosing(self._written(question, gathered, meter, embedder)) as events:
             async for event in events:
                 if isinstance(event, Answer):
                     times = {**event.timings_ms, **stages.milliseconds()}
                     event = replace(event, timings_ms=times)  # noqa: PLW2901
                 yield event
 
-    def _rounds(self, question: Question, meter: Meter, keeping: Keeping) -> Rounds:
+    def _rounds(self, question: Question, meter: Meter, keeping: Keeping, embedder: Embedder | None) -> Rounds:
         prompts, calling = self._options.prompts, self._calling
         asker = Asker(self._model, self._tokenizer, meter, prompts, self._reply_tokens, calling)
         documents = self._documents
         template = "research_finding" if documents is None else "tool_call_summary"
-        noting = Noting(question.text, asker, self._embedder, self._options.known_languages, template=template)
+        noting = Noting(question.text, asker, embedder, self._options.known_languages, template=template)
         director: Director = Planner(asker)
         if documents is not None:
             # Which documents meet a filter is for a search to tell.
@@ -184,7 +187,9 @@ class Researcher:
             gathered.findings = [readable(finding, kept) for finding in gathered.findings]
             gathered.contradictions = {key: one for key, one in gathered.contradictions.items() if key <= kept.keys()}
 
-    async def _written(self, question: Question, gathered: Gathered, meter: Meter) -> AsyncGenerator[AnswerEvent]:
+    async def _written(
+        self, question: Question, gathered: Gathered, meter: Meter, embedder: Embedder | None
+    ) -> AsyncGenerator[AnswerEvent]:
         """Write the answer as any other, over all that was read."""
         language = self._options.language or asked_in(question.text)
         used = await asyncio.to_thread(
@@ -192,7 +197,7 @@ class Researcher:
         )
         answerer = Answerer(
             retriever=Handed(used.chunks, list(gathered.notes), meter.usage),
-            embedder=self._embedder,
+            embedder=embedder,
             tokenizer=self._tokenizer,
             chat_model=used.model,
             options=self._options,

@@ -16,6 +16,7 @@ from ragcore.research.research import Researcher
 from ragcore.research.sentences import sentence
 from ragcore.tokens import offline_tokenizer
 from ragcore.types import Answer, AnswerEvent, Message, Question, ScoredChunk, Support
+from tests.fakes.embedding import WordsEmbedder
 from tests.fakes.researching import ResearchModel, Shelf, chunk, in_turn, judged, plan, quoting
 
 CHUNKS = (
@@ -104,6 +105,15 @@ async def test_what_it_asks_is_searched_for_apart_from_what_a_message_tells(time
         (own,) = (one for one in shelf.asked if one.text == text)
         assert own.searched == ((asks, text) if times == 1 else (asks,))
         assert answer.support in {Support.CITED, Support.NEAREST}
+
+
+async def test_no_sentence_is_embedded_twice() -> None:
+    embedder = WordsEmbedder(dimension=32)
+    of = Researcher(searcher=Shelf(CHUNKS), embedder=embedder, tokenizer=offline_tokenizer())
+    _, answer = await run(of, asked())
+    assert answer.citations
+    assert embedder.texts
+    assert len(embedder.texts) == len(set(embedder.texts))
 
 
 async def test_without_a_model_what_was_found_leads_on_and_is_quoted() -> None:
