@@ -118,17 +118,29 @@ class Unenriched:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Why:
+    """Why so many of something are lacking: the last ``reason`` in words, and the ``mend``, "" where none is known."""
+
+    reason: str
+    count: int
+    mend: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Without:
-    """What a model is asked about no more, as nothing that it wrote could be used.
+    """What there is nothing of that a model was asked for.
 
     ``setting`` switches it on; ``count`` are so many of what ``of`` names ("chunk", "document"), of which the endpoint
-    ``refused`` the content of some.
+    ``refused`` the content of some. ``reasons`` are why, the most frequent first. It is asked about no more, or with
+    ``again`` at the next sync.
     """
 
     setting: str
     of: str
     count: int
     refused: int = 0
+    reasons: tuple[Why, ...] = ()
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

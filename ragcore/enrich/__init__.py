@@ -20,6 +20,7 @@ metadata     such a step: values for the fields of a schema
 across       what is made of all documents of the same readers together, and the steps that do
 overview     such a step: a summary tree over documents
 rubbish      of what kind something is that can't be used
-without      what the model is asked about no more, as it wrote nothing of use
+reasons      why something is lacking, as it is kept, and which setting to change
+without      what is lacking, and why: it is asked for again, or no more
 gathering    which documents are summarised together there
 """

@@ -33,6 +33,7 @@ from typing import Protocol
 from ragcore.chunking import embedding_text
 from ragcore.enrich.asking import FATAL, Asker, Call
 from ragcore.enrich.options import setting_of
+from ragcore.enrich.reasons import NO_ROOM
 from ragcore.errors import ContextTooSmall, ModelError
 from ragcore.graph.values import ChunkGraph, Entity
 from ragcore.ingest import remove
@@ -193,6 +194,8 @@ async def make(library: Library, one: Due, asker: Asker) -> Outcome:
     except FATAL:
         raise
     except (ModelError, ContextTooSmall) as error:
+        if isinstance(error, ContextTooSmall):  # before anything was asked
+            await asker.lack(one.step.template, NO_ROOM, about=one.readership.overview_id(one.step.kind))
         return Outcome(failed=_failed(one, str(error)))
     standing = [said for said in made.summaries if all(_is_of(one.readership, leaf) for leaf in said.leaves)]
     lacking = made.lacking or ("" if len(standing) == len(made.summaries) else _CHANGED)

@@ -4,16 +4,25 @@ import asyncio
 import contextlib
 import copy
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, TypeVar
 
 from ragcore.context import default_budget, fit_prompt, prompt_tokens
+from ragcore.enrich.reasons import REFUSED_CONTENT, TOO_LONG, noted
 from ragcore.enrich.rubbish import kind_of
-from ragcore.errors import ModelAuthError, ModelBadOutput, ModelRateLimited, ModelRefused, ModelUnreachable
+from ragcore.errors import (
+    ModelAuthError,
+    ModelBadOutput,
+    ModelContextTooLong,
+    ModelError,
+    ModelRateLimited,
+    ModelRefused,
+    ModelUnreachable,
+)
 from ragcore.models.llm import ChatModel
 from ragcore.prompts import Prompts
-from ragcore.stores.model_results import REFUSED, ModelResult, ModelResults, Use
+from ragcore.stores.model_results import REFUSED, UNANSWERED, ModelResult, ModelResults, Use
 from ragcore.stores.rows import digest
 from ragcore.stores.waiting import uninterrupted
 from ragcore.tokens import Tokenizer
@@ -117,9 +126,23 @@ class Asker:
         if used:
             await uninterrupted(self._results.used(used, self._use))
 
-    async def release(self, owners: Sequence[str], before: datetime) -> None:
-        """Note that these owners have become what they are without what they used before this time alone."""
-        await self._results.release(owners, self._task, before)
+    async def release(self, owners: Sequence[str], before: datetime, *, is_lacking: bool = False) -> None:
+        """Note that these owners have become what they are without what they used before this time alone.
+
+        Or only without what they lacked then, and were not found to lack since.
+        """
+        await self._results.release(owners, self._task, before, is_lacking=is_lacking)
+
+    async def release_due(self, before: datetime) -> None:
+        """Note that whoever it is asked for lacks nothing more that was last asked for before this time."""
+        await self._results.release_due(self._use.owner, self._task, before, attempts=self._most_attempts)
+
+    async def lack(self, template: str, reason: str, *, about: str = "") -> None:
+        """Keep why something is lacking that could not even be asked for; ``about`` tells it from others of its kind.
+
+        In place of what was kept of it before, until it is released.
+        """
+        await uninterrupted(self._lacked(template, digest("lacking", self._use.owner, template, about), 0, reason))
 
     def key_of(self, call: Call) -> str:
         """Return the digest of all that decides what the model writes."""
@@ -146,7 +169,7 @@ class Asker:
         # Of equal chunks that are asked about at the same time, the others find what the first was told.
         async with self._asking(key), self._places:
             before = await self._results.get(key)
-            attempts = 0 if before is None else before.attempts
+            attempts = 0 if before is None else max(0, before.attempts)
             if before is not None and (before.text or before.is_refused or attempts >= self._most_attempts):
                 # What was kept may be of no use to a later version's reader: then it counts as an attempt.
                 with contextlib.suppress(ModelBadOutput):
@@ -161,6 +184,13 @@ class Asker:
             except ModelRefused as refused:
                 await uninterrupted(self._refused(call, key))
                 raise ModelRefused(f"{refused}; this is not asked again of the model as it is set up") from refused
+            except FATAL:
+                raise
+            except ModelError as error:
+                is_long = isinstance(error, ModelContextTooLong)
+                reason = f"{TOO_LONG} ({error})" if is_long else str(error)
+                await uninterrupted(self._lacked(call.template, key, attempts, reason))
+                raise
             # What is written is paid for: whoever stops now finds it the next time.
             return await uninterrupted(self._kept(call, key, attempts + 1, text, usage, read, was_cut=was_cut))
 
@@ -208,11 +238,8 @@ class Asker:
             found = await asyncio.to_thread(read, text)
         except ModelBadOutput as error:
             why = kind_of(text, self._system(call), str(error), was_cut=was_cut)
-        told = "" if found is None else text
-        await self._results.put(
-            ModelResult(key=key, task=call.template, model=self.model.name, text=told, attempts=attempts, usage=usage),
-            self._use,
-        )
+        result = replace(self._nothing(call.template, key, attempts, noted(why)), usage=usage)
+        await self._results.put(result if found is None else replace(result, text=text), self._use)
         if found is None and attempts < self._most_attempts:
             raise ModelBadOutput(f"what the model wrote can't be used ({why}){AGAIN}", raw=text)
         return found
@@ -220,9 +247,14 @@ class Asker:
     async def _refused(self, call: Call, key: str) -> None:
         """Keep that the endpoint takes no such content: it would say so at each sync."""
         self.spent.usage += Usage(calls=1)
-        await self._results.put(
-            ModelResult(key=key, task=call.template, model=self.model.name, text="", attempts=REFUSED), self._use
-        )
+        await self._results.put(self._nothing(call.template, key, REFUSED, REFUSED_CONTENT), self._use)
+
+    async def _lacked(self, template: str, key: str, attempts: int, reason: str) -> None:
+        """Keep why nothing came back; what was written before counts as often as it did."""
+        await self._results.put(self._nothing(template, key, attempts or UNANSWERED, noted(reason)), self._use)
+
+    def _nothing(self, template: str, key: str, attempts: int, reason: str) -> ModelResult:
+        return ModelResult(key=key, task=template, model=self.model.name, text="", attempts=attempts, reason=reason)
 
     async def _asked(self, call: Call) -> tuple[str, Usage, bool]:
         """Return what the model writes now, what that took, and whether it was cut at the limit of its length."""

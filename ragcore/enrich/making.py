@@ -8,6 +8,7 @@ from functools import partial
 
 from ragcore.enrich.asking import AGAIN, FATAL, Asker, together
 from ragcore.enrich.options import setting_of
+from ragcore.enrich.reasons import NO_ROOM
 from ragcore.enrich.steps import Step, bare, kept
 from ragcore.enrich.whole import DocumentStep, given_to
 from ragcore.errors import ContextTooSmall, ModelError
@@ -25,11 +26,15 @@ Reason = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """A document and what became of it: ``prepared`` to be written, None where it stays as it is."""
+    """A document and what became of it: ``prepared`` to be written, None where it stays as it is.
+
+    ``is_broken`` tells that something went wrong that nobody foresaw, and not all was asked that is wanted.
+    """
 
     document: Document
     prepared: Prepared | None
     failed: Unenriched | None
+    is_broken: bool = False
 
     @property
     def is_complete_as_it_is(self) -> bool:
@@ -146,6 +151,8 @@ async def _enriched(
         except (ModelError, ContextTooSmall) as error:
             fresh = kept(stored, fresh, step)
             reasons.append((setting_of(step.template), str(error)))
+            if asker and isinstance(error, ContextTooSmall):  # before anything was asked
+                await asker.lack(step.template, NO_ROOM, about=stored.vector_key)
     return fresh, reasons
 
 

@@ -30,7 +30,7 @@ from ragcore.enrich.resolving import resolve, resolving_calls
 from ragcore.enrich.steps import Step, across_steps_of, document_steps_of, steps_of
 from ragcore.enrich.tag_step import TagStep
 from ragcore.enrich.whole import DocumentStep
-from ragcore.enrich.without import without
+from ragcore.enrich.without import PASS, WHOLE, without
 from ragcore.errors import ModelError
 from ragcore.ingest.spool import SLICE
 from ragcore.library import Library
@@ -85,7 +85,7 @@ async def enrich(
     Raises:
         StoreError: A store failed; what was switched stays.
     """
-    began = time.monotonic()
+    began, since = time.monotonic(), datetime.now(UTC)
     run = await _run(library, knowledge_base, options, asker, tag_sets)
     total = (await Enrichment(library.database).count(knowledge_base, run.wanted)).documents
     error = ""
@@ -104,6 +104,10 @@ async def enrich(
         error = str(raised)
     if run.asker:
         await run.asker.note()
+        if error:
+            await run.asker.lack(PASS, error)
+        else:
+            await run.asker.release_due(since)
     if total or run.summaries:
         await sweep(library)
     spent = asker.spent if asker else Spent()
@@ -296,6 +300,8 @@ class _Run:
             await self.library.staging.mark_enriched(same, self.wanted)
         if self.asker:
             await self.asker.release([one.document.id for one in results if one.failed is None], began)
+            again = [one.document.id for one in results if one.failed is not None and not one.is_broken]
+            await self.asker.release(again, began, is_lacking=True)
         self.seen += len(group)
         self.documents += sum(one.failed is None for one in results)
         self.chunks += sum(one.document.chunk_count for one in results if one.failed is None)
@@ -306,7 +312,10 @@ class _Run:
         work = made(self.library, document, self.steps, self.asker, self.wanted, whole=self.whole)
         result = await outcome_of(work)
         if isinstance(result, Exception):
-            return Made(document=document, prepared=None, failed=blamed(document, result))
+            failed = blamed(document, result)
+            if self.asker:
+                await self.asker.on_behalf(document.id).lack(WHOLE, failed.reason)
+            return Made(document=document, prepared=None, failed=failed, is_broken=True)
         return result
 
     def _progress(self, total: int) -> EnrichProgress:

@@ -2,6 +2,11 @@
 
 import re
 
+NOTHING = "it wrote nothing"
+PROMPT_BACK = "it gave the prompt back"
+DECLINED = "it declined"
+CUT = "it was cut at max_tokens"
+
 _TELLING = 40
 """Characters of a line of the rules from which on a reply that has it too gives the rules back."""
 _LONGEST_REFUSAL = 400
@@ -26,11 +31,11 @@ def kind_of(reply: str, rules: str, told: str, *, was_cut: bool = False) -> str:
     """
     text = reply.strip()
     if not text:
-        return "it wrote nothing"
+        return NOTHING
     if any(len(line) >= _TELLING and line in reply for line in map(str.strip, rules.splitlines())):
-        return "it gave the prompt back"
+        return PROMPT_BACK
     if len(text) <= _LONGEST_REFUSAL and _REFUSAL.match(text):
-        return "it declined"
+        return DECLINED
     if was_cut:
-        return "it was cut at max_tokens"
+        return CUT
     return told

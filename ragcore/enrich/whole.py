@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol
 from ragcore.contents import Entry
 from ragcore.enrich.asking import FATAL, Asker, Call
 from ragcore.enrich.options import setting_of
+from ragcore.enrich.reasons import NO_ROOM
 from ragcore.errors import ContextTooSmall, ModelError
 from ragcore.prompts import Prompts
 from ragcore.stores.rows import Document, StoredChunk
@@ -97,6 +98,8 @@ async def given_to(
         except (ModelError, ContextTooSmall) as error:
             part = None
             reasons.append((setting_of(step.template), str(error)))
+            if asker and isinstance(error, ContextTooSmall):  # before anything was asked
+                await asker.lack(step.template, NO_ROOM)
         changes: dict[str, Any] = {step.part: part}
         given = replace(given, **changes)
     return given, reasons

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, exists, false, func, not_, or_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, delete, exists, false, func, not_, or_, select, true, update
 
 from ragcore.stores.database import PAGE, Database
 from ragcore.stores.rows import pages, upsert
@@ -23,13 +23,16 @@ PRUNED = "model_results_pruned"
 """The counter of the day (since 1970) on which was looked for such results."""
 REFUSED = 0
 """What stands for the number of attempts where the endpoint refused the content, which is its answer."""
+UNANSWERED = -1
+"""And where nothing came back: it is asked as if for the first time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelResult:
     """One result. ``text`` is empty where none of the ``attempts`` gave something that could be used.
 
-    ``attempts`` is ``REFUSED`` where the endpoint takes no such content.
+    ``attempts`` is ``REFUSED`` where the endpoint takes no such content, ``UNANSWERED`` where nothing came back.
+    ``reason`` says in our words why there is no text.
     """
 
     key: str
@@ -38,11 +41,22 @@ class ModelResult:
     text: str
     attempts: int = 1
     usage: Usage = Usage()
+    reason: str = ""
 
     @property
     def is_refused(self) -> bool:
         """Tell whether the endpoint refused the content."""
         return self.attempts == REFUSED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lacking:
+    """So many results of a task, asked for so often, that have no text for one ``reason``, "" where nobody knows."""
+
+    task: str
+    attempts: int
+    reason: str
+    count: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +89,13 @@ class ModelResults:
                 return None
             usage = Usage(calls=1, prompt_tokens=row.prompt_tokens, completion_tokens=row.completion_tokens)
             return ModelResult(
-                key=row.key, task=row.task, model=row.model, text=row.text, attempts=row.attempts, usage=usage
+                key=row.key,
+                task=row.task,
+                model=row.model,
+                text=row.text,
+                attempts=row.attempts,
+                usage=usage,
+                reason=row.reason,
             )
 
         return await self._database.read(work)
@@ -91,24 +111,19 @@ class ModelResults:
                 found.update(await connection.scalars(query))
         return found
 
-    async def given_up(self, knowledge_base: str, purpose: str, *, attempts: int) -> dict[str, tuple[int, int]]:
-        """Return what live documents of a knowledge base, or all of it, are done without.
-
-        By the task how many results had so many attempts and nothing of use, and how many the endpoint refused.
-        """
-        owner, tried = model_results.c.owner, model_results.c.attempts
+    async def lacking(self, knowledge_base: str, purpose: str) -> list[Lacking]:
+        """Return what live documents of a knowledge base, or all of it, have no text of, the most frequent first."""
+        owner, tried, reason = model_results.c.owner, model_results.c.attempts, model_results.c.reason
         live = exists().where(
             documents.c.id == owner, documents.c.knowledge_base == knowledge_base, documents.c.deleted == false()
         )
         theirs = and_(model_results.c.purpose == purpose, or_(owner == of_all(knowledge_base), live))
-        done = and_(model_results.c.text == "", or_(tried == REFUSED, tried >= attempts))
-        query = select(model_results.c.task, tried, func.count()).where(theirs, done)
-        found: dict[str, tuple[int, int]] = {}
+        count = func.count()
+        query = select(model_results.c.task, tried, reason, count).where(theirs, model_results.c.text == "")
+        query = query.group_by(model_results.c.task, tried, reason).order_by(count.desc(), reason)
         async with self._database.connect() as connection:
-            for task, tries, count in await connection.execute(query.group_by(model_results.c.task, tried)):
-                unusable, refused = found.get(task, (0, 0))
-                found[task] = (unusable, refused + count) if tries == REFUSED else (unusable + count, refused)
-        return found
+            rows = await connection.execute(query)
+            return [Lacking(task=row[0], attempts=row[1], reason=row[2], count=row[3]) for row in rows]
 
     async def put(self, result: ModelResult, use: Use | None = None) -> None:
         """Keep a result, in place of an older one of its key; it is in use."""
@@ -125,6 +140,7 @@ class ModelResults:
             "used_at": now,
             "owner": use.owner,
             "purpose": use.purpose,
+            "reason": "" if result.text else result.reason,
         }
         async with self._database.begin() as connection:
             await upsert(connection, model_results, [record])
@@ -136,13 +152,22 @@ class ModelResults:
             for page in pages(keys, PAGE):
                 await connection.execute(update(model_results).where(model_results.c.key.in_(page)).values(values))
 
-    async def release(self, owners: Sequence[str], purpose: str, before: datetime) -> None:
-        """Note that these no longer rest on what they used before this time alone."""
+    async def release(self, owners: Sequence[str], purpose: str, before: datetime, *, is_lacking: bool = False) -> None:
+        """Note that these no longer rest on what they used before this time alone; or only on what they lacked."""
+        kind = model_results.c.text == "" if is_lacking else true()
+        await self._release(owners, purpose, and_(kind, model_results.c.used_at < before))
+
+    async def release_due(self, owner: str, purpose: str, before: datetime, *, attempts: int) -> None:
+        """Note that nothing of what an owner lacked before this time, asked for less often than this, is due to it."""
+        tried, used = model_results.c.attempts, model_results.c.used_at
+        due = and_(model_results.c.text == "", tried != REFUSED, tried < attempts)
+        await self._release([owner], purpose, and_(due, used < before))
+
+    async def _release(self, owners: Sequence[str], purpose: str, which: ColumnElement[bool]) -> None:
         async with self._database.begin() as connection:
             for page in pages(owners, PAGE):
                 theirs = and_(model_results.c.owner.in_(page), model_results.c.purpose == purpose)
-                unused = update(model_results).where(theirs, model_results.c.used_at < before)
-                await connection.execute(unused.values(owner="", purpose=""))
+                await connection.execute(update(model_results).where(theirs, which).values(owner="", purpose=""))
 
     async def prune(self, *, now: datetime | None = None) -> int:
         """Drop what nothing live can ask about any more and nobody used lately; looks once a day.

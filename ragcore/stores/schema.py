@@ -25,6 +25,7 @@ from ragcore.stores.graph_schema import graph_tables
 from ragcore.stores.kept_schema import kept_table
 from ragcore.stores.people_schema import people_tables
 from ragcore.stores.research_schema import research_table
+from ragcore.stores.results_schema import results_table
 
 metadata = MetaData()
 
@@ -135,6 +136,7 @@ graph_names, graph_relations = graph_tables(metadata)
 research_steps = research_table(metadata)
 people_asks, people_replies, people_posts = people_tables(metadata)
 kept_answers = kept_table(metadata)
+model_results = results_table(metadata)
 
 # Nothing is embedded twice: a vector outlives its chunk.
 vectors = Table(
@@ -143,26 +145,6 @@ vectors = Table(
     Column("key", String(64), primary_key=True),
     Column("embedder", String(200), primary_key=True),
     Column("data", LargeBinary, nullable=False),  # float32, little-endian, L2-normalised
-)
-
-# What a model wrote, by all that it was asked with: nothing is asked twice. ``text`` is empty while it could not be
-# used, ``attempts`` is how often it was asked; 0 where its endpoint refused the content. ``owner`` is the document that
-# used it last, or ``:`` and a knowledge base as a whole, and ``purpose`` what for: "" once they need it no more.
-model_results = Table(
-    "model_results",
-    metadata,
-    Column("key", String(64), primary_key=True),
-    Column("task", String(50), nullable=False),
-    Column("model", String(200), nullable=False),
-    Column("text", Text, nullable=False),
-    Column("attempts", Integer, nullable=False),
-    Column("prompt_tokens", Integer, nullable=False),
-    Column("completion_tokens", Integer, nullable=False),
-    Column("asked_at", DateTime(timezone=True), nullable=False),
-    Column("used_at", DateTime(timezone=True), nullable=False),
-    Column("owner", Text, nullable=False),
-    Column("purpose", String(20), nullable=False),
-    Index("model_results_by_owner", "owner", "purpose"),
 )
 
 # Generations that are not live and may have left traces in chunks and indexes: being written, or replaced and not yet

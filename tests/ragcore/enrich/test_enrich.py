@@ -14,7 +14,7 @@ from ragcore.errors import ModelAuthError, ModelBadOutput, ModelRefused, ModelUn
 from ragcore.library import Library
 from ragcore.library.recovery import check
 from ragcore.prompts import Prompts
-from ragcore.reports import EnrichProgress, EnrichReport, Without
+from ragcore.reports import EnrichProgress, EnrichReport
 from ragcore.stores.health import IndexState
 from ragcore.stores.model_results import ModelResults
 from ragcore.stores.together import Together
@@ -146,10 +146,12 @@ async def test_what_cannot_be_used_leaves_the_chunk_searchable_and_is_asked_a_fe
         assert len(model.asked) == 4 + 2 * MOST_ATTEMPTS
         later = await run(library, model)
         assert later.documents == 0
-        stays = [Without(setting=name, of="chunk", count=1) for name in ("auto_keywords", "auto_questions")]
-        assert list(last.without) == list(later.without) == stays
+        assert last.without == later.without
+        stays = [(one.setting, one.of, one.count, one.again) for one in last.without]
+        assert stays == [(name, "chunk", 1, False) for name in ("auto_keywords", "auto_questions")]
+        assert all(why.count == 1 and why.reason and why.mend for one in last.without for why in one.reasons)
         fewer = await run(library, model, EnrichOptions(auto_questions=1))
-        assert list(fewer.without) == stays[1:]
+        assert fewer.without == last.without[1:]
         assert not (await run(library, SayingModel(say), identity="another")).without
 
 

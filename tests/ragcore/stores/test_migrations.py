@@ -6,11 +6,16 @@ from collections.abc import AsyncIterator
 
 import pytest
 import tantivy
-from sqlalchemy import Connection, create_engine, text
+from sqlalchemy import Connection, Row, create_engine, select, text
 from sqlalchemy.ext.asyncio import create_async_engine
 
+from ragcore.enrich.asking import MOST_ATTEMPTS
+from ragcore.enrich.options import EnrichOptions
+from ragcore.enrich.passing import enrich
+from ragcore.enrich.reasons import UNKNOWN
+from ragcore.enrich.without import undone
 from ragcore.ingest import ingest
-from ragcore.library import DATABASE
+from ragcore.library import DATABASE, Library
 from ragcore.library.recovery import check, mend
 from ragcore.stores.chroma import WITHOUT_READERS
 from ragcore.stores.database import SCHEMA_VERSION, Database
@@ -18,11 +23,14 @@ from ragcore.stores.health import IndexState
 from ragcore.stores.indexes import Permitted
 from ragcore.stores.migrations import upgrade
 from ragcore.stores.rows import parts_of_entry, reader_set_of
-from ragcore.stores.schema import metadata
+from ragcore.stores.schema import metadata, model_results
 from ragcore.types import SourceDocument
+from tests.fakes.chatting import SayingModel
 from tests.fakes.embedding import HashEmbedder
 from tests.fakes.libraries import each, fill, opened
+from tests.ragcore.enrich.test_enrich import asker
 
+TO_0022 = "ALTER TABLE model_results DROP COLUMN reason"
 TO_0008 = (
     "DROP TABLE research_steps",
     *(f"DROP TABLE people_{name}" for name in ("asks", "replies", "posts")),
@@ -152,6 +160,53 @@ async def test_what_was_told_before_the_indexes_knew_readers_is_kept_and_searche
         counted = await library.keywords.read(lambda reader: reader.statistics("kb", ["text"], closed))
         assert (counted.count, counted.frequencies, counted.indexed) == (8, (8,), 20)
         assert embedder.texts == []
+
+
+async def test_what_models_wrote_before_their_reasons_were_kept_stays(tmp_path: pathlib.Path) -> None:
+    """Nothing of it is asked again; why it can't be used is not known, and told as that."""
+    wanted = EnrichOptions(auto_keywords=2)
+
+    def bad(rules: str, material: str) -> str:
+        return "" if "Text 1" in material else f"text, {material[-1]}"
+
+    async def enriched(library: Library, model: SayingModel) -> None:
+        async for _ in enrich(library, "kb", wanted, asker(library, model)):
+            pass
+
+    async def rows(library: Library) -> list[Row[tuple[object, ...]]]:
+        query = select(*(column for column in model_results.c if column.name != "reason")).order_by(model_results.c.key)
+        async with library.database.connect() as connection:
+            return list(await connection.execute(query))
+
+    async with opened(tmp_path) as library:
+        await fill(library, {f"d{n}": f"Text {n}" for n in range(3)})
+        for _ in range(MOST_ATTEMPTS):
+            await enriched(library, SayingModel(bad))
+        before = await rows(library)
+    take_back(tmp_path, "0022", TO_0022)
+    async with opened(tmp_path) as library:
+        assert await rows(library) == before
+        assert len(before) == 3
+        (one,) = (await undone(library, "kb", wanted)).without
+        assert [(why.reason, why.count) for why in one.reasons] == [(UNKNOWN, 1)]
+        unasked = SayingModel(bad)
+        await enriched(library, unasked)
+        assert unasked.asked == []
+
+
+async def test_reasons_come_to_rows_on_postgresql(postgres_url: str) -> None:
+    row = "'k', 'keywords', 'm', '', 3, 5, 6, now(), now(), 's:a', 'enrich'"
+    engine = create_async_engine(postgres_url)
+    async with engine.begin() as connection:
+        await connection.run_sync(upgrade, None)
+        await connection.execute(text(TO_0022))
+        await connection.execute(text(f"INSERT INTO model_results VALUES ({row})"))
+        await connection.execute(text("UPDATE alembic_version SET version_num = '0022'"))
+        await connection.run_sync(upgrade, "0022")
+        assert await connection.run_sync(_difference) == []
+        kept = (await connection.execute(select(model_results))).one()
+        assert (kept.key, kept.attempts, kept.prompt_tokens, kept.owner, kept.reason) == ("k", 3, 5, "s:a", "")
+    await engine.dispose()
 
 
 def without_readers() -> tantivy.Schema:
