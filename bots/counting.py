@@ -19,12 +19,16 @@ class DocumentCount:
     chunks: int
 
 
-def lacking(without: Sequence[Without]) -> str:
-    """Tell what a knowledge base stays without, by setting, and why."""
-    told = ", ".join(f"{counted(one.count, one.of)} without {one.setting}" for one in without)
-    refused = sum(one.refused for one in without)
-    more = f"; of {refused:,} the endpoint refused the content" if refused else ""
-    return f"stays so: {told}; what the model wrote can't be used, and it is asked no more{more}"
+def lacking(one: Without) -> str:
+    """Tell what a knowledge base lacks of a setting, and why: each reason with how many have it."""
+    why = ", ".join(f"{one.reason} ({one.count:,})" for one in one.reasons)
+    then = "asked again at the next sync" if one.again else "asked no more"
+    return f"{one.setting}: {counted(one.count, one.of)} without, {then}; last: {why}"
+
+
+def mends(one: Without) -> str:
+    """Return which settings to change for that, each once; "" where none is known."""
+    return "; ".join(dict.fromkeys(why.mend for why in one.reasons if why.mend))
 
 
 def counted(count: int, noun: str) -> str:

@@ -6,14 +6,14 @@ from contextlib import aclosing
 
 from bots.app.options import enrich_options, retrieval_options
 from bots.app.parts import Parts
-from bots.counting import counted, lacking
+from bots.counting import counted, lacking, mends
 from bots.doctor import check_embedder, check_model, check_reranker, check_vision_model, check_web
 from bots.requests import Check
 from bots.settings import Settings, SourceSettings
 from connectors.base import Origin
 from connectors.registry import connect
 from ragcore.enrich.passing import is_wanted
-from ragcore.enrich.without import without
+from ragcore.enrich.without import undone
 from ragcore.errors import CitebotError, StoreError
 from ragcore.library import Library
 from ragcore.library.recovery import check, mend
@@ -21,6 +21,8 @@ from ragcore.stores.health import IndexHealth, IndexState
 from ragcore.stores.sources import SourceStates
 
 _SOURCE_SECONDS = 30.0
+_ANOTHER = "name another model under [llm] or [llm.tasks.enrich], or switch that setting off"
+_AGAIN = "run `citebot sync`: it is asked for again"
 _MUCH = 256 * 1024**2
 """Bytes of vectors that no document uses from which on they are told of: 160,000 of the embedded model."""
 
@@ -48,12 +50,19 @@ async def diagnose(settings: Settings, parts: Parts, *, repair: bool) -> AsyncGe
 
 
 async def _check_enriched(settings: Settings, library: Library) -> AsyncGenerator[Check]:
-    """Tell what models were asked about as often as they are, and wrote nothing of use; nothing where that is none."""
+    """Tell what models were asked for and is lacking, by setting, and why; nothing where that is none."""
     for name, base in settings.all_knowledge_bases.items():
         options = enrich_options(base)
-        if is_wanted(options) and (found := await without(library, name, options)):
-            mend_it = "name another model under [llm] or [llm.tasks.enrich], or switch that setting off"
-            yield Check(name=f"enrichment of {name}", state="warn", found=lacking(found), mend=mend_it)
+        if not is_wanted(options):
+            continue
+        found = await undone(library, name, options)
+        for one in found.without:
+            usual = _AGAIN if one.again else _ANOTHER
+            mend_it = f"{known}, or switch that setting off" if (known := mends(one)) else usual
+            yield Check(name=f"enrichment of {name}", state="warn", found=lacking(one), mend=mend_it)
+        if found.ended:
+            told = f"the last pass ended early: {found.ended}"
+            yield Check(name=f"enrichment of {name}", state="warn", found=told, mend=_AGAIN)
 
 
 async def _check_database(library: Library) -> Check:

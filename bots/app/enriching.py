@@ -192,7 +192,7 @@ def _log(report: EnrichReport) -> None:
             some,
             report.failed[0].reason,
         )
-    if report.without and (report.documents or report.summaries):
-        log.warning("knowledge base %s: %s", report.knowledge_base, lacking(report.without))
+    for without in report.without if report.documents or report.summaries else ():
+        log.warning("knowledge base %s: %s", report.knowledge_base, lacking(without))
     if report.error:
         log.warning("knowledge base %s could not be enriched: %s", report.knowledge_base, report.error)

@@ -10,7 +10,7 @@ from bots.rendering.markdown import to_markdown
 from bots.requests import Check, Judgement, PersonReply, SourceState, Unanswered
 from ragcore.links import deep_link
 from ragcore.on_web import is_web
-from ragcore.reports import EnrichReport, SyncReport
+from ragcore.reports import EnrichReport, SyncReport, Without
 from ragcore.trace import Trace
 from ragcore.types import Answer, ScoredChunk, Usage
 
@@ -135,11 +135,19 @@ def enrich_form(report: EnrichReport) -> Form:
         "summaries": report.summaries,
         "usage": _usage_form(report.usage),
         "cached": report.cached,
-        "without": [
-            {"setting": one.setting, "of": one.of, "count": one.count, "refused": one.refused} for one in report.without
-        ],
+        "without": [_without_form(one) for one in report.without],
     }
     return form | {"dry_run": True} if report.dry_run else form
+
+
+def _without_form(without: Without) -> Form:
+    return {
+        "setting": without.setting,
+        "of": without.of,
+        "count": without.count,
+        "refused": without.refused,
+        "reasons": [{"reason": why.reason, "count": why.count, "mend": why.mend} for why in without.reasons],
+    }
 
 
 def _usage_form(usage: Usage) -> Form:

@@ -15,7 +15,7 @@ from rich.text import Text
 from bots.cli.forms import enrich_form, report_form
 from bots.cli.output import print_json, remarks, results, say
 from bots.cli.reach import reach, read_settings
-from bots.counting import counted, lacking
+from bots.counting import counted, lacking, mends
 from bots.rendering.clean import clean_line
 from bots.requests import Decide, Doubt, Sync
 from bots.service import Gateway
@@ -198,7 +198,9 @@ def _show_enriched(report: EnrichReport) -> None:
             what = "its documents together"
         told = f"{clean_line(failed.document_id)}: {what} not enriched: {clean_line(failed.reason)}"
         console.print(Text(f"  ! {told}", style="yellow"))
-    if report.without:
-        console.print(Text(f"  ! {name}: {lacking(report.without)}", style="yellow"))
+    for without in report.without:
+        mend = mends(without)
+        told = f"{lacking(without)} ({mend})" if mend else lacking(without)
+        console.print(Text(f"  ! {name}: {clean_line(told)}", style="yellow"))
     if report.error:
         console.print(Text(f"  ✗ {name}: {clean_line(report.error)}", style="red"))

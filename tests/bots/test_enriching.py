@@ -10,7 +10,6 @@ import pytest
 
 from bots.cli.forms import enrich_form
 from bots.cli.syncing import _show_enriched
-from bots.counting import lacking
 from bots.requests import Check, Diagnose, Search, Sync
 from ragcore.enrich.asking import MOST_ATTEMPTS
 from ragcore.reports import EnrichReport, SyncReport
@@ -226,13 +225,44 @@ async def test_what_stays_without_is_named_by_each_sync_and_the_doctor(
         checks = [one for one in await told(operations, Diagnose()) if isinstance(one, Check)]
         assert asked <= len(model.requests) <= asked + 1  # the doctor's own
     assert isinstance(report, EnrichReport)
-    assert enrich_form(report)["without"] == [{"setting": "auto_keywords", "of": "chunk", "count": 2, "refused": 0}]
+    mend = "name another model under [llm.tasks.enrich]"
+    why = {"reason": "it declined", "count": 2, "mend": mend}
+    assert enrich_form(report)["without"] == [
+        {"setting": "auto_keywords", "of": "chunk", "count": 2, "refused": 0, "reasons": [why]}
+    ]
     (check,) = [one for one in checks if one.name == "enrichment of handbook"]
-    assert (check.state, check.found) == ("warn", lacking(report.without))
+    found = "auto_keywords: 2 chunks without, asked no more; last: it declined (2)"
+    assert (check.state, check.found) == ("warn", found)
+    assert check.mend == f"{mend}, or switch that setting off"
     _show_enriched(report)
-    shown = " ".join(capsys.readouterr().out.split())
-    assert shown == f"! handbook: {lacking(report.without)}"
-    assert "2 chunks without auto_keywords" in shown
+    assert " ".join(capsys.readouterr().out.split()) == f"! handbook: {found} ({mend})"
+
+
+async def test_between_syncs_the_doctor_says_what_is_tried_again_and_why(
+    home: pathlib.Path, model: OpenAIServer
+) -> None:
+    async def found() -> list[tuple[str, str]]:
+        async with opened(home) as (operations, _):  # another process than the one that synced
+            checks = [one for one in await told(operations, Diagnose()) if isinstance(one, Check)]
+        return [(one.found, one.mend) for one in checks if one.name == "enrichment of handbook"]
+
+    model.default = Reply(text='{"keywords": ["unu', finish="length")
+    async with opened(home) as (operations, _):
+        await told(operations, Sync(enrich=True))
+    model.default = Reply(text="Fine.")
+    again = "auto_keywords: 2 chunks without, asked again at the next sync; last: it was cut at max_tokens (2)"
+    assert await found() == [(again, "raise max_tokens under [llm.tasks.enrich], or switch that setting off")]
+    model.default = Failure(status=401, message="no such key sk-secret123")
+    async with opened(home) as (operations, _):
+        await told(operations, Sync(enrich=True))
+    (_, (ended, mend)) = await found()
+    assert ended.startswith("the last pass ended early: HTTP 401")
+    assert "secret123" not in ended
+    assert "citebot sync" in mend
+    model.default = reply
+    async with opened(home) as (operations, _):
+        await told(operations, Sync(enrich=True))
+    assert await found() == []
 
 
 async def test_without_a_model_the_setting_that_is_missing_is_named(home: pathlib.Path) -> None:
