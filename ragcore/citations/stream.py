@@ -17,18 +17,21 @@ _SCHEME_STARTS = "|".join(re.escape(scheme[:length]) for scheme in _SCHEMES for 
 _LINE_HEAD = re.compile(rf"{_HEAD}(?:`{{0,2}}|~{{0,2}})\Z")
 _FENCE = re.compile(r"[ \t>]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)*+(?P<fence>`{3,}+(?=[^`\n]*+(?:\n|\Z))|~{3,}+)")
 _CLOSING = re.compile(r"[ \t>]*+(?P<fence>`*+|~*+)[ \t\r]*+$")
-_CANDIDATE = re.compile(r"[\[［【〔〖(（!\\`]|(?<![A-Za-z0-9])<?[hfw]")
+# Of a run of backticks the first alone: where that one is not open, none of the others is.
+_CANDIDATE = re.compile(r"[\[［【〔〖(（!\\]|(?<!`)`|(?<![A-Za-z0-9])<?[hfw]")
 _OPEN = re.compile(
     # A marker in brackets (a link's target may follow it) or in parentheses.
-    rf"(?:\\?[\[［【〔〖]{{1,2}}(?:{_KEYED}|{_LISTED})\\?[\]］】〕〗]{{0,2}}(?:\([^\s()]{{0,{MAX_URL}}})?"
+    rf"(?:\\?[\[［【〔〖]{{1,2}}(?:{_KEYED}|{_LISTED})\\?[\]］】〕〗]{{0,2}}(?:\([^\s()]{{0,{MAX_URL}}}+)?"
     rf"|[(（]{_KEYED}"
-    # A link or an image.
-    rf"|!?(?:\[[^\[\]\n]{{0,{MAX_LINK_TEXT}}}(?:\](?:\([^)\n]{{0,{MAX_URL + 300}}}"
-    r"(?:\([^()\n]{0,500}\)?[^()\n]{0,500})?)?)?)?"
+    # A link or an image as far as its target, which ``_is_open_target`` looks at.
+    rf"|!?(?:\[[^\[\]\n]{{0,{MAX_LINK_TEXT}}}+\]?)?"
     # An address, a run of backticks.
     rf"|<?(?:{URL_PATTERN}|{_SCHEME_STARTS})"
-    r"|\\|`{3,}[\w+#.-]{0,20}[ \t]*|`+)\Z"
+    r"|\\|`{3,}+[\w+#.-]{0,20}+[ \t]*+|`++)\Z"
 )
+_TO_TARGET = re.compile(rf"!?\[[^\[\]\n]{{0,{MAX_LINK_TEXT}}}+\]\(")
+_MAX_TARGET = MAX_URL + 300
+_IN_PARENTHESES = re.compile(r"[^()\n]{0,500}+\)?[^()\n]{0,500}+\Z")
 _LATE_FENCE = re.compile(r"[^`]*[^`\s][ \t]*+(?P<fence>`{3,}+)[\w+#.-]{0,20}+[ \t\r]*+$")
 _OPEN_LIST = re.compile(rf"[\[［【〔〖][^\S\n]{{0,3}}{_KEY}[^\S\n]{{0,3}}[:：=][^\]］】〕〗]{{0,80}}")
 _LIST_GOES_ON = re.compile(r"\n[^\S\n]{0,3}(?:\Z|[\diIｉＩ,，、;；&+-])")
@@ -123,8 +126,30 @@ class HoldBack:
             whole = _WHOLE.match(line, position)
             if whole:
                 position = whole.end()
-            elif _OPEN.match(line, position):
+            elif _is_open(line, position):
                 return position
             else:
                 position += 1
         return len(line)
+
+
+def _is_open(line: str, start: int) -> bool:
+    """Return whether what begins here may go on behind the line's end."""
+    if _OPEN.match(line, start):
+        return True
+    link = _TO_TARGET.match(line, start)
+    return link is not None and _is_open_target(line, link.end())
+
+
+def _is_open_target(line: str, start: int) -> bool:
+    """Return whether a link's target, which begins here, goes on to the line's end.
+
+    It has no ")" but one in its last parentheses. Where they are is asked once: looked for at each "(", they would take
+    a time that grows with the square of the target.
+    """
+    opened = line.rfind("(", start)
+    last = len(line) if opened < 0 else opened
+    if last - start > _MAX_TARGET or line.find(")", start, last) >= 0 or line.find("\n", start, last) >= 0:
+        return False
+    goes_on = len(line) - start <= _MAX_TARGET and line.find(")", last) < 0 and line.find("\n", last) < 0
+    return goes_on or _IN_PARENTHESES.match(line, opened + 1) is not None

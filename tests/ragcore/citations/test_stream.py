@@ -2,12 +2,14 @@
 
 import itertools
 import re
+import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragcore.citations.literals import LiteralKind, Literals
+from ragcore.citations import stream
+from ragcore.citations.literals import MAX_LINK_TEXT, MAX_URL, LiteralKind, Literals
 from ragcore.citations.stream import MAX_HELD, HoldBack
 
 PIECES = st.sampled_from(
@@ -132,3 +134,49 @@ def test_text_inside_a_fence_flows() -> None:
     assert held.feed("\n``") == "\n"
     assert held.feed("`\n") == "```\n"
     assert held.feed("then [ID:") == "then "
+
+
+# The open link in one expression, as plain as it is slow, and every backtick looked at.
+LINK = re.compile(
+    rf"!?(?:\[[^\[\]\n]{{0,{MAX_LINK_TEXT}}}(?:\](?:\([^)\n]{{0,{MAX_URL + 300}}}"
+    r"(?:\([^()\n]{0,500}\)?[^()\n]{0,500})?)?)?)?\Z"
+)
+BACKTICKS = re.compile(r"(?:`{3,}[\w+#.-]{0,20}[ \t]*|`+)\Z")
+LINK_PIECES = st.sampled_from(
+    [
+        "[",
+        "]",
+        "(",
+        ")",
+        "](",
+        "[a](",
+        "![",
+        "!",
+        "`",
+        "```",
+        " ",
+        "\n",
+        "a",
+        *("x" * n for n in (499, 500, 501, 1798, 2300)),
+    ]
+)
+
+
+@given(st.lists(LINK_PIECES, max_size=12).map("".join))
+def test_what_is_open_is_what_one_expression_for_it_tells(line: str) -> None:
+    for start in (at for at, character in enumerate(line) if character in "![`"):
+        plainly = bool(LINK.match(line, start) or BACKTICKS.match(line, start) or stream._OPEN.match(line, start))
+        assert stream._is_open(line, start) == plainly, start
+        if line[start] == "`" and start and line[start - 1] == "`" and plainly:
+            assert stream._is_open(line, start - 1), start
+
+
+@pytest.mark.parametrize(
+    "unit", ["[a](", "![a]((x", "[a](((", f"[a](({'x' * 900}", "`", f"{'`' * 3000}{' ' * 2000}x", "["]
+)
+@pytest.mark.parametrize("ends", ["", "x) y"])
+def test_no_text_takes_long(unit: str, ends: str) -> None:
+    text = (unit * (30_000 // len(unit) + 1))[:30_000] + ends
+    began = time.thread_time()
+    shown(text, [*range(0, len(text), 500)])
+    assert time.thread_time() - began < 0.3
