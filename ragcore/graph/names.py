@@ -29,8 +29,12 @@ _ENDS_IN_ES = re.compile(r"(?:ss|zz|x|ch|sh)es$")
 _DOTTED = re.compile(r"\b(?:[A-Za-z]\.){2,}")
 _ARTICLES = frozenset({"the", "a", "an"})
 _LEGAL_FORMS = frozenset({"inc", "ltd", "llc", "corp", "plc", "gmbh", "ag"})
-_BRACKETS = re.compile(r"^(.+?)\s*[(（]\s*([^()（）]+?)\s*[)）]$")
-_BESIDE = r"\s*[(（]\s*(?:以下简称|简称|以下簡稱|簡稱)?\s*[:：]?\s*[\"“”'‘’「]?([^()（）\n]{2,60}?)[\"“”'‘’」]?\s*[)）]"
+# What stands before them is taken as it is found: an expression for it would be tried from each white space anew.
+_BRACKETS = re.compile(r"[(（]([^()（）]++)[)）]$")
+_BESIDE = (
+    r"\s*+[(（]\s*+(?:(?:以下简称|简称|以下簡稱|簡稱)\s*+)?(?:[:：]\s*+)?[\"“”'‘’「]?"
+    r"([^()（）\n]{2,60}?)[\"“”'‘’」]?\s*+[)）]"
+)
 
 Span = tuple[int, int]
 
@@ -95,9 +99,10 @@ class Text:
 
 def parted(name: str) -> tuple[str, str]:
     """Return a name and the other form that it has in brackets, "" where it has none: ``Wide Area Network (WAN)``."""
-    found = _BRACKETS.match(name)
-    if found and (is_short_of(found[2], found[1]) or is_short_of(found[1], found[2])):
-        return found[1], found[2]
+    found = _BRACKETS.search(name)
+    before, inside = (name[: found.start()].rstrip(), found[1].strip()) if found else ("", "")
+    if before and "\n" not in before and (is_short_of(inside, before) or is_short_of(before, inside)):
+        return before, inside
     return name, ""
 
 

@@ -1,5 +1,8 @@
 """Names of the same thing have one key, names of others have not, and a question's names are found in it."""
 
+import re
+import time
+
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -130,6 +133,51 @@ def test_short_forms_are_short_forms(text: str, name: str) -> None:
     for short, long in Text(f"{text} {name} ({text})").short_forms(name):
         assert is_short_of(short, long)
         assert name in (short, long)
+
+
+# What the brackets behind a name hold, as plain as it is slow.
+IN_BRACKETS = re.compile(r"^(.+?)\s*[(（]\s*([^()（）]+?)\s*[)）]$")
+BESIDE = r"\s*[(（]\s*(?:以下简称|简称|以下簡稱|簡稱)?\s*[:：]?\s*[\"“”'‘’「]?([^()（）\n]{2,60}?)[\"“”'‘’」]?\s*[)）]"
+BRACKETED = st.lists(
+    st.sampled_from(
+        [
+            *"(（)） \n\u3000:“”A",
+            "  ",
+            "简称",
+            "WHO",
+            "WTO",
+            "World Health Organization",
+            "世界卫生组织",
+            "世卫组织",
+            "x" * 60,
+        ]
+    ),
+    max_size=9,
+).map("".join)
+
+
+@given(before=BRACKETED, inside=BRACKETED)
+def test_what_stands_in_brackets_is_what_one_expression_for_it_tells(before: str, inside: str) -> None:
+    for name in (before, f"{before}({inside})", f"World Health Organization{before}WHO{inside}"):
+        found = IN_BRACKETS.match(name)
+        told = bool(found) and (is_short_of(found[2], found[1]) or is_short_of(found[1], found[2]))
+        assert parted(name) == ((found[1], found[2]) if found and told else (name, ""))
+    for name in ("WHO", "世界卫生组织"):
+        text = f"{name}{before} {name} ({inside}) "
+        beside = [found[1].strip() for found in re.finditer(name + BESIDE, text, re.IGNORECASE)]
+        plainly = [(other, name) if is_short_of(other, name) else (name, other) for other in beside]
+        assert list(Text(text).short_forms(name)) == [pair for pair in plainly if is_short_of(*pair)]
+
+
+@pytest.mark.parametrize("unit", [" ", "(", "A", "a (", " （", "“", ") ", "\n", "WHO (", "WHO "])
+def test_no_brackets_take_long(unit: str) -> None:
+    many = unit * (20_000 // len(unit))
+    began = time.thread_time()
+    for name in (f"WHO{many}x", f"WHO{many})", f"{many}(WHO)"):
+        parted(name)
+    for text in (f"WHO ({many}x", f"WHO{many}(x) "):
+        list(Text(text).short_forms("WHO"))
+    assert time.thread_time() - began < 0.5
 
 
 @given(
