@@ -1,10 +1,12 @@
 """What the guides say that a reader sees is what Citebot says, word by word."""
 
-import ast
+import functools
 import pathlib
 import re
 
 import pytest
+
+from tests.modules import modules_of
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SAID_BY_PLATFORMS = {
@@ -13,18 +15,11 @@ SAID_BY_PLATFORMS = {
 }
 
 
+@functools.cache
 def texts() -> str:
     """Return every text in the code, a line each; one in several pieces is whole, what is filled in stands as "…"."""
-    found = []
-    for folder in ("bots", "ragcore"):
-        for path in (ROOT / folder).rglob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                    found.append(node.value)
-                elif isinstance(node, ast.JoinedStr):
-                    parts = (str(part.value) if isinstance(part, ast.Constant) else "…" for part in node.values)
-                    found.append("".join(parts))
-    return "\n".join(found)
+    modules = [module for package in ("bots", "ragcore") for module in modules_of(package).values()]
+    return "\n".join(text for module in modules for text in module.texts)
 
 
 def quoted(guide: str) -> list[str]:

@@ -1,6 +1,5 @@
 """The wheel as someone installs it: what it holds, what it declares, and an answer from another folder."""
 
-import ast
 import contextlib
 import json
 import os
@@ -20,6 +19,8 @@ from importlib.metadata import distribution, packages_distributions
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from tests.modules import modules_of
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PACKAGES = {"bots", "ragcore", "connectors", "prompts"}
@@ -69,13 +70,7 @@ def test_it_holds_the_packages_with_their_data_and_nothing_else(wheel: pathlib.P
 
 def imported_packages() -> set[str]:
     """Return the roots of all that the packages import, however late, and wherever it comes from."""
-    roots: set[str] = set()
-    for path in (path for package in PACKAGES for path in (ROOT / package).rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Import):
-                roots |= {alias.name.split(".")[0] for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                roots.add(node.module.split(".")[0])
+    roots = {root for package in PACKAGES for module in modules_of(package).values() for root in module.imported}
     return roots - PACKAGES - set(sys.stdlib_module_names)
 
 
