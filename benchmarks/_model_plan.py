@@ -4,12 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from benchmarks._judged_sets import JudgedSet, read_set
+from benchmarks._pictured import pictured
 from benchmarks._step_sets import TAGGED_BY, by_tags, fill_tags, untagged
 from ragcore.enrich.options import EnrichOptions, MetadataField
 from ragcore.evaluate.retrieval import KNOWLEDGE_BASE, retriever_over
 from ragcore.library import Library
 from ragcore.models.listwise import ListwiseReranker
 from ragcore.models.llm import ChatModel
+from ragcore.models.rerankers import Reranked, Reranker
 from ragcore.prompts import OWN
 from ragcore.retrieval import RetrievalOptions, Retriever
 from ragcore.retrieval.by_contents import ContentsRetriever
@@ -17,6 +19,7 @@ from ragcore.retrieval.by_graph import GraphRetriever
 from ragcore.retrieval.drawn_filter import FilteringRetriever
 from ragcore.retrieval.retriever import Retrieving
 from ragcore.tokens import offline_tokenizer
+from ragcore.types import Usage
 
 PATIENT = 600.0
 """Seconds that a step of a question waits: how long a model takes is measured, and cuts nothing off."""
@@ -25,7 +28,19 @@ SPEECH = "state_of_the_union"
 BEGINNING = 12_000
 """Characters of it that are taken."""
 
-Search = Callable[[Library, RetrievalOptions, ChatModel], Retrieving]
+LATE = 0.05
+"""Seconds that no endpoint which reads 24 passages keeps."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoints:
+    """What a step asks: a chat model, or what puts passages in order; None where no such endpoint was named."""
+
+    chat: ChatModel | None = None
+    reranker: Reranker | None = None
+
+
+Search = Callable[[Library, RetrievalOptions, Endpoints], Retrieving]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,14 +48,18 @@ class ModelStep:
     """A step: what it adds to a new index, and how is searched with it; ``share`` of the usual sample is taken.
 
     ``prepare`` is done to the index before, without the model. ``form`` is the JSON schema of what is asked for.
+    ``is_pictured``: the model is shown the pictures of the documents, while these are read again. ``is_reranked``: what
+    is asked is the endpoint of a reranker.
     """
 
     name: str
     enrich: EnrichOptions = field(default_factory=EnrichOptions)
-    search: Search = lambda library, options, model: retriever_over(library, options)
+    search: Search = lambda library, options, endpoints: retriever_over(library, options)
     retrieval: RetrievalOptions = field(default_factory=RetrievalOptions)
     data: Callable[[int, int], JudgedSet] = lambda documents, questions: sample("faq-zoomcamp", documents, questions)
     is_tagged: bool = False
+    is_pictured: bool = False
+    is_reranked: bool = False
     form: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -81,47 +100,76 @@ def passages(documents: int, questions: int) -> JudgedSet:
     return sample("multihop-dev", documents, questions)
 
 
-def _by_contents(library: Library, options: RetrievalOptions, model: ChatModel) -> Retrieving:
+def _by_contents(library: Library, options: RetrievalOptions, endpoints: Endpoints) -> Retrieving:
     retriever = retriever_over(library, options)
     return ContentsRetriever(
         retriever,
         registry=library.registry,
         values=retriever.values,
-        model=model,
+        model=endpoints.chat,
         prompts=OWN,
         tokenizer=offline_tokenizer(),
         seconds=PATIENT,
     )
 
 
-def _by_filter(library: Library, options: RetrievalOptions, model: ChatModel) -> Retrieving:
+def _by_filter(library: Library, options: RetrievalOptions, endpoints: Endpoints) -> Retrieving:
+    assert endpoints.chat is not None
     retriever = retriever_over(library, options)
     return FilteringRetriever(
         retriever,
         registry=library.registry,
         values=retriever.values,
-        model=model,
+        model=endpoints.chat,
         tokenizer=offline_tokenizer(),
         fields={KNOWLEDGE_BASE: ()},
         seconds=PATIENT,
     )
 
 
-def by_graph(library: Library, options: RetrievalOptions, model: ChatModel) -> Retrieving:
+def by_graph(library: Library, options: RetrievalOptions, endpoints: Endpoints) -> Retrieving:
     """Compose a retriever that adds what the knowledge graph says."""
     retriever = retriever_over(library, options)
     return GraphRetriever(retriever, registry=library.registry, values=retriever.values, tokenizer=offline_tokenizer())
 
 
-def _reranked(library: Library, options: RetrievalOptions, model: ChatModel) -> Retrieving:
+def _judged(library: Library, options: RetrievalOptions, endpoints: Endpoints) -> Retrieving:
+    assert endpoints.chat is not None
+    return _ordered_by(ListwiseReranker(endpoints.chat, offline_tokenizer()), library, options)
+
+
+def _reranked(library: Library, options: RetrievalOptions, endpoints: Endpoints) -> Retrieving:
+    assert endpoints.reranker is not None
+    return _ordered_by(Counted(endpoints.reranker), library, options)
+
+
+def _ordered_by(reranker: Reranker, library: Library, options: RetrievalOptions) -> Retriever:
     return Retriever(
         registry=library.registry,
         vectors=library.vectors,
         keywords=library.keywords,
         embedder=library.embedder,
         options=options,
-        reranker=ListwiseReranker(model, offline_tokenizer()),
+        reranker=reranker,
     )
+
+
+class Counted:
+    """A reranker whose requests are told as calls, with the tokens of what was sent: the product tells of models alone.
+
+    Of a request that was not waited for, the call is told without its tokens.
+    """
+
+    calls = 1
+
+    def __init__(self, reranker: Reranker) -> None:
+        self._reranker = reranker
+        self.name = reranker.name
+
+    async def rerank(self, query: str, texts: Sequence[str]) -> Reranked:
+        found = await self._reranker.rerank(query, texts)
+        tokens = sum(map(offline_tokenizer().count, (query, *texts)))
+        return replace(found, usage=Usage(calls=self.calls, prompt_tokens=tokens))
 
 
 FIELDS = (
@@ -149,14 +197,16 @@ PLACES = _list({"enum": list(range(8))}, 2, 8)
 SECTIONS = _list(_object(piece={"type": "integer"}, level={"enum": [1, 2]}, title=_text(60)), 1, 6)
 _ENTITY = _object(name=_text(40), type=_text(20), description=_text(80))
 _RELATION = _object(source=_text(40), target=_text(40), description=_text(80), weight={"type": "integer"})
+_SAME = _object(same=_list({"type": "integer"}, 0, 3))
 GRAPH = _object(entities=_list(_ENTITY, 2, 4), relations=_list(_RELATION, 1, 2))
+GRAPH_OR_REPORT: Mapping[str, object] = {"anyOf": [GRAPH, _SAME, {"type": "string"}]}
 STEPS: Sequence[ModelStep] = (
     ModelStep(name="`auto_keywords = 5`", enrich=EnrichOptions(auto_keywords=5)),
     ModelStep(name="`auto_questions = 3`", enrich=EnrichOptions(auto_questions=3)),
     ModelStep(
         name="`tags_from`, with a model for the rest",
         enrich=TAGGED_BY,
-        search=lambda library, options, model: by_tags(library, options),
+        search=lambda library, options, endpoints: by_tags(library, options),
         data=entries_to_tag,
         is_tagged=True,
     ),
@@ -168,9 +218,24 @@ STEPS: Sequence[ModelStep] = (
     ),
     ModelStep(
         name='`[rerank] provider = "llm"`, 8 candidates',
-        search=_reranked,
+        search=_judged,
         retrieval=RetrievalOptions(rerank_candidates=8, rerank_seconds=PATIENT),
         form=PLACES,
+    ),
+    *(
+        ModelStep(
+            name=f"`[rerank]`, a `/rerank` endpoint, {told}",
+            search=_reranked,
+            retrieval=RetrievalOptions(rerank_seconds=seconds),
+            data=passages,
+            is_reranked=True,
+        )
+        for told, seconds in (("waited for", PATIENT), (f"waited for {LATE} s", LATE))
+    ),
+    ModelStep(
+        name="`llm.vision_model`",
+        data=lambda documents, questions: pictured(sample("faq-zoomcamp", documents, questions)),
+        is_pictured=True,
     ),
     ModelStep(
         name="`contents`, `toc_enhance`",
@@ -180,7 +245,15 @@ STEPS: Sequence[ModelStep] = (
         form=SECTIONS,
     ),
     ModelStep(name='`raptor = "document"`', enrich=EnrichOptions(raptor=True), data=speech),
+    ModelStep(name='`raptor = "knowledge_base"`', enrich=EnrichOptions(raptor=True, overview=True), data=passages),
     ModelStep(name="`graph`, `use_kg`", enrich=EnrichOptions(graph=True), search=by_graph, data=passages, form=GRAPH),
+    ModelStep(
+        name="`graph_communities`, `use_kg`",
+        enrich=EnrichOptions(graph=True, graph_communities=True),
+        search=by_graph,
+        data=speech,
+        form=GRAPH_OR_REPORT,
+    ),
 )
 
 

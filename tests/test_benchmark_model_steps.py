@@ -4,14 +4,17 @@ import json
 from collections.abc import AsyncIterator
 
 import pytest
+from aiohttp.test_utils import TestServer
 
-from benchmarks import embedded_fields, model_steps
+from benchmarks import _stand_ins, embedded_fields, model_steps
 from benchmarks._judged_sets import JudgedSet
-from benchmarks._model_plan import STEPS, ModelStep
+from benchmarks._model_plan import STEPS, Counted, Endpoints, ModelStep
+from benchmarks._pictured import WORD, pictured
 from ragcore.enrich.options import EnrichOptions
 from ragcore.evaluate.judged import JudgedQuery
+from ragcore.models.http_reranker import Endpoint, HttpReranker
 from ragcore.models.openai_chat import OpenAIChatModel
-from ragcore.types import SourceDocument
+from ragcore.types import Image, Message, SourceDocument
 from tests.fakes.embedding import HashEmbedder
 from tests.fakes.openai_server import OpenAIServer, Reply, Request
 
@@ -58,7 +61,7 @@ async def endpoint() -> AsyncIterator[tuple[OpenAIServer, OpenAIChatModel]]:
 async def test_a_line_tells_what_a_step_changes_and_costs(endpoint: tuple[OpenAIServer, OpenAIChatModel]) -> None:
     server, model = endpoint
     step = ModelStep(name="keywords", enrich=EnrichOptions(auto_keywords=3))
-    outcome = await model_steps.measure(step, made_up(), model, embedder=HashEmbedder())
+    outcome = await model_steps.measure(step, made_up(), Endpoints(chat=model), embedder=HashEmbedder())
     assert (outcome.report.usage.calls, outcome.again, len(server.requests)) == (4, 0, 4)
     assert (outcome.report.failed, outcome.holds) == ((), "")
     assert outcome.on.recall == 1.0
@@ -72,7 +75,7 @@ async def test_a_tree_and_a_judge_are_told_too(endpoint: tuple[OpenAIServer, Ope
     server, model = endpoint
     by_name = {step.name: step for step in STEPS}
     tree = next(step for name, step in by_name.items() if "raptor" in name)
-    outcome = await model_steps.measure(tree, made_up(paragraphs=12), model, embedder=HashEmbedder())
+    outcome = await model_steps.measure(tree, made_up(paragraphs=12), Endpoints(chat=model), embedder=HashEmbedder())
     assert outcome.report.usage.calls >= 4
     assert "on chunks that there are" in outcome.holds
     made, _, chunks = outcome.holds.split()[:3]
@@ -80,9 +83,62 @@ async def test_a_tree_and_a_judge_are_told_too(endpoint: tuple[OpenAIServer, Ope
     assert chunks == "of"
     server.default = lambda request: Reply(text="[0, 1]")
     judge = next(step for name, step in by_name.items() if "rerank" in name)
-    outcome = await model_steps.measure(judge, made_up(), model, embedder=HashEmbedder())
+    outcome = await model_steps.measure(judge, made_up(), Endpoints(chat=model), embedder=HashEmbedder())
     assert outcome.report.usage.calls == outcome.again == 0
     assert outcome.on.usage.calls <= 4
+
+
+@pytest.mark.soak
+async def test_an_overview_is_told_with_what_it_rests_on(endpoint: tuple[OpenAIServer, OpenAIChatModel]) -> None:
+    step = next(step for step in STEPS if step.enrich.overview)
+    outcome = await model_steps.measure(step, made_up(), Endpoints(chat=endpoint[1]), embedder=HashEmbedder())
+    written, _, _, of, _, resting = outcome.holds.split()[:6]
+    assert int(written) == int(resting) == outcome.report.usage.calls >= 1
+    assert int(of) == len(PLACES)
+
+
+@pytest.mark.soak
+async def test_pictures_are_described_once_and_found_by_their_captions_before(
+    endpoint: tuple[OpenAIServer, OpenAIChatModel],
+) -> None:
+    server, _ = endpoint
+    server.default = lambda request: Reply(text=f"A picture of a page, number {len(server.requests)}.")
+    model = OpenAIChatModel(base_url=server.base_url, model="fake", context_window=model_steps.PICTURED)
+    data = pictured(made_up())
+    assert {one.media_type for one in data.documents} == {WORD}
+    step = next(step for step in STEPS if step.is_pictured)
+    outcome = await model_steps.measure(step, data, Endpoints(chat=model), embedder=HashEmbedder())
+    assert (outcome.report.usage.calls, outcome.report.failed, outcome.again) == (len(PLACES), (), 0)
+    assert all(len(request.images) == 1 for request in server.requests)
+    assert outcome.off.recall == 1.0
+    await model.close()
+
+
+async def test_the_stand_in_for_a_reranker_orders_by_likeness_and_its_requests_are_counted() -> None:
+    embedder = HashEmbedder()
+    texts = ["an orchard", "who built the harbour", "a quarry"]
+    async with TestServer(_stand_ins.app(embedder)) as server:
+        reranker = HttpReranker(Endpoint(base_url=str(server.make_url("/v1"))))
+        found = await Counted(reranker).rerank("who built the harbour", texts)
+        await reranker.close()
+    assert found.order[0] == 1
+    assert found.scores[1] == pytest.approx(1.0, abs=1e-5)
+    vectors = await embedder.embed(["who built the harbour", *texts])
+    cosines = [float(one @ vectors[0]) for one in vectors[1:]]
+    assert [found.scores[at] for at in range(3)] == pytest.approx([(one + 1) / 2 for one in cosines], abs=1e-5)
+    assert found.usage.calls == 1
+    assert found.usage.prompt_tokens > len(texts)
+
+
+async def test_the_stand_in_for_a_model_that_reads_pictures_says_the_same_of_each() -> None:
+    async with TestServer(_stand_ins.app(HashEmbedder())) as server:
+        model = OpenAIChatModel(base_url=str(server.make_url("/v1")), model="any", context_window=model_steps.PICTURED)
+        image = Image(media_type="image/png", data="AA==")
+        text, usage = await model.complete([Message(role="user", text="?", images=(image,))], task="vision")
+        await model.close()
+    assert text == _stand_ins.WORDS
+    assert usage.calls == 1
+    assert usage.prompt_tokens > 4_000, "Citebot's own count of a picture"
 
 
 def test_stand_ins_for_keywords_are_the_words_that_tell_a_text_from_others() -> None:
@@ -115,4 +171,4 @@ async def test_a_field_is_measured_in_each_way(field: str, capsys: pytest.Captur
 def test_every_step_asks_a_model() -> None:
     assert len({step.name for step in STEPS}) == len(STEPS)
     bare = ModelStep(name="none")
-    assert all(step.enrich != bare.enrich or step.search is not bare.search for step in STEPS)
+    assert all(step.enrich != bare.enrich or step.search is not bare.search or step.is_pictured for step in STEPS)
