@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from benchmarks._judged_sets import JudgedSet, read_set
 from benchmarks._pictured import pictured
 from benchmarks._step_sets import TAGGED_BY, by_tags, fill_tags, untagged
+from ragcore.enrich.community_step import WORDS
 from ragcore.enrich.options import EnrichOptions, MetadataField
 from ragcore.evaluate.retrieval import KNOWLEDGE_BASE, retriever_over
 from ragcore.library import Library
@@ -47,9 +48,9 @@ Search = Callable[[Library, RetrievalOptions, Endpoints], Retrieving]
 class ModelStep:
     """A step: what it adds to a new index, and how is searched with it; ``share`` of the usual sample is taken.
 
-    ``prepare`` is done to the index before, without the model. ``form`` is the JSON schema of what is asked for.
-    ``is_pictured``: the model is shown the pictures of the documents, while these are read again. ``is_reranked``: what
-    is asked is the endpoint of a reranker.
+    ``prepare`` is done to the index before, without the model. ``form`` is the JSON schema of what is asked for,
+    but for calls with the rules ``prose``. ``is_pictured``: the model is shown the pictures of the documents, while
+    these are read again. ``is_reranked``: what is asked is the endpoint of a reranker.
     """
 
     name: str
@@ -61,6 +62,7 @@ class ModelStep:
     is_pictured: bool = False
     is_reranked: bool = False
     form: Mapping[str, object] = field(default_factory=dict)
+    prose: str = ""
 
 
 def sample(name: str, documents: int, questions: int) -> JudgedSet:
@@ -199,7 +201,7 @@ _ENTITY = _object(name=_text(40), type=_text(20), description=_text(80))
 _RELATION = _object(source=_text(40), target=_text(40), description=_text(80), weight={"type": "integer"})
 _SAME = _object(same=_list({"type": "integer"}, 0, 3))
 GRAPH = _object(entities=_list(_ENTITY, 2, 4), relations=_list(_RELATION, 1, 2))
-GRAPH_OR_REPORT: Mapping[str, object] = {"anyOf": [GRAPH, _SAME, {"type": "string"}]}
+GRAPH_OR_SAME: Mapping[str, object] = {"anyOf": [GRAPH, _SAME]}
 STEPS: Sequence[ModelStep] = (
     ModelStep(name="`auto_keywords = 5`", enrich=EnrichOptions(auto_keywords=5)),
     ModelStep(name="`auto_questions = 3`", enrich=EnrichOptions(auto_questions=3)),
@@ -252,7 +254,8 @@ STEPS: Sequence[ModelStep] = (
         enrich=EnrichOptions(graph=True, graph_communities=True),
         search=by_graph,
         data=speech,
-        form=GRAPH_OR_REPORT,
+        form=GRAPH_OR_SAME,
+        prose=OWN.render("community", words=WORDS),
     ),
 )
 

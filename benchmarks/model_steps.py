@@ -20,7 +20,7 @@ import os
 import pathlib
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlalchemy import text
@@ -36,7 +36,7 @@ from ragcore.evaluate.retrieval import KNOWLEDGE_BASE
 from ragcore.library import Library
 from ragcore.models.embeddings import Embedder
 from ragcore.models.http_reranker import Endpoint, HttpReranker
-from ragcore.models.llm import ChatModel
+from ragcore.models.llm import ChatModel, Piece
 from ragcore.models.openai_chat import ChatLimits, ChatOptions, OpenAIChatModel
 from ragcore.prompts import OWN
 from ragcore.reports import EnrichReport
@@ -48,7 +48,7 @@ from ragcore.stores.model_results import ModelResults
 from ragcore.stores.overviews import Overviews
 from ragcore.stores.rows import Document, StoredChunk
 from ragcore.tokens import offline_tokenizer
-from ragcore.types import ScoredChunk, Usage
+from ragcore.types import Message, ScoredChunk, Usage
 
 DOCUMENTS, QUESTIONS = 300, 50
 WINDOW, REPLY = 4_096, 256
@@ -60,6 +60,23 @@ HEADER = (
     "| enriching: calls | tokens in, out | seconds | documents that lack some | calls again "
     "| calls a question | tokens in, out |\n|" + " --- |" * 14
 )
+
+
+class InForm:
+    """A model that is kept to a form, but for calls with the rules ``prose``."""
+
+    def __init__(self, formed: ChatModel, free: ChatModel, prose: str) -> None:
+        self._formed, self._free, self._prose = formed, free, prose
+        self.name, self.context_window, self.max_tokens = formed.name, formed.context_window, formed.max_tokens
+
+    def stream(self, messages: Sequence[Message], *, task: str = "answer") -> AsyncIterator[Piece]:
+        return self._for(messages).stream(messages, task=task)
+
+    async def complete(self, messages: Sequence[Message], *, task: str) -> tuple[str, Usage]:
+        return await self._for(messages).complete(messages, task=task)
+
+    def _for(self, messages: Sequence[Message]) -> ChatModel:
+        return self._free if messages[0].text == self._prose else self._formed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,19 +272,20 @@ def main() -> int:
     def endpoints(step: ModelStep) -> Endpoints:
         if step.is_reranked:
             return Endpoints(reranker=HttpReranker(Endpoint(base_url=arguments.rerank_url, timeout=PATIENT)))
-        form = step.form if arguments.forms else {}
-        model = OpenAIChatModel(
+        plain = chat(PICTURED if step.is_pictured else WINDOW, {})
+        if not arguments.forms or not step.form:
+            return Endpoints(chat=plain)
+        body = {"response_format": {"type": "json_object", "schema": step.form}}
+        return Endpoints(chat=InForm(chat(WINDOW, body), plain, step.prose))
+
+    def chat(window: int, body: Mapping[str, object]) -> ChatModel:
+        return OpenAIChatModel(
             base_url=arguments.base_url,
             model=arguments.model,
-            context_window=PICTURED if step.is_pictured else WINDOW,
-            options=ChatOptions(
-                temperature=0.0,
-                max_tokens=arguments.reply,
-                extra_body={"response_format": {"type": "json_object", "schema": form}} if form else {},
-            ),
+            context_window=window,
+            options=ChatOptions(temperature=0.0, max_tokens=arguments.reply, extra_body=body),
             limits=ChatLimits(first_token=600.0, total=1_800.0, max_concurrent=2),
         )
-        return Endpoints(chat=model)
 
     embedder = remembered()
     size = {"documents": arguments.documents, "questions": arguments.questions}

@@ -13,7 +13,7 @@ from benchmarks._pictured import WORD, pictured
 from ragcore.enrich.options import EnrichOptions
 from ragcore.evaluate.judged import JudgedQuery
 from ragcore.models.http_reranker import Endpoint, HttpReranker
-from ragcore.models.openai_chat import OpenAIChatModel
+from ragcore.models.openai_chat import ChatOptions, OpenAIChatModel
 from ragcore.types import Image, Message, SourceDocument
 from tests.fakes.embedding import HashEmbedder
 from tests.fakes.openai_server import OpenAIServer, Reply, Request
@@ -112,6 +112,21 @@ async def test_pictures_are_described_once_and_found_by_their_captions_before(
     assert all(len(request.images) == 1 for request in server.requests)
     assert outcome.off.recall == 1.0
     await model.close()
+
+
+async def test_only_what_is_asked_for_as_prose_is_asked_without_the_form(
+    endpoint: tuple[OpenAIServer, OpenAIChatModel],
+) -> None:
+    server, free = endpoint
+    options = ChatOptions(extra_body={"response_format": {"type": "json_object"}})
+    formed = OpenAIChatModel(base_url=server.base_url, model="fake", context_window=8_192, options=options)
+    step = next(step for step in STEPS if step.prose)
+    model = model_steps.InForm(formed, free, step.prose)
+    assert step.prose.startswith("You write a short report")
+    for rules in (step.prose, "Write JSON."):
+        await model.complete([Message(role="system", text=rules), Message(role="user", text="?")], task="enrich")
+    await formed.close()
+    assert ["response_format" in request.body for request in server.requests] == [False, True]
 
 
 async def test_the_stand_in_for_a_reranker_orders_by_likeness_and_its_requests_are_counted() -> None:
