@@ -5,13 +5,16 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from ragcore.citations import markers
+from ragcore.citations.contrary import of_other_times
 from ragcore.citations.evidence import Claim, Evidence, Source, Weights, weigh
 from ragcore.citations.facts import contradicts
+from ragcore.citations.gainsaying import gainsaid_by
 from ragcore.citations.languages import LATIN, shared
 from ragcore.citations.literals import Literals
 from ragcore.citations.markers import Marker
 from ragcore.citations.numbers import values_of
 from ragcore.citations.phrasing import denies, negated
+from ragcore.citations.polarity import says_opposite
 from ragcore.citations.scoring import CitationPolicy, choose, own_odds, probability
 from ragcore.citations.sentences import BlockKind, Sentence, split_sentences
 
@@ -146,6 +149,11 @@ class Judge:
         together = "\n".join(self.sources[chunk].full_text for chunk in sorted(chunks))
         return bool(chunks) and (contradicts(claim.said, together, alike=alike) or self._denies(claim, chunks))
 
+    def gainsaid(self, claim: Claim, chunks: Collection[int]) -> set[int]:
+        """Return those of the chunks that say in words the contrary of a claim which none of them bears out."""
+        found = gainsaid_by(claim, [self.sources[chunk] for chunk in sorted(chunks)])
+        return {chunk for chunk, wrong in zip(sorted(chunks), found, strict=True) if wrong}
+
     def outdone(self, claims: Sequence[Claim], chunks: Collection[int]) -> set[int]:
         """Return those of the chunks that say something else than the first claim, where another bears it out alone.
 
@@ -154,7 +162,8 @@ class Judge:
         """
         if len(chunks) < 2:
             return set()
-        wrong = {one for one in chunks if self.contradicted(claims[0], {one}) and self._says_otherwise(claims[0], one)}
+        wrong = {one for one in chunks if self.gainsaid(claims[0], {one})}
+        wrong |= {one for one in chunks if self.contradicted(claims[0], {one}) and self._says_otherwise(claims[0], one)}
         right = [one for one in chunks if one not in wrong and not self.contradicted(claims[0], {one})]
         return {
             one
@@ -184,7 +193,11 @@ class Judge:
         evidence = self.evidence(claim)
         passages = [self.sources[one].window_text(evidence[one].best) for one in chunks]
         nearest = max(evidence[one].passage for one in chunks)
-        return nearest >= SAME_WORDS and not any(negated(passage) for passage in passages)
+        # "Not open on Sunday" is what "closed on Sunday" says, and what "open on Saturday" leaves open.
+        return nearest >= SAME_WORDS and not any(
+            negated(passage) or says_opposite(claim.text, passage) or of_other_times(claim.compared, passage)
+            for passage in passages
+        )
 
     def stands(self, claims: Sequence[Claim], chunk: int) -> bool:
         """Whether a marker may stay, given the claims it may stand for, its own sentence first.
@@ -226,6 +239,7 @@ def verify(text: str, judge: Judge) -> str:
         standing = {one.id for one in statement.cited}
         if judge.contradicted(statement.claim, standing):
             standing = set()
+        standing -= judge.gainsaid(statement.claim, standing)
         standing = {one for one in standing if judge.stands(claims, one)}
         standing -= judge.outdone(claims, standing)
         standing = _best(statement.claim, standing, judge)
@@ -257,6 +271,8 @@ def insert(text: str, judge: Judge, *, unfinished: bool = False) -> str:
             continue
         chosen = choose(judge.evidence(claim), statement.given, judge.policy)
         place = marker_place(text, statement.sentence)
+        wrong = judge.gainsaid(claim, chosen)
+        chosen = [chunk for chunk in chosen if chunk not in wrong]
         outdone = judge.outdone([claim], chosen)
         chosen = [chunk for chunk in chosen if chunk not in outdone]
         if chosen and not judge.contradicted(claim, chosen) and not literals.divided_at(place):

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ragcore.citations import markers
+from ragcore.citations.contrary import Said, words_of
 from ragcore.citations.facts import squeezed
 from ragcore.citations.languages import tongue
 from ragcore.citations.numbers import missing_numbers
@@ -56,6 +57,11 @@ class Claim:
         return any(any(c.isalpha() for c in word) for word in self.words) and not says_nothing(self.text)
 
     @cached_property
+    def compared(self) -> Said:
+        """Return the sentence as it is compared with those of a source, word by word."""
+        return Said(self.said)
+
+    @cached_property
     def verbatim(self) -> str:
         """Return the sentence as ``squeezed`` has it, "" when it is too short to be told by it."""
         whole = squeezed(_bare(self.said)).strip(".。!！?？…|")
@@ -77,6 +83,7 @@ class Source:
     def __init__(self, chunk: Chunk) -> None:
         """Analyse the chunk's sentences; its title and headings are known to whoever reads it."""
         self.chunk = chunk
+        self._said: dict[int, Said] = {}
         self.language = tongue(chunk.text)
         self.passages = [
             Passage(
@@ -106,6 +113,18 @@ class Source:
     def verbatim(self) -> str:
         """Return the text as ``squeezed`` has it."""
         return squeezed(_bare(self.chunk.text))
+
+    @cached_property
+    def titles(self) -> frozenset[str]:
+        """Return the words of the title and headings, as sentences are compared by them."""
+        return frozenset[str]().union(*map(words_of, (self.chunk.title, *self.chunk.heading_path)))
+
+    def said(self, index: int) -> Said:
+        """Return passage number ``index`` as it is compared with a claim."""
+        if index not in self._said:
+            passage = self.passages[index]
+            self._said[index] = Said(markers.strip(self.chunk.text[passage.start : passage.end]))
+        return self._said[index]
 
     def window_text(self, index: int) -> str:
         """Return passage number ``index`` and the one behind it as they stand."""

@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from ragcore.citations.days import MONTHS
+
 _ONES = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
     "seventeen eighteen nineteen"
@@ -17,15 +19,6 @@ _ORDINALS = (
     "fifteenth sixteenth seventeenth eighteenth nineteenth"
 )
 _TENS = "ten twenty thirty forty fifty sixty seventy eighty ninety"
-_MONTHS = (
-    "january february march april may june july august september october november december",
-    "januar februar märz april mai juni juli august september oktober november dezember",
-    "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
-    "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
-    "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
-    "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
-    "января февраля марта апреля мая июня июля августа сентября октября ноября декабря",
-)
 _COUNTS = (  # from one; what is also an English word ("due", "once") is left out
     "ein zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",
     "un deux trois quatre cinq six sept huit neuf dix onze douze",
@@ -48,8 +41,8 @@ _SMALL = _CARDINALS | _PLACES
 _LARGE = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
 _OTHERS = {
     **{word: value for words in _COUNTS for value, word in enumerate(words.split(), start=1)},
-    **{word: value for words in _MONTHS for value, word in enumerate(words.split(), start=1)},
-    **{word[:3]: value for value, word in enumerate(_MONTHS[0].split(), start=1)},
+    **{word: value for words in MONTHS for value, word in enumerate(words.split(), start=1)},
+    **{word[:3]: value for value, word in enumerate(MONTHS[0].split(), start=1)},
     **{"once": 1, "twice": 2, "half": 0.5, "noon": 12, "midnight": 0, "dozen": 12},
 }
 _WORD = re.compile(r"[^\W\d_]+")

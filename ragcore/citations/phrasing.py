@@ -3,6 +3,7 @@
 import re
 
 from ragcore.citations.disclaimers import disclaims
+from ragcore.citations.polarity import without_answer
 
 _SOURCES = (
     "(?:contexts?|documents?|documentation|passages?|sources?|texts?|excerpts?|materials?|knowledge base|results)"
@@ -63,7 +64,11 @@ def says_nothing(sentence: str) -> bool:
 
 
 def denies(sentence: str) -> bool:
-    """Whether an English sentence says that something is not so, without a "but" that takes it back in part."""
+    """Whether an English sentence says that something is not so, without a "but" that takes it back in part.
+
+    The "No," of an answer denies nothing itself.
+    """
+    sentence = without_answer(sentence)
     return _NEGATION.search(sentence) is not None and not _SAYS_NOTHING.search(sentence) and not _BUT.search(sentence)
 
 
