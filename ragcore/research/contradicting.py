@@ -1,15 +1,48 @@
-"""Contradictions in an answer: what its text does not tell with both links is set at its end."""
+"""Contradictions between sources: those that plain words show, and what an answer doesn't tell with both links."""
 
 from collections.abc import Mapping, Sequence
 
 from ragcore.answer.writing import Draft
 from ragcore.citations import markers
 from ragcore.citations.attribution import marker_place
+from ragcore.citations.contrary import Said, contradict
 from ragcore.citations.sentences import split_sentences
 from ragcore.extractive.words import content
+from ragcore.research.findings import claims_of
 from ragcore.research.memory import numbering
 from ragcore.research.sentences import sentence
-from ragcore.research.values import Contradiction
+from ragcore.research.values import Claim, Contradiction, Finding
+
+MOST_CONTRADICTIONS = 3
+
+
+def contradictions_in(findings: Sequence[Finding]) -> tuple[Contradiction, ...]:
+    """Return pairs of what was found and what another document says that was read for it, where words contradict.
+
+    They are compared as a cited sentence is with its source. At most ``MOST_CONTRADICTIONS``, one for two chunks.
+    """
+    found: dict[frozenset[str], Contradiction] = {}
+    sentences: dict[str, list[Said]] = {}
+    for finding in findings:
+        documents = {scored.chunk.id: scored.chunk.document_id for scored in finding.chunks}
+        for chunk in (scored.chunk for scored in finding.chunks if scored.chunk.id not in sentences):
+            sentences[chunk.id] = _sentences(chunk.text)
+        read = [(said, chunk_id) for chunk_id in documents for said in sentences[chunk_id]]
+        for claim in claims_of(finding):
+            said = Said(claim.text)
+            for other, chunk_id in read:
+                pair = frozenset((claim.chunk_id, chunk_id))
+                if documents[claim.chunk_id] == documents[chunk_id] or pair in found or not contradict(said, other):
+                    continue
+                found[pair] = Contradiction(one=claim, other=Claim(text=other.text, chunk_id=chunk_id))
+                if len(found) == MOST_CONTRADICTIONS:
+                    return tuple(found.values())
+    return tuple(found.values())
+
+
+def _sentences(text: str) -> list[Said]:
+    found = (text[one.body : one.body_end] for one in split_sentences(text) if one.citable)
+    return [Said(" ".join(markers.strip(one).split())) for one in found]
 
 
 class Contradicting:

@@ -12,6 +12,7 @@ from ragcore.errors import ModelBadOutput
 from ragcore.extractive.words import content
 from ragcore.json_replies import whole_number
 from ragcore.research.asking import NOT_USABLE, Asker
+from ragcore.research.contradicting import MOST_CONTRADICTIONS
 from ragcore.research.findings import claims_of
 from ragcore.research.memory import all_chunks, numbering, ranked, written
 from ragcore.research.parts import bridges
@@ -21,7 +22,6 @@ from ragcore.research.values import Claim, Contradiction, Finding, Plan, Step, S
 
 MOST_MISSING = 4
 """Questions that one round asks anew."""
-MOST_CONTRADICTIONS = 3
 FINDINGS_SHARE = 0.5
 """Of the model's window that findings may fill."""
 ASKED_PART = 8

@@ -12,6 +12,7 @@ from typing import Protocol
 from ragcore.errors import StoreError
 from ragcore.research.asking import OUT_OF_TIME
 from ragcore.research.branches import Branches
+from ragcore.research.contradicting import contradictions_in
 from ragcore.research.directing import Director
 from ragcore.research.gathered import Gathered
 from ragcore.research.meter import Meter
@@ -70,6 +71,8 @@ class Rounds:
             await self._branches.close()
         if gathered.error is not None and not any(finding.chunks for finding in gathered.findings):
             raise gathered.error
+        for one in await asyncio.to_thread(contradictions_in, gathered.findings):
+            gathered.contradictions.setdefault(frozenset((one.one.chunk_id, one.other.chunk_id)), one)
         yield gathered
 
     async def _rounds(self, question: Question, gathered: Gathered) -> AsyncGenerator[Progress]:

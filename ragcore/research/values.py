@@ -83,7 +83,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A sentence that stands so in a finding, without its markers, and the chunk that bears it out."""
+    """A sentence that stands so in a finding or a chunk, without its markers, and the chunk that bears it out."""
 
     text: str
     chunk_id: str

@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragcore.answer.writing import Draft
-from ragcore.research.contradicting import Contradicting
+from ragcore.research.contradicting import MOST_CONTRADICTIONS, Contradicting, contradictions_in
 from ragcore.research.sentences import sentence
-from ragcore.research.values import Claim, Contradiction
+from ragcore.research.values import Claim, Contradiction, Finding
 from ragcore.types import ScoredChunk
 from tests.fakes.researching import chunk
 from tests.soak import scaled
@@ -60,6 +60,43 @@ def test_sides_that_no_word_tells_apart_are_told_in_two_sentences() -> None:
     assert closing("Dogs are allowed in the office [ID:0][ID:1].", *sides)
     assert closing("Dogs are allowed [ID:0]. Trains are second class [ID:1].", *sides)
     assert closing("Dogs are allowed in the office [ID:0]. Yet dogs are not allowed there [ID:1].", *sides) == ""
+
+
+def found(*texts: str, said: str = "") -> Finding:
+    chunks = tuple(ScoredChunk(chunk=chunk(f"n{place}", text), score=0.5) for place, text in enumerate(texts))
+    return Finding(question="q", text=said or f"{texts[0].split('. ')[0].removesuffix('.')} [ID:0].", chunks=chunks)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The pool is closed on Monday.", "The pool is closed on Friday."),
+        ("Parking is reimbursed.", "Parking is not reimbursed."),
+        ("A note is needed after one day.", "A note is needed after ten days."),
+        ("The budget was approved by Ana Ruiz.", "The budget was approved by Tom Berg."),
+    ],
+)
+def test_what_words_show_of_two_documents_is_told_with_both_links(one: str, other: str) -> None:
+    for first, second in ((one, other), (other, one)):
+        finding = found(f"{first} It is warm.", "It is cold.", f"It rains. {second}")
+        (told,) = contradictions_in([finding, finding])
+        assert {(told.one.text, told.one.chunk_id), (told.other.text, told.other.chunk_id)} == {
+            (first, "n0-0"),
+            (second, "n2-0"),
+        }
+        text = Contradicting([told], "en")(Draft(text="It rains [ID:2].", chunks=finding.chunks))
+        assert f"{first.removesuffix('.')} [ID:0]." in text
+        assert f"{second.removesuffix('.')} [ID:2]." in text
+
+
+def test_what_says_the_same_or_stands_in_one_document_is_no_contradiction() -> None:
+    assert not contradictions_in([found("The pool is closed on Monday.", "The pool is closed on Mondays and Fridays.")])
+    assert not contradictions_in([found("The pool is closed on Monday. The pool is closed on Friday.", "It rains.")])
+
+
+def test_of_many_contradictions_some_are_told() -> None:
+    texts = [f"The pool is closed on {day}." for day in ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday")]
+    assert len(contradictions_in([found(*texts)])) == MOST_CONTRADICTIONS
 
 
 PIECES = st.sampled_from(
