@@ -40,6 +40,8 @@ _HELP = (
 _LEAVING = frozenset({"quit", "exit", "q"})
 _BARE = frozenset({"help", "reset", "sources"})
 # Said once a conversation, whatever language it was said in.
+_TYPIST = "terminal"
+"""Who types here, as the history names them: a conversation is one person's."""
 _NO_MODEL = frozenset(phrase("no_model", language) for language in LANGUAGES)
 
 
@@ -123,6 +125,7 @@ class Chat:
             question=line,
             knowledge_bases=self._knowledge_bases,
             conversation=self._conversation,
+            typed_by=_TYPIST,
             web=self._web,
             research=research,
             why=True,

@@ -19,6 +19,7 @@ from bots.pictures import Picturing
 from bots.rendering.tree import Document
 from bots.talk import Talking
 from bots.votes import AskedPerson, Side, Vote
+from bots.whose import Words
 from ragcore.types import ConversationKey, Message
 
 __all__ = ["Call", "Limit", "Side", "Vote"]  # beside what is defined here
@@ -106,6 +107,7 @@ class Incoming:
     replied_author: str = ""
     to_others: bool = False
     token: str = field(default="", repr=False)
+    words: Words = Words.OWN
     extra: Mapping[str, str] = field(default_factory=dict)
     """What else the platform needs to answer, in its own words."""
 

@@ -34,10 +34,11 @@ class Ask:
     With a ``conversation`` its history is recalled (as far as it was said to the same audience, and not to a question
     ``of_its_own``), and the turn is remembered under its ``reference``, in place of what that had. ``private_to`` is
     who alone sees the answer, where it is one person. ``thread`` is what else was said there before: it follows the
-    history. ``attached`` are the texts of files beside the question, ``author`` is who asked. ``web``: whether the web
-    may be searched beside the documents, where an engine is set up. With ``research`` it is searched for in rounds,
-    each step of which is told as ``Progress``; one with a ``reference`` goes on after a crash. ``why`` is for the
-    operator alone: nothing of the trace is left out.
+    history. ``attached`` are the texts of files beside the question, ``author`` is who asked, by name. ``typed_by``
+    tells who typed it from others, "" where nobody did: what somebody typed here before may go to the web along with
+    a question of theirs that leans on it. ``web``: whether the web may be searched beside the documents, where an
+    engine is set up. With ``research`` it is searched for in rounds, each step of which is told as ``Progress``; one
+    with a ``reference`` goes on after a crash. ``why`` is for the operator alone: nothing of the trace is left out.
     """
 
     question: str
@@ -51,6 +52,7 @@ class Ask:
     of_its_own: bool = False
     reference: str = ""
     author: str = ""
+    typed_by: str = ""
     thread: tuple[Message, ...] = ()
     attached: tuple[Message, ...] = ()
     web: bool = False

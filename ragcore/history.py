@@ -97,12 +97,14 @@ class History:
         audience: str = "",
         reference: str = "",
         rests_on: Collection[str] = (),
+        typed_by: str = "",
     ) -> int:
         """Write one turn with its citations, both or neither, and return its number; 0 when nothing is remembered.
 
         ``audience`` names those to whom it was said, as ``recall`` will name them. A turn with the same ``reference``
-        is replaced. ``rests_on`` are documents that it may repeat beside those of its prompt. Once an hour the oldest
-        of what has expired, in whatever conversation, goes in the same transaction.
+        is replaced. ``rests_on`` are documents that it may repeat beside those of its prompt. ``typed_by`` names
+        who typed the question; "": nobody. Once an hour the oldest of what has expired, in whatever conversation, goes
+        in the same transaction.
         """
         if self._days <= 0:
             return 0
@@ -119,6 +121,7 @@ class History:
             "audience": audience,
             "reference": reference,
             "rests_on": json.dumps(sorted({*rests_on, *_documents_of(answer)})),
+            "typed_by": _storable(typed_by),
         }
         return await self._database.write(lambda connection: self._append(connection, conversation, row, answer))
 
@@ -174,7 +177,13 @@ class History:
                 break
             kept += [
                 Message(role="assistant", text=strip(row.answer), rests_on=_documents(row) or frozenset()),
-                Message(role="user", text=row.question, author=row.author, sent_at=_aware(row.asked_at)),
+                Message(
+                    role="user",
+                    text=row.question,
+                    author=row.author,
+                    sent_at=_aware(row.asked_at),
+                    typed_by=row.typed_by,
+                ),
             ]
         return tuple(reversed(kept))
 

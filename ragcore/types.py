@@ -270,7 +270,8 @@ class ToolCall:
 class Message:
     """One message of a prompt or a conversation; pictures stand in prompts alone, never in what is remembered.
 
-    ``rests_on`` are the documents that a remembered answer may repeat. In prompts alone, too, an assistant's message
+    ``typed_by`` names who typed a remembered question, ``rests_on`` are the documents that a remembered answer may
+    repeat. In prompts alone, too, an assistant's message
     may ask for tools (``calls``); right behind it stands for each of them a message of role "tool" with its result,
     which ``answers`` the call of that id.
     """
@@ -279,6 +280,7 @@ class Message:
     text: str
     author: str = ""
     sent_at: datetime | None = None
+    typed_by: str = ""
     images: tuple[Image, ...] = ()
     rests_on: frozenset[str] = frozenset()
     calls: tuple[ToolCall, ...] = ()
@@ -306,6 +308,7 @@ class Question:
     the question and in its history too, such as a screenshot: searched for where the question itself finds nothing.
     ``wordings``, where there are any, are what is searched for in place of ``text``: first the question itself, in
     words that stand alone, and then the same in other languages. ``keywords`` are words that are searched for besides.
+    ``typed_by`` names who typed it, "" where nobody did, or nobody knows who.
     """
 
     text: str
@@ -317,6 +320,7 @@ class Question:
     beside: str = ""
     wordings: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
+    typed_by: str = ""
 
     @property
     def asked(self) -> str:

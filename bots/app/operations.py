@@ -225,6 +225,7 @@ class Operations:
             document_ids=request.document_ids,
             filters=filters_of(self._settings, names, request.filter),
             beside="\n".join(message.text for message in request.attached),
+            typed_by=request.typed_by,
         )
         begin = partial(self._answering, request, question, names)
         async with contextlib.aclosing(self._keeping.answered(begin, question, request, recorder)) as events:

@@ -64,6 +64,7 @@ async def remember(settings: Settings, parts: Parts, request: Ask, answer: Answe
         request.conversation,
         answer,
         author=request.author,
+        typed_by=request.typed_by,
         audience=audience_key(settings, request.audience, request.private_to),
         reference=request.reference,
         rests_on=frozenset[str]().union(*(message.rests_on for message in history)),

@@ -4,6 +4,7 @@ import contextlib
 import io
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import cast
 
@@ -20,6 +21,7 @@ from bots.rendering.discord import discord_reasons, render_discord, render_disco
 from bots.rendering.picture_captions import captions
 from bots.turn.replying.fallbacks import plain, rendered
 from bots.votes import Vote
+from bots.whose import Words
 from bots.words.captions import caption
 from bots.words.people import people_word
 from bots.words.sentences import word
@@ -191,7 +193,8 @@ class Pressing:
                 await interaction.response.defer()
         elif text := _label(interaction):
             turn = action.reference or turn_of(interaction.message)
-            await self._ask(interaction, asked(interaction, "ask", text, turn=turn))
+            offered = replace(asked(interaction, "ask", text, turn=turn), words=Words.OFFERED)
+            await self._ask(interaction, offered)
 
 
 async def _take_away(interaction: discord.Interaction) -> None:

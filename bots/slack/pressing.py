@@ -20,6 +20,7 @@ from bots.slack.reading import Reader
 from bots.slack.translating import PLATFORM, REPLACES, Self, alone_with, conversation_of, reader_of, seen_in
 from bots.turn.replying.fallbacks import plain, rendered
 from bots.votes import Vote
+from bots.whose import Words
 from bots.words.captions import caption
 from bots.words.people import PeopleWord, people_word
 from bots.words.sentences import Word, word
@@ -87,6 +88,7 @@ def pressed_question(press: Press, bot: Self, *, shared: bool) -> Incoming:
         message=press.message,
         asker=Asker(id=press.user, workspace=home),
         text="" if research else press.words,
+        words=Words.OFFERED,
         reach=Reach.DIRECT if direct and not research else Reach.COMMAND,
         command="research" if research else None if direct else "ask",
         sent_at=datetime.now(UTC),

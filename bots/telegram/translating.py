@@ -13,6 +13,7 @@ from aiogram.types import CallbackQuery, Chat, Message, MessageEntity, User
 
 from bots.platform import Asker, Attachment, CommandName, Incoming, Reach
 from bots.rendering.actions import Act, read_action
+from bots.whose import Words
 from bots.words.commands import NAMED
 from ragcore.types import ConversationKey
 
@@ -67,6 +68,7 @@ def incoming_of(message: Message, bot: Self) -> Incoming | None:
         message=str(message.message_id),
         asker=asker,
         text=rest if command else without_name(text, entities, bot),
+        words=Words.ANOTHERS if message.forward_origin else Words.OWN,
         reach=Reach.COMMAND if command else _reach(message, entities, bot),
         command=_known(command, asks=bool(rest or files), alone=private) if command else None,
         sent_at=message.date.astimezone(UTC),
@@ -103,6 +105,7 @@ def pressed_question(query: CallbackQuery, bot: Self) -> Incoming | None:
         message=str(message.message_id),
         asker=_person(query.from_user),
         text="" if research else texts[0],
+        words=Words.OFFERED,
         reach=Reach.DIRECT if private and not research else Reach.COMMAND,
         command="research" if research else None if private else "ask",
         sent_at=datetime.now(UTC),

@@ -34,6 +34,7 @@ from bots.turn.steps import StepsTaken
 from bots.turn.syncing import Syncs
 from bots.turn.threads import Threads
 from bots.turn.written import Written
+from bots.whose import Words
 from bots.why import why_in_chat
 from bots.words.gist import gist_word
 from bots.words.sentences import Word, language_for, word
@@ -184,10 +185,11 @@ class Writer(Generic[R]):
             of_its_own=stands_alone(incoming),
             reference=job.claim.reference,
             author=incoming.asker.name or incoming.asker.id,
+            typed_by=person(incoming) if job.question and job.words is Words.OWN else "",
             thread=await self._threads.before(job.claim),
             attached=attached.messages if job.question else (),
-            # What nobody typed, such as a file's own words, goes to no engine.
-            web=bool(job.question) and self._options.web_in(incoming.conversation),
+            # What nobody typed, such as a file's own words or a model's, goes to no engine.
+            web=bool(job.question) and job.words is not Words.OFFERED and self._options.web_in(incoming.conversation),
             research=job.researches,
         )
         async for event in self._backend.run(ask):

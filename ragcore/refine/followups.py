@@ -89,6 +89,12 @@ def followup(question: str, history: Sequence[Message]) -> Followup | None:
     asked = question[-MOST_READ:].strip()
     if not said or not asked or stands_alone(asked, history):
         return None
+    return carried(question, history)
+
+
+def carried(question: str, history: Sequence[Message]) -> Followup:
+    """Return the names and the text of these messages that go along with a question that leans on what was said."""
+    said, asked = recent(history), question[-MOST_READ:].strip()
     own = {term.text for term in terms(asked)}
     names = [name for name in _names(said) if not {term.text for term in terms(name)} <= own]
     return Followup(names=tuple(names[:MOST_NAMES]), before=_before(history))

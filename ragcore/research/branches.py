@@ -20,6 +20,7 @@ from ragcore.research.values import Finding, Outcome, Step
 from ragcore.research.wording import Wordings
 from ragcore.retrieval.summaries import opened
 from ragcore.types import Question, ScoredChunk, Usage
+from ragcore.web.outgoing import outgoing
 
 log = logging.getLogger(__name__)
 
@@ -91,7 +92,9 @@ class Branches:
         if self._documents is not None and call.tool in _OF_DOCUMENTS:
             return await self._of_documents(self._documents, question, begun, call, gathered)
         may_leave = own or (begun.round == 1 and not question.history and (not calls or call.tool is Tool.WEB))
-        on_web = self._in_web(call.what, gathered, may_leave)
+        leans = own and self._web is not None and bool(question.history)
+        words = await asyncio.to_thread(outgoing, question) if leans else call.what
+        on_web = self._in_web(words, gathered, may_leave)
         found: Found | CitebotError | None = None
         sought, spent = replace(question, text=call.what), Usage()
         if call.tool is Tool.WEB:

@@ -26,7 +26,7 @@ from ragcore.stores import one_step
 from ragcore.stores.schema import counters, metadata
 from ragcore.stores.writing import Writer
 
-SCHEMA_VERSION = "0023"
+SCHEMA_VERSION = "0024"
 """The newest revision in migrations/versions."""
 
 BUSY_TIMEOUT_MS = 30_000

@@ -257,6 +257,8 @@ turns = Table(
     Column("reference", String(8), nullable=False, default="", server_default=""),
     # The documents that the answer may repeat: of its prompt, and of what was recalled into it. Empty: nobody knows.
     Column("rests_on", Text, nullable=False, default="", server_default=""),  # JSON list of ids
+    # Who typed the question, as platforms name them. Empty: nobody did (a file's words, a button's), or nobody knows.
+    Column("typed_by", Text, nullable=False, default="", server_default=""),
     Index("turns_by_conversation", "platform", "workspace", "channel", "thread", "id"),
     Index("turns_by_reference", "reference"),
     Index("turns_by_time", "asked_at"),

@@ -1,8 +1,8 @@
 """Searches the web beside the documents, and puts what is relevant there behind what they say, or alone.
 
-Out goes the question in the asker's own words, and nothing else: no word of documents, of the conversation, of what
-stands beside the question or of a model. Both searches run side by side; the web's has a time of its own, after which
-the answer goes on without it and says so. Nothing of it is tried twice within a question.
+Out goes what the asker typed, and nothing else (``ragcore.web.outgoing``): no word of documents, of answers, of others,
+of what stands beside the question or of a model. Both searches run side by side; the web's has a time of its own,
+after which the answer goes on without it and says so. Nothing of it is tried twice within a question.
 """
 
 import asyncio
@@ -20,7 +20,8 @@ from ragcore.trace import WebSearched, current, degraded, step
 from ragcore.types import Chunk, Question, ScoredChunk, Usage
 from ragcore.web.http import OpenPages, PageHttp
 from ragcore.web.judging import PassageJudge
-from ragcore.web.pages import WebPage, WebSearch, is_inside
+from ragcore.web.outgoing import outgoing, own_words
+from ragcore.web.pages import WebPage, WebSearch, is_inside, searchable
 from ragcore.web.reading import PageReader, snippet
 
 log = logging.getLogger(__name__)
@@ -165,7 +166,7 @@ class _Took:
             scores = [scored.score for scored in self.chunks if scored.chunk.url in places]
             score = max(scores, default=0.0)
             pages.append(PageTold(url=page.url, title=page.title, unread=one.why, given=len(scores), score=score))
-        return WebSearched(query=query, engine=engine, pages=tuple(pages), failure=failure)
+        return WebSearched(query=searchable(query), engine=engine, pages=tuple(pages), failure=failure)
 
 
 @runtime_checkable
@@ -198,9 +199,9 @@ class WebRetriever:
 
         A question to certain documents, or to no knowledge base at all, is not the web's.
         """
-        query = own_words(question)
-        if not query or question.document_ids or not question.knowledge_bases:
+        if not own_words(question) or question.document_ids or not question.knowledge_bases:
             return await self._retriever.retrieve(question)
+        query = await asyncio.to_thread(outgoing, question)
         looking = asyncio.create_task(self._looked_up(query))
         try:
             found = await self._retriever.retrieve(question)
@@ -227,11 +228,3 @@ class WebRetriever:
             degraded("answered without the web: the search failed")
             return _OnWeb(notes=("web_unavailable",))
         return _OnWeb(chunks=chunks)
-
-
-def own_words(question: Question) -> str:
-    """Return what the asker typed, without what stands beside it: a search may be given both in one."""
-    text = question.text
-    if question.beside:
-        text = text.removesuffix(f"\n{question.beside}")
-    return text.strip()

@@ -245,6 +245,14 @@ async def test_an_answer_rests_on_the_web_where_it_may(
         asked = Ask(question=QUESTION, audience=READER, research=True, web=True)
         researched = await answered(operations, asked)
         assert {citation.url for citation in researched.citations} == {"http://firth.example/opened"}
+        # What leans on what was said goes there with what the same person typed before, and nothing of anybody else.
+        mine, other = (replace(asked, conversation=HERE, web=False, research=False, typed_by=one) for one in "ab")
+        for number, request in enumerate((replace(mine, question=f"{QUESTION} Why?"), replace(other, question="Who?"))):
+            await answered(operations, replace(request, reference=f"0a1b2c3{number}"))
+        for number, research in enumerate((False, True)):
+            again = replace(mine, question="And closed?", research=research, reference=f"0a1b2c4{number}", web=True)
+            await answered(operations, replace(again, why=True))
+            assert engine.asked[-1] == f"And closed? {QUESTION} Why?"
     assert engine.asked.count(QUESTION) == 2
     (form,) = answer_form(answer)["citations"]  # type: ignore[misc]
     assert (form["url"], form["web"]) == ("http://firth.example/opened", True)

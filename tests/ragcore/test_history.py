@@ -66,6 +66,19 @@ async def rows(database: Database) -> tuple[int, int]:
     return counts[0] or 0, counts[1] or 0
 
 
+async def test_it_is_known_who_typed_a_question_where_somebody_did(history: History, database: Database) -> None:
+    for name in ("slack:T1/@U1", "", "slack:T1/@Ü\0"):
+        await history.append(HERE, answer("What?"), typed_by=name)
+    recalled = await history.recall(HERE)
+    assert [message.typed_by for message in recalled if message.role == "user"] == ["slack:T1/@U1", "", "slack:T1/@Ü"]
+    assert {message.typed_by for message in recalled if message.role == "assistant"} == {""}
+    # A process of an older version, which works on the same database, knows no such column.
+    known = [column for column in turns.c if column.name not in {"id", "typed_by"}]
+    async with database.begin() as connection:
+        await connection.execute(turns.insert().from_select([one.name for one in known], select(*known).limit(1)))
+    assert (await history.recall(HERE))[-2].typed_by == ""
+
+
 async def test_turns_come_back_in_order_without_markers(history: History) -> None:
     for number in range(3):
         await history.append(HERE, answer(f"question {number}", f"Answer {number} [ID:1]."), author="Ann")

@@ -15,8 +15,9 @@ WEB_KEYS: Mapping[str, str] = MappingProxyType({"tavily": "TAVILY_API_KEY", "bra
 class WebSettings(Section):
     """A search engine of the web, whose results stand beside the documents in answers, marked as such.
 
-    An engine is sent the question in the asker's own words, and nothing else. In the terminal it is searched once this
-    table is there; on chat platforms only where `web = true` stands under `[[channels]]`, or `everywhere` here.
+    An engine is sent the question as the asker typed it, with words of earlier questions that they typed in the same
+    conversation where it leans on these, and nothing else. In the terminal it is searched once this table is there; on
+    chat platforms only where `web = true` stands under `[[channels]]`, or `everywhere` here.
     """
 
     provider: Literal["tavily", "brave", "searxng"] = Field(

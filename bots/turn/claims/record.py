@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from bots.platform import Asker, Attachment, Incoming, Reach, Sent
+from bots.whose import Words
 from ragcore.types import ConversationKey
 
 
@@ -29,6 +30,7 @@ def incoming_from_json(written: str) -> Incoming:
     plain["conversation"] = ConversationKey(**_known(ConversationKey, plain["conversation"]))
     plain["asker"] = Asker(**_known(Asker, plain["asker"]))
     plain["reach"] = Reach(plain["reach"])
+    plain["words"] = Words(plain.get("words", Words.OWN))
     plain["sent_at"] = datetime.fromisoformat(plain["sent_at"])
     plain["knowledge_bases"] = tuple(plain.get("knowledge_bases", ()))
     plain["seen_by"] = frozenset(plain.get("seen_by", ()))

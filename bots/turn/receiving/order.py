@@ -13,6 +13,7 @@ from bots.turn.ending import ended_soon
 from bots.turn.receiving.gate import Refuse
 from bots.turn.receiving.researching import is_research
 from bots.turn.written import Written
+from bots.whose import Words, of_all
 from ragcore.types import ConversationKey
 
 
@@ -60,6 +61,11 @@ class Job:
     def question(self) -> str:
         """Return what is asked in all messages together."""
         return "\n".join(text for one in self.messages.values() if (text := one.text.strip()))
+
+    @property
+    def words(self) -> Words:
+        """Return whose words the question has, as far as all of them are the same one's."""
+        return of_all(one.words for one in self.messages.values())
 
     @property
     def researches(self) -> bool:

@@ -8,6 +8,7 @@ from bots.turn.claims import Claims
 from bots.turn.claims.claim import Claim, Outcome, State, messages_of
 from bots.turn.commands import research_of
 from bots.turn.options import TurnOptions, place
+from bots.whose import Words, of_all
 from ragcore.types import Answer, Support
 
 PRESSES = 20
@@ -49,9 +50,11 @@ async def researched(incoming: Incoming, claims: Claims) -> Incoming | None:
     files = tuple(file for one in messages.values() for file in one.attachments)
     if key is None or not (question or files):
         return None
-    return replace(
-        incoming, keys=(key,), text=question, attachments=files, knowledge_bases=earlier.incoming.knowledge_bases
-    )
+    words = of_all(one.words for one in messages.values())
+    if words is Words.OWN and earlier.incoming.asker.id != incoming.asker.id:
+        words = Words.ANOTHERS
+    bases = earlier.incoming.knowledge_bases
+    return replace(incoming, keys=(key,), text=question, attachments=files, knowledge_bases=bases, words=words)
 
 
 def _may_know(incoming: Incoming, earlier: Claim) -> bool:

@@ -9,6 +9,7 @@ from bots.discord import DiscordPlatform
 from bots.discord import listening as listening_module
 from bots.platform import Button, Incoming, Reach
 from bots.votes import Side
+from bots.whose import Words
 from ragcore.errors import PlatformRefused, PlatformUnreachable
 from ragcore.types import ConversationKey
 from tests.bots.discord.scene import ASKER, CHANNEL, GUILD, THREAD, Scene, peopled, serving
@@ -349,7 +350,7 @@ async def test_a_suggested_question_is_asked_by_its_button(scene: Scene) -> None
     await pressed(scene, answer, f"cb:ask:{REFERENCE}:0", user=7)
     incoming = (await scene.inbox.wait(2))[-1]
     assert (incoming.text, incoming.command, incoming.asker.id) == ("What is new?", "ask", "7")
-    assert incoming.goes_on == REFERENCE
+    assert (incoming.goes_on, incoming.words) == (REFERENCE, Words.OFFERED)
 
 
 async def test_a_question_is_researched_by_the_button_under_its_answer(scene: Scene) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from bots.platform import Button, View
 from bots.rendering.parse import parse_markdown
+from bots.whose import Words
 from tests.bots.scene import view
 from tests.bots.slack.scene import ASKER, CHANNEL, NAME, Scene, serving
 from tests.fakes.inbox import Kept
@@ -98,6 +99,7 @@ async def test_a_pressed_question_is_answered_to_all_who_see_the_channel(
     scene.server.press(message, "cb:ask:0123abcd:0", channel=channel)
     asked = (await scene.inbox.wait(2))[-1]
     assert (asked.text, asked.private, asked.seen_by) == ("What is new?", False, audience)
+    assert asked.words is Words.OFFERED
 
 
 async def test_a_question_is_researched_for_whoever_presses_before_all_who_see_the_channel(scene: Scene) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from bots.platform import Attachment, Button, Reach, Side
 from bots.telegram import TelegramPlatform, Webhook
+from bots.whose import Words
 from ragcore.errors import (
     MessageGone,
     PlatformAuthError,
@@ -107,6 +108,14 @@ async def test_a_reply_to_an_answer_goes_on_with_its_conversation(scene: Scene) 
     _, second = await scene.inbox.wait(2)
     assert second.reach is Reach.REPLY
     assert second.goes_on == "0123abcd"
+
+
+async def test_a_message_that_is_passed_on_has_the_words_of_another(scene: Scene) -> None:
+    origin = {"type": "hidden_user", "date": 1, "sender_user_name": "Ben"}
+    scene.server.say(ASKER, "How many days?", forward_origin=origin)
+    scene.server.say(ASKER, "And weeks?")
+    passed_on, own = await scene.inbox.wait(2)
+    assert (passed_on.words, own.words) == (Words.ANOTHERS, Words.OWN)
 
 
 async def test_a_private_question_that_is_not_right_above_is_replied_to(scene: Scene) -> None:

@@ -89,9 +89,9 @@ def test_what_nobody_typed_goes_to_no_engine() -> None:
             await flow.turns.receive(asked("When?", message="q2", channel="C2", attachments=(notes,)))
             await flow.idle()
             requests = [one for one in flow.model.asked if isinstance(one, Ask)]
-            assert {(one.question, one.web) for one in requests} == {
-                ("The merger closes on 4 May.", False),
-                ("When?", True),
+            assert {(one.question, one.web, bool(one.typed_by)) for one in requests} == {
+                ("The merger closes on 4 May.", False, False),
+                ("When?", True, True),
             }
 
     run(talk())

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from bots.platform import Asker, Attachment, Incoming, Reach, Sent
 from bots.turn.claims.record import incoming_from_json, incoming_to_json, sent_from_json, sent_to_json, without_words
+from bots.whose import Words
 from ragcore.types import ConversationKey
 from tests.bots.turn.helpers import message
 
@@ -42,6 +43,7 @@ INCOMING = st.builds(
     replied_author=WORDS,
     token=WORDS,
     to_others=st.booleans(),
+    words=st.sampled_from(Words),
     extra=MAPS,
 )
 
@@ -71,7 +73,7 @@ def test_every_field_is_drawn_and_written(incoming: Incoming) -> None:
     assert set(Incoming.__dataclass_fields__) == {
         "keys", "conversation", "message", "asker", "text", "reach", "sent_at", "command", "knowledge_bases",
         "edited_at", "private", "seen_by", "attachments", "goes_on", "replied_to", "replied_text", "replied_author",
-        "token", "to_others", "extra",
+        "token", "to_others", "words", "extra",
     }  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from bots.requests import Ask, Event
 from bots.turn.claims.claim import Outcome
 from bots.turn.commands import command_of, help_document, research_of
 from bots.turn.options import Rate
+from bots.whose import Words
 from bots.words.sentences import LANGUAGES, word
 from ragcore.errors import ModelUnreachable
 from ragcore.types import Answer, Support
@@ -158,6 +159,25 @@ def test_two_presses_of_one_person_are_one_research_and_each_person_has_their_ow
     run(talk())
     assert [one.question for one in researches(model)] == [SAID, SAID]
     assert len({one.reference for one in researches(model)}) == 2
+    assert [one.typed_by for one in researches(model)] == [model.asked[0].typed_by, ""]  # type: ignore[union-attr]
+
+
+def test_what_stood_on_a_button_is_typed_by_nobody_and_goes_to_no_engine() -> None:
+    model = uncertain(Support.NEAREST)
+
+    async def talk() -> None:
+        async with flowing(model=model, options=replace(OPTIONS, web=True)) as flow:
+            await flow.turns.receive(replace(asked(SAID), words=Words.OFFERED))
+            await flow.idle()
+            (claim,) = await flow.claims.by_message(asked("").conversation, "q1")
+            assert await flow.turns.receive(press(claim.reference))
+            await flow.turns.receive(asked("And when?", message="q2", channel="C2"))
+            await flow.idle()
+
+    run(talk())
+    requests = [one for one in model.asked if isinstance(one, Ask)]
+    told = {(one.question, one.web, bool(one.typed_by)) for one in requests}
+    assert told == {(SAID, False, False), ("And when?", True, True)}
 
 
 def test_one_that_came_to_nothing_can_be_pressed_again() -> None:

@@ -30,8 +30,9 @@ from tests.fakes.embedding import HashEmbedder
 from tests.fakes.libraries import each, fill, opened
 from tests.ragcore.enrich.test_enrich import asker
 
-TO_0022 = "ALTER TABLE model_results DROP COLUMN reason"
+TO_0022 = ("ALTER TABLE turns DROP COLUMN typed_by", "ALTER TABLE model_results DROP COLUMN reason")
 TO_0008 = (
+    TO_0022[0],
     "DROP TABLE research_steps",
     *(f"DROP TABLE people_{name}" for name in ("asks", "replies", "posts")),
     "DROP TABLE kept_answers",
@@ -183,7 +184,7 @@ async def test_what_models_wrote_before_their_reasons_were_kept_stays(tmp_path: 
         for _ in range(MOST_ATTEMPTS):
             await enriched(library, SayingModel(bad))
         before = await rows(library)
-    take_back(tmp_path, "0022", TO_0022)
+    take_back(tmp_path, "0022", *TO_0022)
     async with opened(tmp_path) as library:
         assert await rows(library) == before
         assert len(before) == 3
@@ -199,7 +200,8 @@ async def test_reasons_come_to_rows_on_postgresql(postgres_url: str) -> None:
     engine = create_async_engine(postgres_url)
     async with engine.begin() as connection:
         await connection.run_sync(upgrade, None)
-        await connection.execute(text(TO_0022))
+        for statement in TO_0022:
+            await connection.execute(text(statement))
         await connection.execute(text(f"INSERT INTO model_results VALUES ({row})"))
         await connection.execute(text("UPDATE alembic_version SET version_num = '0022'"))
         await connection.run_sync(upgrade, "0022")
