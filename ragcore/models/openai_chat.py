@@ -26,6 +26,7 @@ from ragcore.models.openai_errors import (
     FIRST_BACKOFF,
     Failure,
     failure_of,
+    is_of_streams,
     of_text,
     transport_errors,
 )
@@ -237,7 +238,7 @@ class OpenAIChatModel:
                 failure = failure_of(error, section="llm", secrets=(self._api_key,), words=words)
             if shown:
                 raise ModelInterrupted(str(failure.error)) from None
-            if self._concede(str(failure.error), type(failure.error), messages):
+            if self._concede(str(failure.error), type(failure.error), messages, bool(tools)):
                 continue
             if tools and failure.refuses_tools:
                 self._refused_tools = True
@@ -281,7 +282,8 @@ class OpenAIChatModel:
     async def _parts(self, request: Mapping[str, object], deadline: float) -> AsyncGenerator[Part, None]:
         """Yield the parts of the response within the limits of time, and close it at the end, whatever the end is."""
         client = await self._connect()
-        first = min(deadline, asyncio.get_running_loop().time() + self._limits.first_token)
+        begins = self._limits.first_token if request["stream"] else self._limits.total
+        first = min(deadline, asyncio.get_running_loop().time() + begins)
         manager = client.chat.completions.with_streaming_response.create(**request)  # type: ignore[call-overload]
         async with asyncio.timeout_at(first):
             response = await manager.__aenter__()
@@ -303,12 +305,14 @@ class OpenAIChatModel:
         request: dict[str, object] = {
             "model": options.model or self._model,
             "messages": [message_form(message, no_text=no_text) for message in messages],
-            "stream": True,
+            "stream": not tools or "stream" not in self._concessions,
             limit: options.max_tokens,
         }
+        if not request["stream"]:
+            request["timeout"] = self._limits.total  # nothing comes before all of it does
         if options.temperature is not None and "temperature" not in self._concessions:
             request["temperature"] = options.temperature
-        if "stream_options" not in self._concessions:
+        if request["stream"] and "stream_options" not in self._concessions:
             request["stream_options"] = {"include_usage": True}
         if tools:
             request["tools"] = [tool_form(tool) for tool in tools]
@@ -318,8 +322,13 @@ class OpenAIChatModel:
             request["extra_body"] = dict(options.extra_body)
         return request
 
-    def _concede(self, said: str, kind: type[ModelError], messages: Sequence[Message]) -> bool:
-        """Leave out a field that the endpoint complains of by name, for good; return whether that is worth a try."""
+    def _concede(self, said: str, kind: type[ModelError], messages: Sequence[Message], tools: bool) -> bool:
+        """Leave out a field that the endpoint complains of, or a stream of calls, for good; return whether to try."""
+        of_calls = tools and kind in (ModelError, ModelUnreachable) and is_of_streams(said)
+        if of_calls and "stream" not in self._concessions:
+            log.info("%s streams no calls of tools: they are asked for whole (%s)", self._model, said)
+            self._concessions |= {"stream"}
+            return True
         if kind is not ModelError:
             return False
         # Of content only an empty one can be left out: that beside calls.

@@ -62,6 +62,8 @@ _WITHOUT_TOOLS = frozenset({400, 404, 422})
 _TOOLS = re.compile(
     r"\btools? param|\bparam\w*:? .?tools?\b|support\w* (?:for )?tools?\b|tools? .{0,20}support", re.IGNORECASE
 )
+# What is said where a stream broke off, or where tools are not to be had in one.
+_STREAM = re.compile(r"\bstream(?:ing|ed)?\b|\bchunked read\b", re.IGNORECASE)
 
 # By name, because which of them exist depends on the SDK's release. A test fails on one that isn't here.
 MAPPED: Mapping[str, type[ModelError]] = {
@@ -201,6 +203,11 @@ def of_text(said: str, *, secrets: Sequence[str] = (), words: Sequence[str] = ()
     if _RATE.search(said):
         return Failure(error=ModelRateLimited(text, retry_after=None), retry=not _SPENT.search(said))
     return Failure(error=ModelUnreachable(text), retry=True)
+
+
+def is_of_streams(said: str) -> bool:
+    """Tell whether it is the stream that failed: it broke off, or the endpoint has none of what was asked for."""
+    return bool(_STREAM.search(said))
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

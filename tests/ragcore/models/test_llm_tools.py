@@ -77,6 +77,28 @@ async def test_an_answer_that_is_streamed_offers_none_and_takes_none(
         await model.complete(QUESTION, task="research")
 
 
+@pytest.mark.parametrize(
+    "first",
+    [
+        Reply(finish=None, done=False),
+        Reply(text="I", break_after=0),
+        Failure(status=500, message="Automatic streaming tool choice is not supported"),
+        Failure(status=400, message="stream is not supported with tools"),
+    ],
+    ids=["empty", "dropped", "told", "refused"],
+)
+async def test_calls_that_are_not_to_be_had_in_a_stream_are_asked_for_whole(
+    server: OpenAIServer, model: OpenAIChatModel, first: Behaviour
+) -> None:
+    server.queue(first, Reply(calls=TWO), Reply(calls=TWO), Reply(text="Fine."))
+    assert (await called(model)).calls == MADE
+    assert (await called(model)).calls == MADE
+    assert text_of(await collect(model)) == "Fine."
+    asked = [(one.body["stream"], "stream_options" in one.body) for one in server.requests]
+    assert asked == [(True, True), (False, False), (False, False), (True, True)]
+    assert model.takes_tools
+
+
 async def test_what_is_not_counted_is_counted_with_the_tools(server: OpenAIServer, model: OpenAIChatModel) -> None:
     server.queue(Reply(calls=TWO, usage=False))
     usage = (await called(model)).usage
