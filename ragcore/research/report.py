@@ -46,7 +46,7 @@ class Material:
 
     chunks: tuple[ScoredChunk, ...]
     beside: Beside
-    model: ChatModel | None
+    model: "WithinLimits | None"
     by_parts: "ByParts"
 
 
@@ -76,7 +76,7 @@ class Handed:
 class WithinLimits:
     """A chat model for the answer alone: its window is no larger than what may be spent, its time ends with the limit.
 
-    An answer that is under way then is shown as far as it came.
+    An answer that is under way then is shown as far as it came. ``late`` tells that its time ended so.
     """
 
     def __init__(self, model: ChatModel, window: int, meter: Meter) -> None:
@@ -84,6 +84,7 @@ class WithinLimits:
         self._model = model
         self._window = window
         self._meter = meter
+        self.late = False
 
     @property
     def name(self) -> str:
@@ -122,6 +123,7 @@ class WithinLimits:
                 yield
         except TimeoutError as error:
             self._meter.stop("seconds")
+            self.late = True
             raise ModelInterrupted("the research came to its time limit") from error
 
 

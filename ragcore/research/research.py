@@ -24,7 +24,7 @@ from ragcore.research.keeping import NotKept, Reading, StepStore, resumed
 from ragcore.research.memory import readable
 from ragcore.research.meter import Meter
 from ragcore.research.queries import distinct
-from ragcore.research.report import Handed, material, remarks
+from ragcore.research.report import Handed, Material, material, remarks
 from ragcore.research.rounds import Keeping, Rounds
 from ragcore.research.tools.calls import Tool
 from ragcore.research.tools.choosing import ToolUser
@@ -207,11 +207,17 @@ class Researcher:
             async for event in events:
                 if isinstance(event, Answer):
                     gathered.missing = distinct((*gathered.missing, *used.by_parts.lacking))
-                    event = replace(event, notes=self._notes(event, gathered, meter, language))  # noqa: PLW2901
+                    event = replace(event, notes=self._notes(event, gathered, meter, used, language))  # noqa: PLW2901
                 yield event
 
-    def _notes(self, answer: Answer, gathered: Gathered, meter: Meter, language: str) -> tuple[str, ...]:
-        """Return the notes of the answer with those of the research; a model that was not asked any more is set up."""
+    def _notes(
+        self, answer: Answer, gathered: Gathered, meter: Meter, used: Material, language: str
+    ) -> tuple[str, ...]:
+        """Return the notes of the answer with those of the research; a model that was not asked any more is set up.
+
+        Where the time limit ended the model's writing, that it gave no answer is the same event.
+        """
         told = {phrase("no_model", language): phrase("quoted", language)} if self._model is not None else {}
-        notes = [told.get(note, note) for note in answer.notes]
+        ended = phrase("model_failed", language) if used.model is not None and used.model.late else None
+        notes = [told.get(note, note) for note in answer.notes if note != ended]
         return tuple(dict.fromkeys((*notes, *remarks(gathered, meter, language))))

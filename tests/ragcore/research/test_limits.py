@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from ragcore.citations import markers
 from ragcore.errors import ConfigError, ModelBadOutput, ModelError, ModelUnreachable, StoreError
+from ragcore.phrases import phrase
 from ragcore.research import Limits, Outcome, Price, Progress, StepKind
 from ragcore.research.asking import OUT_OF_TIME
 from ragcore.research.research import Researcher
@@ -312,7 +313,21 @@ def test_an_answer_that_the_time_limit_meets_says_so(hangs: bool) -> None:
         model = ResearchModel(slow={"answer": 500.0}) if hangs else Dripping()
         _, answer = await run(made(Shelf(CHUNKS), model, Limits(seconds=10.0)))
         assert answer.citations
+        # The limit is the reason why the model gave none: that is told once.
+        told = (phrase("quoted", "en"),) if hangs else (phrase("interrupted", "en"),)
+        assert answer.notes == (*told, sentence("seconds", "en"))
+
+    virtual.run(research())
+
+
+def test_a_model_that_writes_nothing_is_told_of_beside_a_limit_that_has_nothing_to_do_with_it() -> None:
+    parts = ("gliders sold", "Ada Brown born", "Leyton town", "Kestrel founded")
+
+    async def research() -> None:
+        model = ResearchModel({"plan": plan(*parts), "answer": lambda _: ""})
+        _, answer = await run(made(Shelf(CHUNKS, seconds=5.0), model, Limits(seconds=30.0, side_by_side=1)))
         assert sentence("seconds", "en") in answer.notes
+        assert phrase("model_failed", "en") in answer.notes
 
     virtual.run(research())
 
