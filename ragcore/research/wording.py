@@ -7,12 +7,13 @@ round. What is late, or over a limit, is left out, and the search goes on with t
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from ragcore.errors import ConfigError
 from ragcore.refine.conversation import shown
+from ragcore.refine.long import searched_of
 from ragcore.refine.refining import Refiner, Steps
 from ragcore.refine.replies import Asked, translations_of, worded_of
 from ragcore.research.asking import Asker, Reply
@@ -77,25 +78,28 @@ class Wordings:
 
     async def _needed(self, question: Question, refiner: Refiner) -> Steps:
         if self._steps is None:
-            self._steps = asyncio.ensure_future(refiner.steps(question))
+            self._steps = asyncio.ensure_future(_steps(question, refiner))
         await asyncio.wait({self._steps})
         return self._steps.result()
 
     async def _own(self, question: Question, refiner: Refiner) -> _Worded:
-        """Return the question in words that stand alone and in other languages, as far as it needs them."""
+        """Return the question in words that stand alone and in other languages, as far as it needs them.
+
+        Of a long one it is the piece by which it is searched that is put in other words.
+        """
         steps = await self._needed(question, refiner)
         if not steps.leans and not steps.languages:
             return _Worded()
-        prompts = self._asker.prompts
-        said, text = shown(question.history) if steps.leans else "", question.text.strip()
+        prompts, own = self._asker.prompts, await asyncio.to_thread(searched_of, question.text)
+        said, text = shown(question.history) if steps.leans else "", own.strip()
         inputs: dict[str, Any] = {"alone": steps.leans, "languages": list(steps.languages), "today": _today()}
 
         def read(reply: str) -> dict[str, tuple[str, ...]]:
             rules = prompts.render("rewrite", **inputs)
             asked = Asked(question=text, said=said, rules=rules, alone=steps.leans, languages=steps.languages)
             worded = worded_of(reply, asked)
-            found = (worded.alone or question.text, *worded.translations)
-            return {question.text: found} if found != (question.text,) else {}
+            found = (worded.alone or own, *worded.translations)
+            return {question.text: found} if found != (own,) else {}
 
         return await self._read(
             lambda: self._asker.ask("rewrite", prompts.render("rewrite_question", said=said, question=text), **inputs),
@@ -137,6 +141,12 @@ class Wordings:
             degraded("searched without other words: asking for them failed")
             return _Worded(usage=reply.usage)
         return _Worded(wordings=await asyncio.to_thread(read, reply.text), usage=reply.usage)
+
+
+async def _steps(question: Question, refiner: Refiner) -> Steps:
+    """Return what a question needs, or of a long one the piece by which it is searched."""
+    piece = await asyncio.to_thread(searched_of, question.text)
+    return await refiner.steps(replace(question, text=piece))
 
 
 def _today() -> str:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -60,6 +61,20 @@ async def run(of: Researcher, question: Question, **given: Any) -> tuple[list[An
     answer = events[-1]
     assert isinstance(answer, Answer)
     return events, answer
+
+
+async def test_of_a_long_question_what_it_asks_is_put_in_other_words() -> None:
+    told = "Unser Team fährt im nächsten Monat zur Messe, und die Agentur wartet auf Antwort. " * 40
+    model = german(judge=judged(True))
+    shelf = Shelf(CHUNKS)
+    question = replace(GERMAN, text=f"{told}{GERMAN.text}")
+    await run(made(shelf, model), question)
+    assert {one.text: one.searched for one in shelf.asked} == {
+        question.text: (GERMAN.text, ENGLISH),
+        PART: (PART, PART_ENGLISH),
+    }
+    (asked,) = model.asked("rewrite")
+    assert len(asked.material) < 1_000
 
 
 async def test_questions_are_searched_in_the_language_of_the_documents_too() -> None:
