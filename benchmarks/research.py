@@ -1,11 +1,13 @@
 """Questions of several hops: what one search finds of the documents that answer, against a research with and without a model.
 
-    python -m benchmarks.research [SET ...] [--questions N] [--misses] [--base-url URL [--model NAME] [--reply TOKENS]]
+    python -m benchmarks.research [SET ...] [--questions N] [--misses] [--base-url URL [--model NAME] [--reply TOKENS]
+        [--tools native|json] [--seconds N]]
 
 After `python -m benchmarks.retrieval SET`, whose indexes it reads. Each question is searched for once, with as many
 chunks as an answer rests on and with as many as the research read; it is researched by its own parts and what is
 found, within the usual limits; and, where ``--base-url`` names an OpenAI-compatible endpoint (or ``$BENCH_LLM_URL``
-does), by what its model plans and judges. ``--questions`` are taken by the hash of their ids, so many of each of the
+does), by what its model plans and judges; with ``--tools`` by the tools that it chooses instead, in its endpoint's own
+form or as JSON in its replies. ``--seconds`` is the limit of a research with a model, where 180 are too few for it. ``--questions`` are taken by the hash of their ids, so many of each of the
 collections that the set is made of. Told are the share of the documents that answer which were read, the share of
 questions of which all were, chunks, searches, the seconds it took, how many cite a document that answers and how many
 anything, how many kept within the limit of seconds, and calls and tokens.
@@ -16,23 +18,26 @@ import asyncio
 import hashlib
 import os
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from benchmarks.answers import native, retriever_of
 from benchmarks.retrieval import BENCH, half_of, indexed, mean
+from ragcore.errors import ModelError
 from ragcore.evaluate.judged import JudgedQuery, read_queries
 from ragcore.evaluate.retrieval import KNOWLEDGE_BASE
 from ragcore.library import Library
-from ragcore.models.llm import ChatModel
+from ragcore.models.llm import Called, CallingModel, ChatModel, Piece, ToolSpec
 from ragcore.models.openai_chat import ChatLimits, ChatOptions, OpenAIChatModel
 from ragcore.research.research import Researcher
+from ragcore.research.tools.documents import KnownDocuments
 from ragcore.research.values import Limits
 from ragcore.retrieval import RetrievalOptions
 from ragcore.retrieval.retriever import Retrieved, Retriever
 from ragcore.tokens import offline_tokenizer
-from ragcore.types import Answer, Question, ScoredChunk, Usage
+from ragcore.types import Answer, Message, Question, ScoredChunk, Usage
 
 SETS = ("multihop-dev",)
 WINDOW, REPLY = 4_096, 200
@@ -56,6 +61,63 @@ class Counting:
         """Search."""
         self.asked.append(question.text)
         return await self.retriever.retrieve(question)
+
+
+class Offering:
+    """A model that counts how often it was offered tools, and what it called."""
+
+    def __init__(self, model: CallingModel) -> None:
+        """Wrap a model."""
+        self._model = model
+        self.offers = 0
+        self.replies = 0
+        self.calls: Counter[str] = Counter()
+        self.failures: Counter[str] = Counter()
+
+    @property
+    def name(self) -> str:
+        """Return the model's name."""
+        return self._model.name
+
+    @property
+    def context_window(self) -> int:
+        """Return the model's window."""
+        return self._model.context_window
+
+    @property
+    def max_tokens(self) -> int:
+        """Return what an answer may take."""
+        return self._model.max_tokens
+
+    @property
+    def takes_tools(self) -> bool:
+        """Return whether its endpoint may take tools."""
+        return self._model.takes_tools
+
+    def stream(self, messages: Sequence[Message], *, task: str = "answer") -> AsyncIterator[Piece]:
+        """Yield the output."""
+        return self._model.stream(messages, task=task)
+
+    async def complete(self, messages: Sequence[Message], *, task: str) -> tuple[str, Usage]:
+        """Return the whole text."""
+        return await self._model.complete(messages, task=task)
+
+    async def call(self, messages: Sequence[Message], *, task: str, tools: Sequence[ToolSpec]) -> Called:
+        """Return the whole text and the calls, and count these."""
+        self.offers += 1
+        try:
+            called = await self._model.call(messages, task=task, tools=tools)
+        except ModelError as error:
+            self.failures[type(error).__name__] += 1
+            raise
+        self.replies += bool(called.calls)
+        self.calls.update(one.name for one in called.calls)
+        return called
+
+    def __str__(self) -> str:
+        named = ", ".join(f"{name} {count}" for name, count in self.calls.most_common(8))
+        failed = ", ".join(f"{name} {count}" for name, count in self.failures.most_common())
+        return f"tools offered {self.offers} times, called in {self.replies} replies: {named}; failures: {failed or 0}"
 
 
 @dataclass
@@ -94,38 +156,52 @@ class Row:
         )
 
 
-async def measure(library: Library, queries: Sequence[JudgedQuery], model: ChatModel | None, misses: bool) -> list[Row]:
+async def measure(
+    library: Library, queries: Sequence[JudgedQuery], model: CallingModel | None, arguments: argparse.Namespace
+) -> list[Row]:
     """Ask each question in every way."""
+    tools, limits = arguments.tools, Limits(seconds=arguments.seconds)
     usual = retriever_of(library)
     once = [(Row("one search"), RetrievalOptions())]
     once += [(Row(f"one search, {depth} chunks"), RetrievalOptions(top_n=depth)) for depth in (24, 48)]
-    research = [(Row("research without a model"), None)]
-    research += [(Row(f"research with {model.name}"), model)] if model else []
+    research: list[tuple[Row, ChatModel | None, str]] = [(Row("research without a model"), None, "")]
+    research += (
+        [(Row(f"research with {model.name}{f', tools {tools}' if tools else ''}"), model, tools)] if model else []
+    )
     for query in queries:
         question = Question(text=query.text, knowledge_bases=(KNOWLEDGE_BASE,))
         for row, options in once:
             began = time.perf_counter()
             found = await usual.with_options(options).retrieve(question)
             row.take(query, found.chunks, 1, time.perf_counter() - began)
-        for row, asked in research:
+        for row, asked, form in research:
             counting = Counting(usual)
             began = time.perf_counter()
-            answer = await researched(library, counting, question, asked)
+            answer = await researched(library, counting, question, asked, form, limits)
             row.take(query, answer.chunks, len(counting.asked), seconds := time.perf_counter() - began)
             right = {document for document, grade in query.grades.items() if grade > 0}
             row.cited.append(float(any(native(one.document_id) in right for one in answer.citations)))
             row.citing.append(float(bool(answer.citations)))
-            row.within.append(float(seconds <= Limits().seconds + LATE))
+            row.within.append(float(seconds <= limits.seconds + LATE))
             row.usage += answer.usage
-            if misses and row.recalls[-1] < 1.0:
+            if arguments.misses and row.recalls[-1] < 1.0:
                 print(f"\n{query.text}\n  {row.name}: {row.recalls[-1]:.2f}  " + "\n        ".join(counting.asked))
-    return [row for row, _ in (*once, *research)]
+    return [row for row, _ in once] + [row for row, _, _ in research]
 
 
-async def researched(library: Library, searcher: Counting, question: Question, model: ChatModel | None) -> Answer:
-    """Return what a research ends in."""
+async def researched(
+    library: Library, searcher: Counting, question: Question, model: ChatModel | None, tools: str, limits: Limits
+) -> Answer:
+    """Return what a research ends in; the form in which tools are called is "" where none are."""
     researcher = Researcher(
-        searcher=searcher, embedder=library.embedder, tokenizer=offline_tokenizer(), chat_model=model
+        searcher=searcher,
+        embedder=library.embedder,
+        tokenizer=offline_tokenizer(),
+        chat_model=model,
+        limits=limits,
+        documents=KnownDocuments(library.registry) if tools else None,
+        calling=model if tools == "native" and isinstance(model, Offering) else None,
+        in_words=tools != "native",
     )
     async with aclosing(researcher.research(question)) as events:
         answer = [event async for event in events][-1]
@@ -151,16 +227,19 @@ async def run(arguments: argparse.Namespace) -> None:
             api_key=os.environ.get("OPENAI_API_KEY", ""),
             context_window=WINDOW,
             options=ChatOptions(temperature=0.0, max_tokens=arguments.reply),
-            limits=ChatLimits(first_token=Limits().seconds, total=Limits().seconds),
+            limits=ChatLimits(first_token=arguments.seconds, total=arguments.seconds),
         )
+    offering = Offering(model) if model else None
     for name in arguments.sets or SETS:
         queries = [query for query in read_queries(BENCH / name) if half_of(query.id) or not arguments.half]
         library = await indexed(name)
         try:
             for collection, asked in collections_of(queries, arguments.questions).items():
-                rows = await measure(library, asked, model, arguments.misses)
+                rows = await measure(library, asked, offering, arguments)
                 print(f"\n{name}, {collection}, {len(asked)} questions\n")
                 print(HEADER, *map(str, rows), sep="\n", flush=True)
+                if offering is not None and offering.offers:
+                    print(f"\nso far, {offering}", flush=True)
         finally:
             await library.close()
     if model is not None:
@@ -175,6 +254,8 @@ def main() -> None:
     parser.add_argument("--base-url", default=os.environ.get("BENCH_LLM_URL", ""), help="default: $BENCH_LLM_URL")
     parser.add_argument("--model", default="default")
     parser.add_argument("--reply", type=int, default=REPLY, metavar="TOKENS", help="what a reply may take at most")
+    parser.add_argument("--tools", choices=["", "native", "json"], default="", help="let the model choose tools")
+    parser.add_argument("--seconds", type=float, default=Limits().seconds, help="limit of a research with a model")
     parser.add_argument("--misses", action="store_true", help="print the questions of which not all was found")
     asyncio.run(run(parser.parse_args()))
 
