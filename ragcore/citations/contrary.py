@@ -30,6 +30,15 @@ _LIGHT = frozenset({
 _GERMAN = frozenset(SMALL_WORDS["de"].split()) | {"bleibt", "bleiben", "jeweils"}
 _JOINED = re.compile(r"\b(?:and|or|und|oder)\s+([^\W\d_]+)|\b([^\W\d_]+)(?=\s+(?:and|or|und|oder)\b)")
 _MOST_CLAUSES = 12
+_BEFORE = re.compile(
+    r"\b(until|till|by|before|after|from|since|starting|beyond|within|up to|at least|at most|more than|less than|over"
+    r"|bis|ab|seit|vor|nach|mindestens|höchstens|innerhalb)\b"
+    r"(?: (?:the|end|of|early|late|mid|on|zum|dem|den|\d{1,2}(?:st|nd|rd|th|\.)?)){0,3} \Z",
+    re.IGNORECASE,
+)
+_BEHIND = re.compile(r"\s?(之?前|以前|之?后|以后|起|开始|为止|以上|以内|之?内)|(?: at the)? (onwards?|earliest|latest)")
+_NEAR = 32
+"""Characters before a value in which its bound stands."""
 _APART = 8
 """Two sentences with more words that only one of them has are not held against each other."""
 _CLAUSES = re.compile(r"[,;:—–，；：、]\s*")
@@ -161,13 +170,21 @@ def _other_value(sentence: Said, other: Said, whole: str, context: frozenset[str
         return False
     if len(sentence.rest & other.words) < LEAST or sentence.rest - other.words - context:
         return False
-    return any(_differs(sentence, other, one.kind) and not one.of & _stated(whole, one.kind) for one in sentence.claims)
+    return any(_differs(sentence, other, one) and not one.of & _stated(whole, one.kind) for one in sentence.claims)
 
 
-def _differs(sentence: Said, other: Said, kind: str) -> bool:
-    """Whether the other plainly says a value of a kind that the sentence doesn't."""
-    own = frozenset[int]().union(*(one.of for one in sentence.values if one.kind == kind))
-    return any(not one.of & own for one in other.values if one.kind == kind)
+def _differs(sentence: Said, other: Said, claim: _Value) -> bool:
+    """Whether the other plainly says a value of the kind of one that is claimed, bounded alike, and not claimed."""
+    own = frozenset[int]().union(*(one.of for one in sentence.values if one.kind == claim.kind))
+    bound = _bound(sentence.text, claim)
+    return any(not one.of & own and _bound(other.text, one) == bound for one in other.values if one.kind == claim.kind)
+
+
+def _bound(text: str, value: _Value) -> str:
+    """Return the word that makes a value the end of a stretch: what is closed until Friday is closed on Monday."""
+    before = _BEFORE.search(text, max(0, value.start - _NEAR), value.start)
+    behind = _BEHIND.match(text, value.end)
+    return " ".join((found[1] or found[found.re.groups]).lower() for found in (before, behind) if found)
 
 
 def of_other_times(sentence: Said, other: str) -> bool:

@@ -80,6 +80,8 @@ _DAILY = re.compile(
     r"|\bjeden tag\b|\balle tage\b|每[天日]|天天",
     re.IGNORECASE,
 )
+_EXCEPT = re.compile(r"\bexcept|\bother than\b|\bapart from\b|\baußer|\bausgenommen\b|除", re.IGNORECASE)
+"""Where some are excepted, all others are meant."""
 _EN_MONTHS = "January|February|April|June|July|August|September|October|November|December"
 _DE_MONTHS = "Januar|Februar|März|Juni|Juli|Oktober|Dezember"
 _BEFORE_MONTH = "|".join(
@@ -131,7 +133,7 @@ def short_days(text: str) -> frozenset[int]:
 @lru_cache(maxsize=512)
 def days_of(text: str) -> frozenset[int]:
     """Return every day of the week that a text may say, also within a range, by "daily" or "weekdays"."""
-    if _DAILY.search(text):
+    if _DAILY.search(text) or _EXCEPT.search(text):
         return frozenset(range(7))
     said = set(ranges_of_days(text))
     said |= {day for found in _MAYBE_DAY.finditer(text) if (day := _day(found[0])) is not None}
@@ -161,7 +163,7 @@ def _day(written: str) -> int | None:
 @lru_cache(maxsize=512)
 def months_of(text: str) -> frozenset[int]:
     """Return every month that a text may say, by a name, a number in a date, within a range, or by "monthly"."""
-    if _ANY_MONTH.search(text):
+    if _ANY_MONTH.search(text) or _EXCEPT.search(text):
         return frozenset(range(1, 13))
     named = [(_MONTH_OF[name], one.span()) for one in _WORD.finditer(text) if (name := one[0].lower()) in _MONTH_OF]
     named += [(int(one[1]) if one[1] else _HAN_DIGITS[one[2]], one.span()) for one in _HAN_MONTH.finditer(text)]

@@ -27,7 +27,7 @@ _QUALIFIED = re.compile(
     r"\b(?:not|no|never|cannot|nicht|keine?[mnrs]?|n['’]t)\s+(?:\w+\s)?"
     r"(?:more|less|fewer|later|earlier|longer|sooner|only|just|merely|necessarily|always|all|every|each|both|any|much"
     r"|until|at least|exceed\w*|over|above|below|beyond|yet|have to"
-    r"|need|required|obliged|mehr|nur|weniger|später|länger|immer|alle[nrs]?|jede[nmrs]?)\b|\bno\."
+    r"|need|mehr|nur|weniger|später|länger|immer|alle[nrs]?|jede[nmrs]?)\b|\bno\."
     r"|\b(?:might|could|would|should|need|muss|müssen|needs) ?(?:not|n['’]t|nicht)|n['’]t (?:have|need)\b"
     r"|\b(?:without|unless|except\w*|if|when|whenever|where|while|only|until|before|after|although|though|but|however"
     r"|otherwise|rather|instead|neither|nor|none|nothing|nobody|hardly|barely|rarely|besides|apart"

@@ -12,6 +12,7 @@ from ragcore.research.findings import claims_of
 from ragcore.research.memory import numbering
 from ragcore.research.sentences import sentence
 from ragcore.research.values import Claim, Contradiction, Finding
+from ragcore.types import Chunk
 
 MOST_CONTRADICTIONS = 3
 
@@ -19,25 +20,35 @@ MOST_CONTRADICTIONS = 3
 def contradictions_in(findings: Sequence[Finding]) -> tuple[Contradiction, ...]:
     """Return pairs of what was found and what another document says that was read for it, where words contradict.
 
-    They are compared as a cited sentence is with its source. At most ``MOST_CONTRADICTIONS``, one for two chunks.
+    They are compared as a cited sentence is with its source; what stands under titles or headings that tell two things
+    apart, "Office in Lyon" and "Office in Paris", is about each of them.
+    At most ``MOST_CONTRADICTIONS``, one for two chunks.
     """
     found: dict[frozenset[str], Contradiction] = {}
     sentences: dict[str, list[Said]] = {}
     for finding in findings:
-        documents = {scored.chunk.id: scored.chunk.document_id for scored in finding.chunks}
-        for chunk in (scored.chunk for scored in finding.chunks if scored.chunk.id not in sentences):
-            sentences[chunk.id] = _sentences(chunk.text)
-        read = [(said, chunk_id) for chunk_id in documents for said in sentences[chunk_id]]
+        chunks = {scored.chunk.id: scored.chunk for scored in finding.chunks}
+        sentences |= {key: _sentences(chunk.text) for key, chunk in chunks.items() if key not in sentences}
+        read = [(said, key) for key in chunks for said in sentences[key]]
         for claim in claims_of(finding):
             said = Said(claim.text)
             for other, chunk_id in read:
                 pair = frozenset((claim.chunk_id, chunk_id))
-                if documents[claim.chunk_id] == documents[chunk_id] or pair in found or not contradict(said, other):
+                if pair in found or not contradict(said, other) or _apart(chunks[claim.chunk_id], chunks[chunk_id]):
                     continue
                 found[pair] = Contradiction(one=claim, other=Claim(text=other.text, chunk_id=chunk_id))
                 if len(found) == MOST_CONTRADICTIONS:
                     return tuple(found.values())
     return tuple(found.values())
+
+
+def _apart(one: Chunk, other: Chunk) -> bool:
+    """Whether two chunks are of one document, or about two things of a kind: their headings share words, not names."""
+    words, others = (
+        {word for line in (chunk.title, *chunk.heading_path) for word in content(line) if not word.isdigit()}
+        for chunk in (one, other)
+    )
+    return one.document_id == other.document_id or bool(words & others and words - others and others - words)
 
 
 def _sentences(text: str) -> list[Said]:

@@ -13,7 +13,12 @@ from ragcore.citations.scoring import CitationPolicy
 from tests.ragcore.citations.test_cite import chunk, cited_ids
 from tests.soak import scaled
 
+ADLER = "the heated swimming pool of Hotel Adler in Munich"
 CONTRARY = [
+    ("The report is due by Monday.", "The report is due by Friday."),
+    ("Registration is required online.", "Registration is not required online."),
+    ("Registration is optional online.", "Registration is mandatory online."),
+    (f"{ADLER} is open on Sunday.", f"{ADLER} is closed on Sunday."),
     ("The pool is closed on Mondays.", "The pool is closed every Friday."),
     ("The pool is closed on Monday.", "The pool is closed at the weekend."),
     ("The office is open Monday to Saturday.", "The office is open Mon.-Fri."),
@@ -61,6 +66,15 @@ AGREEING = [
     ("The budget was approved by Ana Ruiz.", "The budget was approved by Ana Ruiz and Tom Berg."),
     ("The budget was approved by Ana Ruiz.", "The budget was approved by Dr. Ruiz Blum."),
     ("The budget was approved by Ana Ruiz.", "The budget was approved by Human Resources. Ana Ruiz leads it."),
+    ("The pool is closed on Monday.", "The pool is closed except on Friday."),
+    ("The pool is closed on Monday.", "The pool is closed until Friday."),
+    ("The pool is closed in May.", "The pool is closed from 1 March 2024 until the end of June."),
+    ("The offer runs in May.", "The offer runs since the end of March."),
+    ("The pass holds for one day.", "The pass holds for at least ten days."),
+    (f"No, {ADLER} is closed on Sunday.", f"{ADLER} is closed on Sunday."),
+    (f"No, {ADLER} is not open on Sunday.", f"{ADLER} is closed on Sunday."),
+    (f"{ADLER} is not open on Sunday.", f"{ADLER} is open Monday to Saturday."),
+    ("图书馆周一闭馆。", "图书馆周五之前闭馆。"),
     ("每周一次例会。", "每周五次例会。"),
     ("项目需要三个月完成。", "项目在四月需要完成。"),
 ]

@@ -1,5 +1,7 @@
 """A contradiction that an answer does not tell with both links stands at its end."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -92,6 +94,24 @@ def test_what_words_show_of_two_documents_is_told_with_both_links(one: str, othe
 def test_what_says_the_same_or_stands_in_one_document_is_no_contradiction() -> None:
     assert not contradictions_in([found("The pool is closed on Monday.", "The pool is closed on Mondays and Fridays.")])
     assert not contradictions_in([found("The pool is closed on Monday. The pool is closed on Friday.", "It rains.")])
+
+
+@pytest.mark.parametrize(
+    ("titles", "told"),
+    [
+        (("Office in Lyon", "Office in Paris"), 0),
+        (("Office 2019", "Office 2024"), 1),
+        (("Handbook", "News"), 1),
+        (("Office", "Office in Paris"), 1),
+    ],
+)
+def test_what_is_said_of_two_things_of_a_kind_is_no_contradiction(titles: tuple[str, str], told: int) -> None:
+    finding = found("The office is closed on Monday.", "The office is closed on Friday.")
+    chunks = tuple(
+        replace(scored, chunk=replace(scored.chunk, title=title))
+        for scored, title in zip(finding.chunks, titles, strict=True)
+    )
+    assert len(contradictions_in([replace(finding, chunks=chunks)])) == told
 
 
 def test_of_many_contradictions_some_are_told() -> None:
