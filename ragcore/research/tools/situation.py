@@ -5,7 +5,10 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragcore.research.asking import Asker
+from ragcore.context.cutting import cut_middle
+from ragcore.refine.conversation import shown as shown_talk
+from ragcore.refine.followups import stands_alone
+from ragcore.research.asking import QUESTION_PART, Asker
 from ragcore.research.queries import LONGEST, shown
 from ragcore.research.values import Finding
 from ragcore.types import Question
@@ -14,7 +17,9 @@ MOST_DOCUMENTS = 24
 """Documents that are named to the model: those that were found last."""
 LIST_PART = 8
 """Of the window what was asked fills at most one part of so many, and so do the documents; the last ones are told."""
-_FRAME = re.compile(r"<(?=\s*+/?+\s*+(?:question|analysis|asked|documents|found|lacking)\b)", re.IGNORECASE)
+_FRAME = re.compile(
+    r"<(?=\s*+/?+\s*+(?:question|analysis|conversation|asked|documents|found|lacking)\b)", re.IGNORECASE
+)
 """What would look like the frame around what is shown."""
 
 
@@ -36,8 +41,10 @@ class Situation:
 def state_of(at: Situation, asker: Asker) -> str:
     """Return what a prompt tells of it. Blocks."""
     calls = [f"- {one[:LONGEST]}" for one in at.asked if one != at.question.text]
+    question = asker.short(at.question.text)
     inputs = {
-        "question": asker.short(at.question.text),
+        "conversation": _before(at.question, question, asker),
+        "question": question,
         "analysis": at.analysis,
         "asked": _last(calls, asker),
         "documents": _last(documents_of(at.findings), asker),
@@ -53,6 +60,16 @@ def documents_of(findings: Sequence[Finding]) -> list[str]:
     titles = {chunk.document_id: chunk.title for chunk in reversed(chunks) if "\n" not in chunk.document_id}
     newest = [one for one in dict.fromkeys(chunk.document_id for chunk in chunks) if one in titles][:MOST_DOCUMENTS]
     return [f"- {one}  ({shown(titles[one])})" for one in reversed(newest)]
+
+
+def _before(question: Question, shown_as: str, asker: Asker) -> str:
+    """Return what was said before where a question leans on it, in the room that the question leaves of its own."""
+    assert asker.model is not None
+    room = asker.model.context_window // QUESTION_PART - asker.tokenizer.count(shown_as)
+    if room <= 0 or stands_alone(question.text, question.history):
+        return ""
+    said = shown_talk(question.history)
+    return said if asker.tokenizer.count(said) <= room else cut_middle(said, 0, room, asker.tokenizer)
 
 
 def _last(lines: Sequence[str], asker: Asker) -> str:
