@@ -14,6 +14,7 @@ from ragcore.citations.languages import LATIN, tongue
 from ragcore.citations.markers import strip
 from ragcore.refine import leaning
 from ragcore.refine.leaning import LEANING, Leaning
+from ragcore.refine.possessives import is_explained
 from ragcore.terms import Kind, Term, is_stop_word, language_of, terms
 from ragcore.types import Message
 
@@ -190,6 +191,8 @@ def _has_open_pronoun(
             continue  # the polite form
         if any(word.start() in span for span in empty):
             continue
+        if is_explained(_of_sentence(asked, words, lower, at), written):
+            continue
         before = [term for term in telling if term.end <= word.start()]
         named = any(_is_name(asked, term, words) for term in before)
         if base in small.persons and not named and not _someone(before, asked, word.start()):
@@ -199,6 +202,12 @@ def _has_open_pronoun(
         if base in small.pointing and _points(asked, word, at, lower, before):
             return True
     return False
+
+
+def _of_sentence(asked: str, words: Sequence[re.Match[str]], lower: Sequence[str], at: int) -> list[str]:
+    """Return the words before one that stand in its sentence."""
+    begin = max(asked.rfind(mark, 0, words[at].start()) for mark in ".!?;\n")
+    return [one for word, one in zip(words[:at], lower, strict=False) if word.start() > begin]
 
 
 def _someone(before: Sequence[Term], asked: str, at: int) -> bool:

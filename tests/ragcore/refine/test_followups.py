@@ -46,6 +46,13 @@ OTHERS = {
         "where are their desks",
         "And 3 days ago?",
         "Und in Lissabon?",
+        "What is its capital?",
+        "Which label released their first album?",
+        "Which song on their second album is the longest?",
+        "Which song did critics call their best?",
+        "Which city is its capital?",
+        "Are there any new releases of their works?",
+        "A machine is old. What is its warranty?",
         "Pero en Lisboa?",
     ],
 )
@@ -70,6 +77,11 @@ def test_it_leans_on_what_was_said(question: str) -> None:
         "Who approves those who travel abroad?",
         "Which holidays are there this year?",
         "What is the notice period?",
+        "Which company moved its office in 2020?",
+        "which state has jousting as its official sport",
+        "How many companies changed their name after a merger?",
+        "Does every machine keep its warranty abroad?",
+        "When does a supplier lose its discount?",
     ],
 )
 def test_it_stands_alone(question: str) -> None:
