@@ -35,6 +35,13 @@ _QUALIFIED = re.compile(
     re.IGNORECASE,
 )
 """What leaves open whether the rest is denied, and when."""
+_HAN_DENIAL = re.compile("不(?:可以|能够|允许|[能可得予会准])?|没有|未(?!来)")
+_HAN_MODAL = re.compile("可以|能够|予以|允许")
+_HAN_QUALIFIED = re.compile(
+    "除|如果|若|但|只|仅|否则|才|无需|未必"
+    "|不(?:必|需|用|一定|再|超过|少于|低于|高于|晚于|早于|多于|大于|小于|足|满|仅|只|同|过|断|管|论|久|少|错)"
+)
+"""Of Chinese: what denies, what allows and is left out where two are compared, and what leaves open what is denied."""
 _ALLOWS = re.compile(r"\b(?:may|can|cannot|allowed|permitted|free to)\b", re.IGNORECASE)
 
 
@@ -58,19 +65,20 @@ class Stance:
 def stance(sentence: str) -> Stance:
     """Return the stance of a sentence; a "No," that answers a question before it denies nothing itself."""
     text = without_answer(sentence)
-    denials = list(_DENIAL.finditer(text))
+    denials = [*_DENIAL.finditer(text), *_HAN_DENIAL.finditer(text)]
     opposites = list(_OPPOSITE.finditer(text))
     against = sum(not _OPPOSITES[one[0].lower()].startswith("+") for one in opposites)
     said = _OPPOSITE.sub(lambda one: _OPPOSITES[one[0].lower()].lstrip("+"), _DENIAL.sub(" ", text))
+    said = _HAN_MODAL.sub("", _HAN_DENIAL.sub("", said))
     asks = text.rstrip().endswith(("?", "？"))
-    conditional = asks or _QUALIFIED.search(text) is not None
+    conditional = asks or any(pattern.search(text) for pattern in (_QUALIFIED, _HAN_QUALIFIED))
     return Stance(
         said=said,
         denies=(len(denials) + against) % 2 == 1,
         clear=len(denials) <= 1 and len(opposites) <= 1 and not conditional,
         conditional=conditional,
         asks=asks,
-        may=any(one["modal"] for one in denials),
+        may=any(one["modal"] for one in denials if one.re is _DENIAL),
         allows=_ALLOWS.search(text) is not None,
     )
 

@@ -40,6 +40,8 @@ CONTRARY = [
     ("图书馆周一闭馆。", "图书馆周五闭馆。"),
     ("展览在三月举行。", "展览在四月举行。"),
     ("请假一天需要证明。", "请假十天需要证明。"),
+    ("停车费可以报销。", "停车费不予报销。"),
+    ("员工不得携带宠物。", "员工可以携带宠物。"),
 ]
 AGREEING = [
     ("The pool is open on Wednesday.", "The pool is open Monday to Friday."),
@@ -75,6 +77,9 @@ AGREEING = [
     (f"No, {ADLER} is not open on Sunday.", f"{ADLER} is closed on Sunday."),
     (f"{ADLER} is not open on Sunday.", f"{ADLER} is open Monday to Saturday."),
     ("图书馆周一闭馆。", "图书馆周五之前闭馆。"),
+    ("停车费可以报销。", "停车费除非获批，不予报销。"),
+    ("假期为五天。", "假期不超过五天。"),
+    ("员工可以登记。", "员工不必登记。"),
     ("每周一次例会。", "每周五次例会。"),
     ("项目需要三个月完成。", "项目在四月需要完成。"),
 ]
