@@ -1,5 +1,6 @@
 """How well each unit speaks of what was asked: shared words, words that mean the like, and the meaning of the whole."""
 
+import asyncio
 import logging
 import math
 from collections import Counter
@@ -66,61 +67,109 @@ async def weigh_units(
     embedder: Embedder | None,
     options: ExtractOptions,
 ) -> Matter:
-    """Return the matter of a question; ``units`` come from ``chunks``, in their order, and are not empty."""
-    words = question_words(question, identifier=options.identifier)
-    asked = {word.term for word in words}
-    spoken = [speaks(unit, chunks, question, named=is_named(unit, asked)) for unit in units]
-    pools, names = [pool(text) for text in spoken], [names_of(unit) for unit in units]
-    places = [content(place(scored.chunk)) for scored in chunks]
-    words = without_straddling(words, {term for texts in (pools, places) for one in texts for term in one})
-    weight = _weights(words, pools)
-    above = [unit.chunk for unit in units]
-    relevance = np.array([chunks[i].score for i in above])
-    worth = 1.0 - options.passage + options.passage * relevance / (relevance.max() or 1.0)
-    openings = [opening(units, pools, chunk) for chunk in range(len(chunks))]
-    topics = [{**opening, **place} for opening, place in zip(openings, places, strict=True)]
+    """Return the matter of a question; ``units`` come from ``chunks``, in their order, and are not empty.
 
-    kinds = np.array([[float(_says_kind(word.written, unit.text)) for word in words] for unit in units])
-    kinds = kinds.reshape(len(units), len(words))
+    Only the embedder is waited for: all else is done in threads.
+    """
+    weighing = await asyncio.to_thread(_Weighing, question, units, chunks, expectation, options)
+    felt = await _felt(question, weighing.compared, weighing.texts, len(units), embedder)
+    alone = await asyncio.to_thread(weighing.told_apart, felt)
+    vectors = await _embedded(embedder, alone)
+    return await asyncio.to_thread(weighing.matter, felt, alone, vectors)
 
-    plain = Likeness((), None)
-    shared = np.maximum(plain.matrix(words, pools, names), kinds)
-    by_words = options.words * _coverage(shared, plain.matrix(words, topics)[above], weight, options)
-    felt = await _felt(question, units, chunks, by_words * worth, embedder, options)
-    likeness = plain
-    if not np.isnan(felt).all():
-        # The very sentence that answers in other words is found by its meaning.
-        ranked = _ranked((by_words + options.meaning * np.nan_to_num(felt)) * worth)
-        nearest = [i for i in ranked if not np.isnan(felt[i])][: options.compared]
-        alone = words_to_embed(words, [*(pools[i] for i in nearest), *places])
-        likeness = Likeness(alone, await _embedded(embedder, alone))
 
-    held = np.maximum(likeness.matrix(words, pools, names), kinds)
-    if not (circumstance(question) or is_how_to(question)):
-        told = np.maximum(likeness.matrix(words, [pool(main_clause(text)) for text in spoken], names), kinds)
-        held = np.where(
-            _tells(units, words, told, options), held, np.maximum(np.minimum(held, told), options.aside * held)
+class _Weighing:
+    """The weighing of one question's units, in the parts that lie between what an embedder is asked. Blocks.
+
+    ``compared`` are the units that are best by their words, ``texts`` what each of them says, for its meaning.
+    """
+
+    def __init__(
+        self,
+        question: str,
+        units: Sequence[Unit],
+        chunks: Sequence[ScoredChunk],
+        expectation: Expectation,
+        options: ExtractOptions,
+    ) -> None:
+        """Weigh by words alone."""
+        self._question, self._units, self._expectation, self._options = question, units, expectation, options
+        words = question_words(question, identifier=options.identifier)
+        self._asked = {word.term for word in words}
+        self._spoken = [speaks(one, chunks, question, named=is_named(one, self._asked)) for one in units]
+        self._pools, self._names = [pool(text) for text in self._spoken], [names_of(unit) for unit in units]
+        titles = [place(scored.chunk) for scored in chunks]
+        self._places = [content(title) for title in titles]
+        self._words = words = without_straddling(
+            words, {term for texts in (self._pools, self._places) for one in texts for term in one}
         )
-    around, topic = (likeness.matrix(words, texts)[above] for texts in (places, topics))
-    scores = options.words * _coverage(held, topic, weight, options) + options.meaning * np.nan_to_num(felt)
-    counted = _counted(question, units, words, held, likeness)
-    scores = scores + options.expected * counted * np.array([expectation.met(unit.text) for unit in units])
-    scores = (scores + options.named * np.array([is_named(unit, asked) for unit in units])) * worth
-    scores = _inherited(units, scores, options.inherited) + options.neighbour * _beside(units, scores)
-    titles = [place(chunks[unit.chunk].chunk) for unit in units]
-    return Matter(
-        units=units,
-        places=titles,
-        spoken=[f"{title}: {text}" for title, text in zip(titles, spoken, strict=True)],
-        words=words,
-        weights=weight,
-        held=held,
-        around=around,
-        felt=felt,
-        relevance=relevance,
-        counted=counted,
-        scores=scores,
-    )
+        self._weight = _weights(words, self._pools)
+        self._above = [unit.chunk for unit in units]
+        self._titles = [titles[i] for i in self._above]
+        self._relevance = np.array([chunks[i].score for i in self._above])
+        self._worth = 1.0 - options.passage + options.passage * self._relevance / (self._relevance.max() or 1.0)
+        openings = [opening(units, self._pools, chunk) for chunk in range(len(chunks))]
+        self._topics = [{**opening, **place} for opening, place in zip(openings, self._places, strict=True)]
+
+        kinds = np.array([[float(_says_kind(word.written, unit.text)) for word in words] for unit in units])
+        self._kinds = kinds.reshape(len(units), len(words))
+
+        plain = Likeness((), None)
+        shared = np.maximum(plain.matrix(words, self._pools, self._names), self._kinds)
+        topic = plain.matrix(words, self._topics)[self._above]
+        self._by_words = options.words * _coverage(shared, topic, self._weight, options)
+        self.compared = self._comparable()
+        self.texts = [f"{self._titles[i]}: {units[i].whole}" for i in self.compared]
+
+    def _comparable(self) -> list[int]:
+        """Return the indexes of the units that are best by words and in the question's language, if it is known."""
+        language, known = language_of(self._question), self._options.known_languages
+        if known is not None and language not in known:
+            return []
+        best = _ranked(self._by_words * self._worth)[: self._options.embedded]
+        return [i for i in best if language_of(self._units[i].whole) == language]
+
+    def told_apart(self, felt: Floats) -> list[str]:
+        """Return the words that are to be compared by meaning; none where no meaning was."""
+        if np.isnan(felt).all():
+            return []
+        # The very sentence that answers in other words is found by its meaning.
+        ranked = _ranked((self._by_words + self._options.meaning * np.nan_to_num(felt)) * self._worth)
+        nearest = [i for i in ranked if not np.isnan(felt[i])][: self._options.compared]
+        return words_to_embed(self._words, [*(self._pools[i] for i in nearest), *self._places])
+
+    def matter(self, felt: Floats, alone: Sequence[str], vectors: NDArray[np.float32] | None) -> Matter:
+        """Return the matter, with what single words (``alone``) mean by their vectors."""
+        units, words, options = self._units, self._words, self._options
+        likeness = Likeness(alone, vectors)
+        held = np.maximum(likeness.matrix(words, self._pools, self._names), self._kinds)
+        if not (circumstance(self._question) or is_how_to(self._question)):
+            mains = [pool(main_clause(text)) for text in self._spoken]
+            told = np.maximum(likeness.matrix(words, mains, self._names), self._kinds)
+            held = np.where(
+                _tells(units, words, told, options), held, np.maximum(np.minimum(held, told), options.aside * held)
+            )
+        around, topic = (likeness.matrix(words, texts)[self._above] for texts in (self._places, self._topics))
+        scores = options.words * _coverage(held, topic, self._weight, options) + options.meaning * np.nan_to_num(felt)
+        counted = _counted(self._question, units, words, held, likeness)
+        met = np.array([self._expectation.met(unit.text) for unit in units])
+        scores = scores + options.expected * counted * met
+        named = np.array([is_named(unit, self._asked) for unit in units])
+        scores = (scores + options.named * named) * self._worth
+        scores = _inherited(units, scores, options.inherited) + options.neighbour * _beside(units, scores)
+        return Matter(
+            units=units,
+            places=self._titles,
+            spoken=[f"{title}: {text}" for title, text in zip(self._titles, self._spoken, strict=True)],
+            words=words,
+            weights=self._weight,
+            held=held,
+            around=around,
+            felt=felt,
+            relevance=self._relevance,
+            counted=counted,
+            scores=scores,
+        )
 
 
 def _tells(units: Sequence[Unit], words: Sequence[Word], told: Floats, options: ExtractOptions) -> NDArray[np.bool_]:
@@ -141,20 +190,10 @@ def _says_kind(word: str, text: str) -> bool:
 
 
 async def _felt(
-    question: str,
-    units: Sequence[Unit],
-    chunks: Sequence[ScoredChunk],
-    first: Floats,
-    embedder: Embedder | None,
-    options: ExtractOptions,
+    question: str, compared: Sequence[int], texts: Sequence[str], count: int, embedder: Embedder | None
 ) -> Floats:
-    """Return the cosine of the units that are best by ``first`` with the question, (units,), NaN for the others."""
-    felt = np.full(len(units), np.nan)
-    language = language_of(question)
-    known = options.known_languages is None or language in options.known_languages
-    best = _ranked(first)[: options.embedded] if known else []
-    compared = [i for i in best if language_of(units[i].whole) == language]
-    texts = [f"{place(chunks[units[i].chunk].chunk)}: {units[i].whole}" for i in compared]
+    """Return the cosine of some of ``count`` units with the question, (count,), NaN for the others."""
+    felt = np.full(count, np.nan)
     vectors = await _embedded(embedder, [question, *texts]) if texts else None
     if vectors is not None:
         felt[compared] = np.clip(vectors[1:] @ vectors[0], 0.0, 1.0)

@@ -1,12 +1,13 @@
 """An answer without a model: from a question and its chunks to a text of their best sentences."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ragcore.extractive.choosing import Chosen, choose
 from ragcore.extractive.directness import is_direct, is_near
 from ragcore.extractive.expectation import Expectation
-from ragcore.extractive.matter import weigh_units
+from ragcore.extractive.matter import Matter, weigh_units
 from ragcore.extractive.options import ExtractOptions
 from ragcore.extractive.pools import is_named, place
 from ragcore.extractive.units import Unit, units_of
@@ -48,11 +49,16 @@ async def extract(
     asked for. Nothing when the sentences are of another matter; ``sure`` says that the chunks passed the relevance
     gate, else more must speak for what is only near.
     """
-    units = _units(question, chunks, options)
+    units = await asyncio.to_thread(_units, question, chunks, options)
     if not units:
         return _NOTHING
     expectation = Expectation(question)
     matter = await weigh_units(question, units, chunks, expectation, embedder, options)
+    return await asyncio.to_thread(_quoted, question, matter, expectation, options, sure)
+
+
+def _quoted(question: str, matter: Matter, expectation: Expectation, options: ExtractOptions, sure: bool) -> Extract:
+    units = matter.units
     chosen = choose(question, matter, expectation, options)
     if is_direct(question, matter, chosen.units, options):
         return Extract(text=_worded(units, chosen, question), direct=True)
