@@ -167,7 +167,7 @@ def assert_shows_nothing_of_its_own(events: Sequence[AnswerEvent], answer: Answe
 async def test_a_plan_that_is_none_leaves_the_question_itself(reply: str) -> None:
     shelf = Shelf(CHUNKS)
     await run(made(shelf, ResearchModel({"plan": lambda _: reply}), Limits()))
-    assert shelf.asked[0].text == QUESTION.text
+    assert QUESTION.text in {one.text for one in shelf.asked}
 
 
 async def test_five_hundred_sub_questions_are_cut_and_told() -> None:

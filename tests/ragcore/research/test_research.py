@@ -57,11 +57,10 @@ async def test_it_plans_searches_in_rounds_and_answers_with_citations() -> None:
     model = ResearchModel({"plan": plan("Which state has jousting as its official sport?"), "judge": verdicts})
     shelf = Shelf(CHUNKS)
     events, answer = await run(researcher(shelf, model), asked())
-    assert [question.text for question in shelf.asked] == [
-        JOUSTING,
-        "Which state has jousting as its official sport?",
-        "When did Maryland make anglicanism its established religion?",
-    ]
+    searched = [question.text for question in shelf.asked]
+    # Those of a round come in any order.
+    assert set(searched[:2]) == {JOUSTING, "Which state has jousting as its official sport?"}
+    assert searched[2:] == ["When did Maryland make anglicanism its established religion?"]
     assert [outcome for _, outcome in steps(events, StepKind.SEARCH)] == [Outcome.DONE] * 3
     assert answer.support is Support.CITED
     assert {citation.document_id for citation in answer.citations} >= {"docs:jousting", "docs:church"}
