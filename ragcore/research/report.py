@@ -34,8 +34,8 @@ LEAST_TOKENS = 3_000
 """Tokens beside the reply without which no model is asked to write: the rules alone take some 1,300."""
 MOST_NEAR = 4
 """Sentences that are quoted where none answers the question."""
-MOST_OF_PART = 2
-"""Sentences that are quoted for one part of a question that asks several things."""
+MOST_OF_PART = 3
+"""Sentences that are quoted for one part of a question that asks several things: as many as answer it by itself."""
 MOST_NAMED = 4
 """Missing things that are named to the reader."""
 

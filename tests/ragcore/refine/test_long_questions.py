@@ -31,3 +31,10 @@ def test_whatever_is_written_a_bounded_piece_of_it_is_searched_for(text: str, ti
     whole = (text * times)[:30_000]
     found = searched_of(whole)
     assert found == whole if len(whole) <= LONGEST else len(found) <= 5 * (PIECE + 1)
+
+
+@given(shift=st.integers(0, 90), question=st.sampled_from([ASKED, "So?"]))
+def test_no_word_is_cut(shift: int, question: str) -> None:
+    """What a piece ends with is no half of a word, wherever the message is cut."""
+    whole = f"{PROSE[shift:]}{LONG} {question}"
+    assert set(searched_of(whole).split()) <= set(whole.split())
