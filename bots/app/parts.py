@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import logging
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, fields
 
@@ -19,6 +20,7 @@ from bots.app.options import (
     with_given,
 )
 from bots.app.web import open_web
+from bots.doctor import check_prompts
 from bots.settings import LLMSettings, Settings, TaskSettings
 from ragcore.enrich.asking import AT_ONCE, Asker
 from ragcore.enrich.describing import ATTEMPTS, ModelDescriber, describer_name
@@ -45,6 +47,8 @@ from ragcore.tagging.feature import TagFeature
 from ragcore.tagging.sets import TagSets
 from ragcore.tokens import Tokenizer, offline_tokenizer, tokenizer_for
 from ragcore.web.retriever import WebParts
+
+log = logging.getLogger(__name__)
 
 _ALWAYS_TOLD = ("temperature", "max_tokens", "extra_body")
 
@@ -74,6 +78,8 @@ class Parts:
 @contextlib.asynccontextmanager
 async def open_parts(settings: Settings) -> AsyncGenerator[Parts]:
     """Open the parts; whatever a crash left behind is mended first."""
+    for check in check_prompts(settings.prompts):
+        log.warning("%s: %s: %s", check.name, check.found, check.mend)
     embedder = await open_embedder(settings)
     tokenizer = await tokenizer_for(settings.llm.model) if settings.llm else offline_tokenizer()
     client, vision_model = chat_model_of(settings, tokenizer), vision_model_of(settings, tokenizer)

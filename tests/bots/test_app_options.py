@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 import bots
 from bots.app.embedders import SizedEmbedder, open_embedder
 from bots.app.options import answer_options, enrich_options, ingest_options, link_hosts, retrieval_options
-from bots.app.parts import chat_model_of, describing, enrich_identity, identity_of
+from bots.app.parts import chat_model_of, describing, enrich_identity, identity_of, open_parts
 from bots.doctor import (
     check_data_dir,
     check_files,
@@ -384,3 +384,12 @@ def test_pictures_are_described_where_a_model_reads_them_and_anew_by_another(tmp
     assert found[2] == found[4]
     base = settings_of(tmp_path, "[knowledge_bases.a]\n").all_knowledge_bases["a"]
     assert ingest_options(base, describe=found[2]).for_document("s:a.md", "a.md") == IngestOptions(describe=found[2])
+
+
+async def test_a_folder_of_prompts_that_cannot_be_read_is_told_at_the_start(
+    tmp_path: pathlib.Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with open_parts(settings_of(tmp_path, f'prompts = "{tmp_path / "missing"}"\n')):
+        (told,) = [record.getMessage() for record in caplog.records if record.name == "bots.app.parts"]
+    assert f"there is no folder {tmp_path / 'missing'}" in told
+    assert "create it" in told
