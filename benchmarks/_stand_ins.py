@@ -4,11 +4,15 @@
 
 - ``POST /v1/rerank``, in Jina's form: the cosine of question and text by MiniLM, which the search has used already. It
   is no cross-encoder, and reads nothing that the search doesn't; but it takes real seconds for real texts.
-- ``POST /v1/chat/completions``, as OpenAI has it: the same 60 words whatever is shown. It tells no usage, so what is
-  counted is what Citebot counts itself.
+- ``POST /v1/chat/completions``, as OpenAI has it: the same 60 words whatever is shown; but of a passage for a knowledge
+  graph the capitalised words within its sentences, those of one sentence related. It tells no usage, so what is counted
+  is what Citebot counts itself.
 """
 
 import argparse
+import itertools
+import json
+import re
 from typing import Any
 
 from aiohttp import web
@@ -25,6 +29,32 @@ WORDS = (
 """A description of any picture of these benchmarks: true of each, and tells none from the others."""
 
 
+_SENTENCE = re.compile(r"[^.!?\n]+")
+_NAME = re.compile(r"(?<=[a-z,] )[A-Z]\w+(?: [A-Z]\w+)*")
+MOST_NAMES, MOST_RELATIONS = 16, 24
+
+
+def graph(passage: str) -> str:
+    """Return what the capitalised words of a passage have to do with each other, as the step of the graph asks for it."""
+    told = {sentence.strip(): tuple(dict.fromkeys(_NAME.findall(sentence))) for sentence in _SENTENCE.findall(passage)}
+    names = list(dict.fromkeys(name for found in told.values() for name in found))[:MOST_NAMES]
+    relations = [
+        {"source": one, "target": other, "description": sentence, "weight": 5}
+        for sentence, found in told.items()
+        for one, other in itertools.combinations([name for name in found if name in names], 2)
+    ]
+    entities = [{"name": name, "type": "name", "description": ""} for name in names]
+    return json.dumps({"entities": entities, "relations": relations[:MOST_RELATIONS]})
+
+
+def reply(messages: list[dict[str, Any]]) -> str:
+    """Return what is written to some messages."""
+    rules, said = messages[0]["content"], messages[-1]["content"]
+    if not isinstance(said, str) or "knowledge graph" not in rules:
+        return WORDS
+    return graph(said) if "passage" in rules else json.dumps({"same": []})
+
+
 def app(embedder: Embedder) -> web.Application:
     """Return the endpoints; ``embedder`` scores what is to be put in order."""
 
@@ -39,7 +69,11 @@ def app(embedder: Embedder) -> web.Application:
 
     async def describe(request: web.Request) -> web.Response:
         body: dict[str, Any] = await request.json()
-        choice = {"index": 0, "message": {"role": "assistant", "content": WORDS}, "finish_reason": "stop"}
+        choice = {
+            "index": 0,
+            "message": {"role": "assistant", "content": reply(body["messages"])},
+            "finish_reason": "stop",
+        }
         frame = {"id": "stand-in", "object": "chat.completion", "created": 0, "model": body["model"]}
         return web.json_response({**frame, "choices": [choice]})
 

@@ -1,7 +1,7 @@
 """What each step that asks a model changes, and what it costs: off and on, with a real model behind an endpoint.
 
     python -m benchmarks.model_steps --base-url URL [--rerank-url URL] [--model NAME] [--step NAME ...]
-        [--documents N] [--questions N] [--reply TOKENS] [--forms]
+        [--documents N] [--questions N] [--reply TOKENS] [--forms | --form-url URL]
 
 ``URL`` is that of an OpenAI-compatible endpoint, up to and with its version, and may stand in ``$BENCH_LLM_URL``
 instead. ``--rerank-url`` is that of a reranker, in Jina's form and without ``/rerank``; steps whose endpoint is not
@@ -11,7 +11,8 @@ is given out and the seconds of a question, off / on; of enriching its calls, to
 lack something, and the calls of the second time; calls and tokens of a question. Then, of the tree and the graph, what
 they hold. Documents and questions are taken by the hashes of their ids, as by ``benchmarks.steps``. Vectors are kept in
 ``$BENCH_CACHE``, indexes are not. With ``--forms`` the endpoint is sent the form of a step's answers, as an operator
-can by ``extra_body``: a ``response_format`` with a schema as llama-cpp-python takes it.
+can by ``extra_body``: a ``response_format`` with a schema as llama-cpp-python takes it; with
+``--form-url`` what has such a form is asked of another endpoint, such as ``benchmarks._stand_ins``.
 """
 
 import argparse
@@ -259,6 +260,7 @@ def main() -> int:
     parser.add_argument("--questions", type=int, default=QUESTIONS)
     parser.add_argument("--reply", type=int, default=REPLY, help="tokens that an answer may take")
     parser.add_argument("--forms", action="store_true", help="have the endpoint keep answers to a step's form of JSON")
+    parser.add_argument("--form-url", default="", help="of another endpoint, for what a step asks for as JSON")
     arguments = parser.parse_args()
     if not BENCH.is_dir():
         print("skipped: the public data sets are not beside this checkout (../shared/bench)")
@@ -273,14 +275,16 @@ def main() -> int:
         if step.is_reranked:
             return Endpoints(reranker=HttpReranker(Endpoint(base_url=arguments.rerank_url, timeout=PATIENT)))
         plain = chat(PICTURED if step.is_pictured else WINDOW, {})
+        if step.form and arguments.form_url:
+            return Endpoints(chat=InForm(chat(WINDOW, {}, arguments.form_url), plain, step.prose))
         if not arguments.forms or not step.form:
             return Endpoints(chat=plain)
         body = {"response_format": {"type": "json_object", "schema": step.form}}
         return Endpoints(chat=InForm(chat(WINDOW, body), plain, step.prose))
 
-    def chat(window: int, body: Mapping[str, object]) -> ChatModel:
+    def chat(window: int, body: Mapping[str, object], base_url: str = "") -> ChatModel:
         return OpenAIChatModel(
-            base_url=arguments.base_url,
+            base_url=base_url or arguments.base_url,
             model=arguments.model,
             context_window=window,
             options=ChatOptions(temperature=0.0, max_tokens=arguments.reply, extra_body=body),

@@ -10,10 +10,13 @@ from benchmarks import _stand_ins, embedded_fields, model_steps
 from benchmarks._judged_sets import JudgedSet
 from benchmarks._model_plan import STEPS, Counted, Endpoints, ModelStep
 from benchmarks._pictured import WORD, pictured
+from ragcore.enrich.graph_reply import graph_of
 from ragcore.enrich.options import EnrichOptions
+from ragcore.enrich.same_reply import same_of
 from ragcore.evaluate.judged import JudgedQuery
 from ragcore.models.http_reranker import Endpoint, HttpReranker
 from ragcore.models.openai_chat import ChatOptions, OpenAIChatModel
+from ragcore.prompts import OWN
 from ragcore.types import Image, Message, SourceDocument
 from tests.fakes.embedding import HashEmbedder
 from tests.fakes.openai_server import OpenAIServer, Reply, Request
@@ -154,6 +157,21 @@ async def test_the_stand_in_for_a_model_that_reads_pictures_says_the_same_of_eac
     assert text == _stand_ins.WORDS
     assert usage.calls == 1
     assert usage.prompt_tokens > 4_000, "Citebot's own count of a picture"
+
+
+def test_the_stand_in_for_a_graph_relates_the_names_of_a_sentence_that_stand_in_it() -> None:
+    passage = "Last year Ada Lovelace met Charles Babbage.\nNobody saw Babbage, nor Lovelace. The end of it was dull."
+    rules = OWN.render("graph", entities=16, relations=24)
+    messages = [{"role": "system", "content": rules}, {"role": "user", "content": passage}]
+    found = graph_of(_stand_ins.reply(messages), passage)
+    assert {one.name for one in found.entities} == {"Ada Lovelace", "Charles Babbage", "Babbage", "Lovelace"}
+    names = [one.name for one in found.entities]
+    assert {(names[one.source], names[one.target]) for one in found.relations} == {
+        ("Ada Lovelace", "Charles Babbage"),
+        ("Babbage", "Lovelace"),
+    }
+    messages[0]["content"] = OWN.render("graph_same")
+    assert same_of(_stand_ins.reply(messages), 3) == frozenset()
 
 
 def test_stand_ins_for_keywords_are_the_words_that_tell_a_text_from_others() -> None:
