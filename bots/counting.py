@@ -11,7 +11,7 @@ from ragcore.types import ScoredChunk
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentCount:
-    """How many chunks a document gave to a result; ``title`` and ``url`` are the document's own."""
+    """How many chunks a document gave to a result; ``title`` and ``url`` are the document's own, "" where unknown."""
 
     document_id: str
     title: str

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from bots.counting import DocumentCount
 from ragcore.gist.values import Said
 from ragcore.reports import EnrichReport, FailedDocument, Fault, SyncProgress, SyncReport
 from ragcore.research.values import Progress
@@ -344,7 +345,8 @@ class Recalled:
     """A turn as it was: ``answer`` with markers, the citations that may be read, how many documents may not.
 
     ``withheld`` counts all that it may repeat, cited or not, also by way of what was recalled into it.
-    ``allowed_urls`` are the addresses that may be links in it, as far as its chunks are still known.
+    ``allowed_urls`` are the addresses that may be links in it, as far as its chunks are still known. ``given`` tells
+    how many passages of each document it was written from, of those that may be read.
     """
 
     question: str
@@ -352,6 +354,7 @@ class Recalled:
     citations: tuple[Citation, ...] = ()
     withheld: int = 0
     allowed_urls: frozenset[str] = frozenset()
+    given: tuple[DocumentCount, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,8 @@ the database gives out: of two turns at once each is kept, in the order in which
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -62,7 +63,8 @@ class Turn:
     """A question and its answer, as they were; ``[ID:n]`` in ``answer`` is the citation with that id.
 
     ``rests_on`` are the documents that the answer may repeat: those of its prompt, and of what was recalled into it;
-    None where that was not written down.
+    None where that was not written down. ``given`` are those that gave passages of their own to its prompt, in order,
+    each with how many; empty where that was not written down.
     """
 
     id: int
@@ -73,6 +75,7 @@ class Turn:
     asked_at: datetime
     citations: tuple[Citation, ...] = ()
     rests_on: frozenset[str] | None = None
+    given: tuple[tuple[str, int], ...] = ()
 
 
 class History:
@@ -120,7 +123,7 @@ class History:
             "asked_at": (asked_at or datetime.now(UTC)).astimezone(UTC),
             "audience": audience,
             "reference": reference,
-            "rests_on": json.dumps(sorted({*rests_on, *_documents_of(answer)})),
+            "rests_on": json.dumps(_passages_by_document(answer, rests_on)),
             "typed_by": _storable(typed_by),
         }
         return await self._database.write(lambda connection: self._append(connection, conversation, row, answer))
@@ -255,16 +258,28 @@ async def _readable(rows: Sequence[Row[tuple[object, ...]]], open_to: OpenTo | N
     return [known is not None and known.issubset(readable) for known in rest_on]
 
 
-def _documents_of(answer: Answer) -> Iterator[str]:
-    """Yield the documents that an answer's prompt told of: of a summary of many, each of these too."""
-    for scored in answer.chunks:
-        yield scored.chunk.document_id
-        yield from (leaf.document_id for leaf in scored.chunk.rests_on)
+def _passages_by_document(answer: Answer, rests_on: Collection[str]) -> dict[str, int]:
+    """Return the documents that an answer may repeat, each with how many passages of its own its prompt had.
+
+    Those come first, in the prompt's order. None of their own have the documents behind a summary of many, and those
+    of what was recalled.
+    """
+    counts = Counter(scored.chunk.document_id for scored in answer.chunks if not scored.chunk.rests_on)
+    summaries = [scored.chunk for scored in answer.chunks if scored.chunk.rests_on]
+    others = {*rests_on, *(one.document_id for one in summaries)}
+    others.update(leaf.document_id for one in summaries for leaf in one.rests_on)
+    return {**counts, **dict.fromkeys(sorted(others - counts.keys()), 0)}
 
 
 def _documents(row: Row[tuple[object, ...]]) -> frozenset[str] | None:
     """Return what a turn may repeat; None where that was not written down."""
     return frozenset(json.loads(row.rests_on)) if row.rests_on else None
+
+
+def _given(row: Row[tuple[object, ...]]) -> tuple[tuple[str, int], ...]:
+    """Return the documents with passages in a turn's prompt; of what an older version wrote, a mere list, none."""
+    told = json.loads(row.rests_on) if row.rests_on else {}
+    return tuple((name, count) for name, count in told.items() if count) if isinstance(told, dict) else ()
 
 
 def _delete(connection: Connection, which: ColumnElement[bool]) -> int:
@@ -317,6 +332,7 @@ def _turn(row: Row[tuple[object, ...]], cited: Sequence[Row[tuple[object, ...]]]
         asked_at=_aware(row.asked_at),
         citations=tuple(_citation(citation) for citation in cited),
         rests_on=_documents(row),
+        given=_given(row),
     )
 
 

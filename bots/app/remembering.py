@@ -8,13 +8,14 @@ from dataclasses import replace
 from bots.access import Audience, readable
 from bots.app.options import homes, link_hosts
 from bots.app.parts import Parts
+from bots.counting import DocumentCount
 from bots.requests import Ask, Recall, Recalled
 from bots.settings import Settings
 from ragcore.context import HISTORY_SHARE, default_budget
 from ragcore.history import RECALLED_TOKENS
 from ragcore.links import allowed_urls
 from ragcore.on_web import is_web
-from ragcore.stores.rows import is_open
+from ragcore.stores.rows import Document, is_open
 from ragcore.types import Answer, Message
 
 
@@ -95,6 +96,18 @@ async def recall_one(settings: Settings, parts: Parts, request: Recall) -> Recal
         # Of what an older version wrote nobody knows what it rests on.
         withheld=len(rests_on - open_to) + (turn.rests_on is None),
         allowed_urls=allowed_urls(chunks.values(), link_hosts(settings)),
+        given=await _given(parts, [one for one in turn.given if one[0] in open_to]),
+    )
+
+
+async def _given(parts: Parts, counts: Sequence[tuple[str, int]]) -> tuple[DocumentCount, ...]:
+    """Return the counts with the documents' names of today; a page of the web, which nobody keeps, has none."""
+    known = await parts.library.registry.documents([name for name, _ in counts])
+    unknown = Document(id="", knowledge_base="", source="")
+    named = ((known.get(name, unknown), name, count) for name, count in counts)
+    return tuple(
+        DocumentCount(document_id=name, title=document.title, url=document.url, chunks=count)
+        for document, name, count in named
     )
 
 

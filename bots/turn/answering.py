@@ -1,13 +1,15 @@
 """What a turn has to say: an answer, what a command shows, or a plain reason; never exception text."""
 
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Generic
 
 from bots.access import line_to_add, narrowest
 from bots.ages import with_ages
+from bots.counting import DocumentCount, by_document
+from bots.given import with_given
 from bots.platform import Button, Incoming, Platform, R
 from bots.rendering.clean import clean_line
 from bots.rendering.parse import parse_answer, parse_markdown
@@ -125,7 +127,7 @@ class Writer(Generic[R]):
                         return event
                     self._show(job, event, progress, reply, language)
                     if isinstance(event, Answer):
-                        return await self._answered(job, event, progress, language)
+                        return await self._answered(job, event, progress, by_document(event.chunks))
         except CitebotError as error:
             return await self._reason(job, error, progress, language)
         return self.plain_reason(job, "went_wrong", Outcome.FAILED)
@@ -226,8 +228,8 @@ class Writer(Generic[R]):
         found = [event async for event in self._backend.run(request) if isinstance(event, Recalled)]
         if not found or found[0].withheld or not found[0].citations or found[0].question != job.question:
             return None
-        language = self.language(job)
-        known = await self._answered(job, answer_of(found[0]), _Progress(steps=StepsTaken(language)), language)
+        progress = _Progress(steps=StepsTaken(self.language(job)))
+        known = await self._answered(job, answer_of(found[0]), progress, found[0].given)
         return replace(known, buttons=tuple(button for button in known.buttons if button is not Button.SHARE))
 
     def _refusal(self, job: Job, audience: frozenset[str], language: str) -> Written | None:
@@ -308,8 +310,10 @@ class Writer(Generic[R]):
         """Return what somebody may begin with."""
         return self._options.prompts or (word("help_prompt", language), word("sources_prompt", language))
 
-    async def _answered(self, job: Job, answer: Answer, progress: "_Progress", language: str) -> Written:
-        incoming = job.incoming
+    async def _answered(
+        self, job: Job, answer: Answer, progress: "_Progress", given: Sequence[DocumentCount]
+    ) -> Written:
+        incoming, language = job.incoming, self.language(job)
         document = with_ages(await beside(answer.raw_text, lambda: parse_answer(answer)), language)
         if not "".join(plain_pieces(document.blocks)).strip():
             log.warning("turn %s: the answer shows nothing", job.claim.reference)
@@ -331,6 +335,7 @@ class Writer(Generic[R]):
         if offers_research(job.messages.values(), answer, self._options):
             buttons.append(Button.RESEARCH)
         document = replace(document, notes=tuple(map(clean_line, shown)), steps=progress.steps.ended)
+        document = with_given(document, answer.citations, given, language)
         if answer.support is Support.ABSTAINED or answer.raw_text in WITHHELD:
             document = self._referred(advised(document, word("ask_otherwise", language)), job, language)
         return Written(

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from bots.given import with_given
 from bots.platform import Button, View
 from bots.rendering.clean import clean_line, clean_url
 from bots.rendering.parse import parse_answer
@@ -42,6 +43,7 @@ async def shared_view(backend: Backend, request: Recall, prompt: Sequence[ReadCh
     buttons = (Button.FEEDBACK, Button.QUOTES) if recalled.citations else (Button.FEEDBACK,)
     answer = answer_of(recalled)
     document = await beside(answer.raw_text, lambda: parse_answer(answer))
+    document = with_given(document, answer.citations, recalled.given, language)
     return View(document=document, reference=request.reference, buttons=buttons, language=language)
 
 

@@ -28,6 +28,8 @@ Caption = Literal[
     "passages",
     "nothing",
     "failed",
+    "passages_read",
+    "others",
 ]
 
 CAPTIONS: tuple[Caption, ...] = get_args(Caption)
@@ -44,12 +46,14 @@ _WORDS: dict[str, tuple[str, ...]] = {
         "(continued)", "Show the answer",
         "Ask a person", "Keep as a document", "Keep no longer",
         "Research it", "Steps", "sub-questions", "passages", "nothing found", "failed",
+        "Passages read", "others",
     ),
     "zh": (
         "查看引文", "停止", "分享", "删除", "更多", "有帮助", "没有帮助", "来源", "接着问", "哪里不对？", "内容有误",
         "内容不全", "内容过时", "来源不符", "（续）", "显示回答",
         "请教同事", "存为文档", "不再保留",
         "深入研究", "步骤", "子问题", "段落", "未找到", "失败",
+        "已读段落", "其他",
     ),
     "de": (
         "Zitate zeigen", "Stopp", "Teilen", "Löschen", "Mehr", "Hilfreich", "Nicht hilfreich", "Quellen",
@@ -57,6 +61,7 @@ _WORDS: dict[str, tuple[str, ...]] = {
         "Es ist falsch", "Etwas fehlt", "Es ist veraltet", "Die Quelle passt nicht", "(Fortsetzung)", "Antwort zeigen",
         "Einen Menschen fragen", "Als Dokument behalten", "Nicht länger behalten",
         "Recherchieren", "Schritte", "Teilfragen", "Stellen", "nichts gefunden", "gescheitert",
+        "Gelesene Stellen", "andere",
     ),
     "fr": (
         "Voir les citations", "Arrêter", "Partager", "Supprimer", "Plus", "Utile", "Pas utile", "Sources", "Et ensuite",
@@ -64,6 +69,7 @@ _WORDS: dict[str, tuple[str, ...]] = {
         "(suite)", "Voir la réponse",
         "Demander à quelqu’un", "Garder en document", "Ne plus garder",
         "Approfondir", "Étapes", "sous-questions", "passages", "rien trouvé", "échec",
+        "Passages lus", "autres",
     ),
     "es": (
         "Ver citas", "Detener", "Compartir", "Borrar", "Más", "Útil", "Poco útil", "Fuentes", "Seguir preguntando",
@@ -71,18 +77,21 @@ _WORDS: dict[str, tuple[str, ...]] = {
         "Ver la respuesta",
         "Preguntar a alguien", "Guardar como documento", "Dejar de guardar",
         "Investigar", "Pasos", "subpreguntas", "pasajes", "nada encontrado", "falló",
+        "Pasajes leídos", "otros",
     ),
     "ja": (
         "引用を表示", "停止", "共有", "削除", "その他", "役に立った", "役に立たない", "出典", "次の質問",
         "何が問題でしたか", "内容が誤り", "内容が不足", "内容が古い", "出典が合わない", "（続き）", "回答を表示",
         "担当者に聞く", "文書として残す", "残さない",
         "詳しく調べる", "手順", "小さな質問", "該当箇所", "見つからず", "失敗",
+        "参照した箇所", "その他",
     ),
     "ko": (
         "인용 보기", "중지", "공유", "삭제", "더 보기", "도움이 됨", "도움 안 됨", "출처", "이어서 묻기",
         "무엇이 문제였나요?", "내용이 틀림", "내용이 부족함", "오래된 내용", "출처가 맞지 않음", "(계속)", "답변 보기",
         "담당자에게 묻기", "문서로 남기기", "남기지 않기",
         "자세히 조사하기", "단계", "하위 질문", "구절", "찾지 못함", "실패",
+        "읽은 구절", "기타",
     ),
     "pt": (
         "Ver citações", "Parar", "Partilhar", "Apagar", "Mais", "Útil", "Pouco útil", "Fontes", "Perguntar a seguir",
@@ -90,6 +99,7 @@ _WORDS: dict[str, tuple[str, ...]] = {
         "Ver a resposta",
         "Perguntar a alguém", "Guardar como documento", "Deixar de guardar",
         "Investigar", "Passos", "subperguntas", "passagens", "nada encontrado", "falhou",
+        "Passagens lidas", "outras",
     ),
     "ru": (
         "Показать цитаты", "Стоп", "Поделиться", "Удалить", "Ещё", "Полезно", "Не помогло", "Источники", "Спросить ещё",
@@ -97,6 +107,7 @@ _WORDS: dict[str, tuple[str, ...]] = {
         "(продолжение)", "Показать ответ",
         "Спросить человека", "Сохранить документом", "Больше не хранить",
         "Исследовать", "Шаги", "подвопросы", "места", "ничего не найдено", "не удалось",
+        "Прочитанные места", "другие",
     ),
 }  # fmt: skip
 

@@ -256,7 +256,7 @@ turns = Table(
     Column("audience", String(64), nullable=False, default="", server_default=""),
     Column("reference", String(8), nullable=False, default="", server_default=""),
     # The documents that the answer may repeat: of its prompt, and of what was recalled into it. Empty: nobody knows.
-    Column("rests_on", Text, nullable=False, default="", server_default=""),  # JSON list of ids
+    Column("rests_on", Text, nullable=False, default="", server_default=""),  # JSON: id to passages
     # Who typed the question, as platforms name them. Empty: nobody did (a file's words, a button's), or nobody knows.
     Column("typed_by", Text, nullable=False, default="", server_default=""),
     Index("turns_by_conversation", "platform", "workspace", "channel", "thread", "id"),

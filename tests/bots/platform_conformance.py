@@ -270,6 +270,17 @@ class PlatformConformance:
         with pytest.raises(PlatformError):
             await bench.platform.fetch(incoming, attachment, limit=len(content) - 1)
 
+    async def test_an_answer_tells_once_how_many_passages_each_document_gave(
+        self, bench: Bench, tmp_path: pathlib.Path
+    ) -> None:
+        incoming = await bench.ask("How many days?")
+        model = Model(functools.partial(answering, pause=0.01))
+        async with turning(bench.platform, model, OPTIONS, tmp_path) as turns:
+            assert await turns.receive(incoming)
+            await until(lambda: not turns.running(), seconds=30.0)
+        whole = "".join(await bench.standing(incoming)).replace("\\", "")
+        assert whole.count("Passages read: [1] × 1 · Leave × 1 · Leave × 1") == 1
+
     async def test_a_picture_beside_a_question_is_looked_at(self, bench: Bench, tmp_path: pathlib.Path) -> None:
         content = b"\xff\xd8\xff\xe0" + bytes(9)
         incoming = await bench.attach("What does it mean?", "photo.jpg", "image/jpeg", content)

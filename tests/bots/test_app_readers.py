@@ -9,6 +9,7 @@ import pytest
 
 from bots.access import audience_of
 from bots.app.remembering import audience_key
+from bots.counting import by_document
 from bots.requests import (
     Ask,
     Forget,
@@ -108,15 +109,20 @@ async def test_a_turn_is_told_again_to_those_who_may_read_it(home: pathlib.Path)
         again = Recall(reference="0123abcd", audience=member, chunks=tuple(one.chunk.id for one in answer.chunks))
         (recalled,) = await told(operations, again)
         whole = Recalled(
-            question=question, answer=answer.raw_text, citations=answer.citations, allowed_urls=answer.allowed_urls
+            question=question,
+            answer=answer.raw_text,
+            citations=answer.citations,
+            allowed_urls=answer.allowed_urls,
+            given=by_document(answer.chunks),
         )
+        assert sum(one.chunks for one in whole.given) == len(answer.chunks)
         assert recalled == whole
         assert all(citation.updated_at for citation in recalled.citations)
         assert recalled.allowed_urls
         (recalled,) = await told(operations, replace(again, audience=stranger))
-        assert recalled == replace(whole, citations=(), withheld=1, allowed_urls=frozenset())
+        assert recalled == replace(whole, citations=(), withheld=1, allowed_urls=frozenset(), given=())
         (recalled,) = await told(operations, replace(again, knowledge_bases=("secret",)))
-        assert recalled == replace(whole, citations=(), withheld=1, allowed_urls=frozenset())
+        assert recalled == replace(whole, citations=(), withheld=1, allowed_urls=frozenset(), given=())
         assert await told(operations, Recall(reference="ffffffff")) == []
         assert await told(operations, Forget(conversation=here, reference="0123abcd")) == [Forgotten(turns=1)]
 

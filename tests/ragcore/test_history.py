@@ -16,7 +16,7 @@ from ragcore.history import History
 from ragcore.stores.database import Database
 from ragcore.stores.schema import turn_citations, turns
 from ragcore.tokens import BpeTokenizer, offline_tokenizer
-from ragcore.types import Answer, Chunk, Citation, ConversationKey, Message, ScoredChunk, Support
+from ragcore.types import Answer, Chunk, Citation, ConversationKey, Leaf, Message, ScoredChunk, Support
 from tests.ragcore.counting import CountingEncoder
 from tests.soak import scaled
 
@@ -258,6 +258,27 @@ async def test_a_turn_is_replaced_found_and_forgotten_by_its_reference(history: 
     assert await history.by_reference("") is None
     assert await history.forget(HERE, reference="bbbbbbbb") == 1
     assert await rows(database) == (2, 2)
+
+
+async def test_how_many_passages_each_document_gave_is_remembered_in_order(
+    database: Database, history: History
+) -> None:
+    one = answer("first").chunks[0]
+    other = replace(one, chunk=replace(one.chunk, document_id="s:b"))
+    summary = replace(
+        one, chunk=replace(one.chunk, document_id=":all", rests_on=(Leaf(chunk_id="c", document_id="s:e"),))
+    )
+    several = replace(answer("first"), chunks=(one, other, summary, one))
+    await history.append(HERE, several, reference="aaaaaaaa", rests_on=["s:a", "s:d"])
+    turn = await history.by_reference("aaaaaaaa")
+    assert turn is not None
+    assert turn.given == (("s:d", 2), ("s:b", 1))
+    assert turn.rests_on == {"s:a", "s:b", "s:d", "s:e", ":all"}
+    async with database.begin() as connection:
+        await connection.execute(update(turns).values(rests_on='["s:a", "s:d"]'))  # as an older version wrote it
+    turn = await history.by_reference("aaaaaaaa")
+    assert turn is not None
+    assert (turn.given, turn.rests_on) == ((), {"s:a", "s:d"})
 
 
 async def test_what_may_repeat_a_closed_document_or_rests_on_nobody_knows_what_is_left_out(

@@ -12,10 +12,9 @@ import pytest
 
 from bots.platform import View
 from bots.rendering.discord import render_discord
-from bots.rendering.parse import parse_answer
 from tests.bots.discord.scene import CHANNEL, peopled
 from tests.bots.discord.test_killed import begun
-from tests.bots.turn.flows import answer_to, words_for
+from tests.bots.turn.flows import answer_to, document_of, words_for
 from tests.fakes.bot import Life
 from tests.fakes.forking import Workers
 from tests.fakes.killing import Killer, forking, has_ended
@@ -27,7 +26,7 @@ from tests.soak import scaled
 QUESTION = "how many? " + " ".join(f"detail{number}".ljust(150, "x") for number in range(9))
 """Long, of few words: the scripted model writes an answer three times as long, word by word."""
 CALLBACK, CHANGE = "POST /interactions/{}/{}/callback", "PATCH /webhooks/{}/{}/messages/{}"
-FINAL = View(document=parse_answer(answer_to(QUESTION, words_for(QUESTION))), reference="")
+FINAL = View(document=document_of(answer_to(QUESTION, words_for(QUESTION))), reference="")
 CALLS = [(CHANGE, 2), (CHANGE, 1), (CALLBACK, 1)]
 POINTS = list(itertools.product(CALLS, ("after", "before")))
 

@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 import pytest
 
 from bots.platform import View
-from bots.rendering.parse import parse_answer
 from bots.rendering.slack import render_slack
 from tests.bots.slack.whole import read_alone
-from tests.bots.turn.flows import answer_to, words_for
+from tests.bots.turn.flows import answer_to, document_of, words_for
 from tests.fakes.bot import Life
 from tests.fakes.forking import Workers
 from tests.fakes.killing import Killer, forking, has_ended, started
@@ -47,7 +46,7 @@ class Way:
     def expected(self) -> list[str]:
         """Return what is to be read in the end, message by message."""
         answer = answer_to(self.question, words_for(self.question))
-        return [text_of(part.blocks) for part in render_slack(View(document=parse_answer(answer), reference=""))]
+        return [text_of(part.blocks) for part in render_slack(View(document=document_of(answer), reference=""))]
 
     async def standing(self, server: SlackServer) -> list[str]:
         """Return what is to be read now; a stream that was not ended is never whole."""

@@ -9,8 +9,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from bots.counting import by_document
+from bots.given import with_given
 from bots.platform import Platform, View
 from bots.rendering.parse import parse_answer
+from bots.rendering.tree import Document
 from bots.requests import (
     Ask,
     Describe,
@@ -79,6 +82,11 @@ def answer_to(question: str, text: str) -> Answer:
     )
 
 
+def document_of(answer: Answer) -> Document:
+    """Return what is shown of an answer, without a notice."""
+    return with_given(parse_answer(answer), answer.citations, by_document(answer.chunks), "en")
+
+
 class Model:
     """A backend that answers by a script, and remembers as the real one does."""
 
@@ -102,6 +110,7 @@ class Model:
                             answer=event.raw_text,
                             citations=event.citations,
                             allowed_urls=event.allowed_urls,
+                            given=by_document(event.chunks),
                         )
                         self.turns[request.reference] = told
                     yield event
@@ -229,7 +238,7 @@ async def turning(
 def final(question: str) -> str:
     """Return what stands in the end in answer to a question, as the platform in memory shows it."""
     shown = FakePlatform(Server(), longest=10**6)
-    view = View(document=parse_answer(answer_to(question, words_for(question))), reference="")
+    view = View(document=document_of(answer_to(question, words_for(question))), reference="")
     return shown.render(view)[0].text
 
 
@@ -248,6 +257,7 @@ __all__ = [
     "Model",
     "answer_to",
     "answering",
+    "document_of",
     "final",
     "flowing",
     "outcome",

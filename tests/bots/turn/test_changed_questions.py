@@ -22,7 +22,7 @@ from tests.fakes.virtual import run
 @pytest.mark.parametrize("after", [0.3, 1.0, 5.0])
 def test_an_edited_question_is_answered_again_in_place(streaming: str, after: float) -> None:
     async def talk() -> None:
-        async with flowing(streaming=streaming, longest=120) as flow:
+        async with flowing(streaming=streaming, longest=140) as flow:
             sent_at = virtual_now()
             await flow.turns.receive(asked("How many days, tell me all about it?", sent_at=sent_at))
             await asyncio.sleep(after)

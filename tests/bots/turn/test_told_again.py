@@ -23,7 +23,9 @@ def test_passages_and_shared_answers_are_narrowed_as_their_channel_is() -> None:
             await flow.idle()
             (reference,) = [one.reference for one in flow.model.asked if isinstance(one, Ask)]
             assert await flow.turns.quotes(reference, ALONE)
-            assert (await flow.turns.share(reference, "U1", frozenset({"*", HERE}))).view is not None
+            shared = (await flow.turns.share(reference, "U1", frozenset({"*", HERE}))).view
+            assert shared is not None
+            assert shared.document.notes == ("Passages read: [1] × 1 · Leave × 1 · Leave × 1",)
             told = [one.knowledge_bases for one in flow.model.asked if isinstance(one, Recall)]
             assert told == [("handbook", "secret"), ("handbook",)]
             assert await flow.turns.quotes(reference, frozenset()) is None

@@ -158,7 +158,7 @@ def test_a_part_of_the_former_answer_that_does_not_go_at_once_goes_later(fault: 
         def failing(name: str, _: int) -> str:
             return faults.pop() if name == "withdraw" and faults else ""
 
-        async with flowing(server=Server(fault=failing), longest=120) as flow:
+        async with flowing(server=Server(fault=failing), longest=140) as flow:
             question = asked("How many days, tell me all about it?", sent_at=virtual_now())
             await flow.turns.receive(question)
             await flow.idle()
