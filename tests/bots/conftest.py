@@ -20,7 +20,7 @@ def home(tmp_path: pathlib.Path, no_settings: None) -> pathlib.Path:
     (tmp_path / "handbook").mkdir()
     (tmp_path / "handbook" / "leave.md").write_text(LEAVE)
     (tmp_path / "handbook" / "休假.md").write_text("# 休假制度\n\n员工每年最多可以结转五天年假到下一年。\n")
-    (tmp_path / "handbook" / "broken.docx").write_bytes(b"PK\x03\x04 nonsense")
+    (tmp_path / "handbook" / "broken.json").write_text('{"rooms": [')
     (tmp_path / "secret").mkdir()
     (tmp_path / "secret" / "merger.txt").write_text("The merger with Brightwater closes on 4 May.")
     return tmp_path

@@ -30,7 +30,7 @@ async def test_a_folder_is_answered_from(home: pathlib.Path) -> None:
         reports = [event for event in await told(operations, Sync()) if isinstance(event, SyncReport)]
         assert [(report.source, report.added) for report in reports] == [("handbook", 2), ("secret", 1)]
         (failed,) = reports[0].failed
-        assert failed.id == "handbook:broken.docx"
+        assert failed.id == "handbook:broken.json"
         assert failed.reason
         assert failed.mend
 
@@ -104,7 +104,7 @@ async def test_what_nobody_foresaw_is_told_with_a_reference(
 
 @pytest.mark.soak
 async def test_from_the_command_line(home: pathlib.Path) -> None:
-    (home / "handbook" / "broken.docx").unlink()
+    (home / "handbook" / "broken.json").unlink()
     code, out, err = await asyncio.to_thread(done, home, "sync")
     assert (code, sorted(err.splitlines())) == (0, ["Syncing handbook ...", "Syncing secret ..."])  # side by side
     assert "handbook: 2 added in" in out

@@ -27,7 +27,7 @@ QUESTION = "How many unused leave days may be carried over, and who must be told
 
 
 async def test_documents_are_researched_as_their_readers_may_read_them(home: pathlib.Path) -> None:
-    for name in ("broken.docx", "休假.md"):
+    for name in ("broken.json", "休假.md"):
         (home / "handbook" / name).unlink()
     (home / "citebot.toml").write_text(f"{SETTINGS}[research]\nsearches = 3\n")
     async with opened(home) as (operations, _):
@@ -68,7 +68,7 @@ async def test_documents_in_another_language_are_researched(home: pathlib.Path) 
         written = next((text for start, text in replies.items() if request.texts[0].startswith(start)), "")
         return Reply(text=written or "Up to five unused leave days may be carried into the next year [ID:0].")
 
-    for name in ("broken.docx", "休假.md"):
+    for name in ("broken.json", "休假.md"):
         (home / "handbook" / name).unlink()
     async with OpenAIServer(default=play) as server:
         (home / "citebot.toml").write_text(
@@ -92,7 +92,7 @@ async def test_in_a_terminal_what_was_broken_off_is_gone_on_with_and_what_was_an
         async with operations.database.connect() as connection:
             return await connection.scalar(select(func.count()).select_from(research_steps)) or 0
 
-    (home / "handbook" / "broken.docx").unlink()
+    (home / "handbook" / "broken.json").unlink()
     async with opened(home) as (operations, _):
         await told(operations, Sync(sources=("handbook",)))
         request = Ask(question=QUESTION, research=True)
