@@ -84,15 +84,16 @@ def terminal(request: pytest.FixtureRequest) -> Iterator[Terminal]:
         started.process.wait()
 
 
-def test_an_answer_links_its_sources(terminal: Terminal) -> None:
+def test_what_is_pasted_is_one_question_and_its_answer_links_its_sources(terminal: Terminal) -> None:
     terminal.wait_for("3 documents")
     terminal.wait_for("› ")
-    terminal.type("How many?\n")
+    time.sleep(0.5)
+    terminal.type("\x1b[200~How many?\nAnd until when?\x1b[201~\n")
     terminal.wait_for(re.escape("\x1b]8;") + r"[^;]*;file:///srv/leave-2\.md#carry-over" + re.escape("\x1b\\"))
     terminal.wait_for(r"\[2\] .*Leave, Carry-over")
     terminal.wait_for("› ")
     terminal.type("\x04")
-    terminal.wait_for("left")
+    terminal.wait_for("left, having asked 1")
     assert terminal.close() == 0
 
 
@@ -126,15 +127,4 @@ def test_what_is_typed_during_an_answer_waits_for_the_prompt(terminal: Terminal)
     terminal.wait_for("› ")
     terminal.type("\x04")
     terminal.wait_for("left, having asked 2")
-    assert terminal.close() == 0
-
-
-def test_what_is_pasted_is_one_question_however_many_lines_it_has(terminal: Terminal) -> None:
-    terminal.wait_for("› ")
-    time.sleep(0.5)
-    terminal.type("\x1b[200~How many?\nAnd until when?\x1b[201~\n")
-    terminal.wait_for(r"\[2\] .*Leave, Carry-over")
-    terminal.wait_for("› ")
-    terminal.type("\x04")
-    terminal.wait_for("left, having asked 1")
     assert terminal.close() == 0

@@ -6,6 +6,7 @@ import json
 import pathlib
 import subprocess
 import sys
+from dataclasses import dataclass
 from email.message import EmailMessage
 
 import pytest
@@ -108,13 +109,17 @@ def formats() -> dict[str, bytes]:
     }
 
 
-@pytest.fixture
-def folder(tmp_path: pathlib.Path) -> pathlib.Path:
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "citebot.toml").write_text(
+def settled(folder: pathlib.Path) -> pathlib.Path:
+    (folder / "docs").mkdir()
+    (folder / "citebot.toml").write_text(
         'data_dir = "data"\n[[sources]]\nname = "docs"\ntype = "files"\npath = "docs"\n'
     )
-    return tmp_path
+    return folder
+
+
+@pytest.fixture
+def folder(tmp_path: pathlib.Path) -> pathlib.Path:
+    return settled(tmp_path)
 
 
 def sync(folder: pathlib.Path, *options: str) -> "subprocess.CompletedProcess[str]":
@@ -147,47 +152,62 @@ def indexed(folder: pathlib.Path) -> dict[str, str]:
     return asyncio.run(read())
 
 
-def test_every_format_and_every_encoding_is_read(folder: pathlib.Path) -> None:
+@dataclass(frozen=True)
+class Synced:
+    """A run over a folder of every format, every encoding and every kind of bad file, and what was indexed."""
+
+    ran: "subprocess.CompletedProcess[str]"
+    texts: dict[str, str]
+    reasons: dict[str, str]
+    """Of each bad file."""
+
+
+@pytest.fixture(scope="module")
+def synced(tmp_path_factory: pytest.TempPathFactory) -> Synced:
+    folder = settled(tmp_path_factory.mktemp("synced"))
+    docs = folder / "docs"
     for name, content in formats().items():
-        (folder / "docs" / name).write_bytes(content)
+        (docs / name).write_bytes(content)
     for name, (encoding, text) in ENCODED.items():
-        (folder / "docs" / name).write_bytes(f"{text}\n".encode(encoding))
-    ran = sync(folder)
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    texts = indexed(folder)
+        (docs / name).write_bytes(f"{text}\n".encode(encoding))
+    bomb = zipped({**OFFICE_TYPES, "word/document.xml": bytes(60_000_000)})
+    bad = {**BAD, "bomb.docx": (bomb, "a zip bomb")}
+    for name, (content, _) in bad.items():
+        (docs / name).write_bytes(content)
+    reasons = {name: reason for name, (_, reason) in bad.items()}
+    if FACTOR >= 1:
+        # To look for words on its pages takes as long as all the rest.
+        (docs / "scan.pdf").write_bytes(pdf([[], []], image=True))
+        reasons["scan.pdf"] = "its pages are images without text"
+    with (docs / "huge.pdf").open("wb") as file:
+        file.truncate(500_000_000)
+    reasons["huge.pdf"] = "it has 500 MB, more than the limit of 200 MB"
+    (docs / "good.pdf").write_bytes(b"<!doctype html><html><body><p>It is a web page.</p></body></html>")
+    (docs / "zuletzt.md").write_text("# The last one\n\nIt is read, too.\n")
+    return Synced(ran=sync(folder), texts=indexed(folder), reasons=reasons)
+
+
+def test_every_format_and_every_encoding_is_read(synced: Synced) -> None:
+    texts = synced.texts
     assert {name for name in formats() if said(name) not in texts.get(name, texts.get(f"{name}#1", ""))} == set()
     assert {name for name, (_, text) in ENCODED.items() if text not in texts[name]} == set()
 
 
-def test_each_bad_file_is_one_line_of_the_report_and_the_rest_goes_on(folder: pathlib.Path) -> None:
-    bomb = zipped({**OFFICE_TYPES, "word/document.xml": bytes(60_000_000)})
-    bad = {**BAD, "bomb.docx": (bomb, "a zip bomb")}
-    for name, (content, _) in bad.items():
-        (folder / "docs" / name).write_bytes(content)
-    if FACTOR >= 1:
-        # To look for words on its pages takes as long as all the rest.
-        (folder / "docs" / "scan.pdf").write_bytes(pdf([[], []], image=True))
-    with (folder / "docs" / "huge.pdf").open("wb") as file:
-        file.truncate(500_000_000)
-    (folder / "docs" / "good.pdf").write_bytes(b"<!doctype html><html><body><p>It is a web page.</p></body></html>")
-    (folder / "docs" / "zuletzt.md").write_text("# The last one\n\nIt is read, too.\n")
-    ran = sync(folder)
+def test_each_bad_file_is_one_line_of_the_report_and_the_rest_goes_on(synced: Synced) -> None:
+    ran, reasons = synced.ran, synced.reasons
     assert ran.returncode == 1
     assert "Traceback" not in ran.stderr
     head, *told = ran.stdout.splitlines()
-    expected = {name: reason for name, (_, reason) in bad.items()}
-    expected["huge.pdf"] = "it has 500 MB, more than the limit of 200 MB"
-    if FACTOR >= 1:
-        expected["scan.pdf"] = "its pages are images without text"
-    assert head.startswith(f"docs: 2 added, {len(expected) - 1} failed, 1 empty in ")
-    assert len(told) == len(expected)
-    for name, reason in expected.items():
+    read = {name.partition("#")[0] for name in synced.texts}
+    assert head.startswith(f"docs: {len(synced.texts)} added, {len(reasons) - 1} failed, 1 empty in ")
+    assert read == {*formats(), *ENCODED, "good.pdf", "zuletzt.md"}
+    assert len(told) == len(reasons)
+    for name, reason in reasons.items():
         (line,) = [one for one in told if f"docs:{name}: " in one]
         assert reason in line
         assert len(line.partition(" → ")[2]) > 3, "what to do"
-    texts = indexed(folder)
-    assert "It is a web page." in texts["good.pdf"]
-    assert "It is read, too." in texts["zuletzt.md"]
+    assert "It is a web page." in synced.texts["good.pdf"]
+    assert "It is read, too." in synced.texts["zuletzt.md"]
 
 
 @pytest.mark.soak
