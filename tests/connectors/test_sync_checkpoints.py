@@ -154,7 +154,7 @@ async def test_a_run_that_dies_at_any_step_of_a_checkpoint(
             _, failed, cursor = await standing(library)
             assert failed == {"s:d2": 1}, f"an attempt counts once, {what}"
             assert cursor == str(len(memory.journal))
-        step += 1 if size > 2 or scaled(1) > 1 else 2
+        step += 1 if size > 2 or scaled(1) > 1 else 3
     assert step > 4, "the run was to die at some writes"
 
 

@@ -40,7 +40,8 @@ async def dies_at(library, memory, write: int, monkeypatch: pytest.MonkeyPatch) 
     return left <= 0
 
 
-@pytest.mark.parametrize("first", range(1, 12))
+# Every second write is left to the long runs.
+@pytest.mark.parametrize("first", [pytest.param(n, marks=pytest.mark.soak) if n % 2 == 0 else n for n in range(1, 12)])
 async def test_a_run_that_dies_at_any_write_skips_nothing(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, first: int
 ) -> None:

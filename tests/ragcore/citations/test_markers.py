@@ -294,10 +294,10 @@ def test_what_is_put_in_is_taken_out_again(text: str, place: int) -> None:
 
 
 @pytest.mark.parametrize("unit", ["[", "[ID:", "[ID:1,", "](", "[a](b", "【ID:1,2-", "http://a[ID:", " ", "> "])
-def test_a_megabyte_of_anything_is_read(unit: str) -> None:
+def test_a_long_row_of_anything_is_read(unit: str) -> None:
     began = time.process_time()
-    markers.repair(unit * (1_000_000 // len(unit)), 4)
-    assert time.process_time() - began < 10
+    markers.repair(unit * (200_000 // len(unit)), 4)
+    assert time.process_time() - began < 2
 
 
 @pytest.mark.parametrize(

@@ -149,8 +149,8 @@ def test_a_soft_wrapped_sentence_is_one() -> None:
 )
 def test_splitting_takes_linear_time(unit: str) -> None:
     began = time.process_time()
-    split_sentences(unit * (200_000 // len(unit)))
-    assert time.process_time() - began < 10
+    split_sentences(unit * (60_000 // len(unit)))
+    assert time.process_time() - began < 3
 
 
 @pytest.mark.parametrize("unit", ["![", "。」", '!"', "。”"])

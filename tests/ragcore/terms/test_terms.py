@@ -94,9 +94,9 @@ def test_words_set_side_by_side_are_no_identifier(source: str) -> None:
     assert not [term for term in terms(source) if term.kind is Kind.IDENTIFIER]
 
 
-def test_a_megabyte_without_spaces_is_one_pass() -> None:
-    assert len(terms("a" * 1_000_000)) == 1
-    assert len(terms("ab/" * 100_000)) > 100_000
+def test_a_long_text_without_spaces_is_one_pass() -> None:
+    assert len(terms("a" * 300_000)) == 1
+    assert len(terms("ab/" * 20_000)) > 20_000
 
 
 @pytest.mark.parametrize(
