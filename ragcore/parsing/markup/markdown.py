@@ -16,10 +16,8 @@ from ragcore.parsing.outline import INLINE_CODE_LINES, Heading, Slugs
 from ragcore.parsing.titles import one_line
 from ragcore.types import ParsedDocument, Section, SectionKind
 
-_ATTRIBUTES = re.compile(r"\s*\{:?\s*(?:#([\w:.-]+))?[^{}]*\}\s*$")
+_ATTRIBUTES = re.compile(r"\{:?\s*+(?:#([\w:.-]++))?[^{}]*+\}\s*$")
 _NAMED_ANCHOR = re.compile(r"<a\s+(?:id|name)=[\"']?([^\"'\s>]+)[^>]*>", re.IGNORECASE)
-_IMAGE = re.compile(r"!\[([^\]]*)\]\([^)]*\)")
-_LINK = re.compile(r"\[([^\]]+)\](?:\([^)]*\)|\[[^\]]*\])")
 _CODE_OR_LINK = re.compile(
     r"(?P<code>(?<!`)(`+)(?!`).+?(?<!`)\2(?!`))"
     rf"|(?P<tag>{TAG})"
@@ -145,8 +143,34 @@ def _heading(level: int, raw: str, slugs: Slugs) -> Heading:
 
 def plain_inline(raw: str) -> str:
     """Return one line of Markdown as it is read: no emphasis, no code marks, links and images by their text."""
-    text = _LINK.sub(r"\1", _IMAGE.sub(r"\1", raw))
-    return one_line(_EMPHASIS.sub("", _TAG.sub("", text)).replace("\\", ""))
+    text = _by_text(_by_text(raw, "![", {"(": ")"}), "[", {"(": ")", "[": "]"})
+    # A tag that nothing closes would be followed to the end of the line, each of a thousand anew.
+    closed = text.rfind(">") + 1
+    return one_line(_EMPHASIS.sub("", _TAG.sub("", text[:closed]) + text[closed:]).replace("\\", ""))
+
+
+def _by_text(raw: str, opening: str, targets: Mapping[str, str]) -> str:
+    """Return a line with its images, or its links, by their text.
+
+    Args:
+        raw: one line of Markdown.
+        opening: what they begin with: ``![`` or ``[``.
+        targets: what their target stands between.
+    """
+    last = {end: raw.rfind(end) for end in targets.values()}
+    pieces: list[str] = []
+    done = 0
+    while (start := raw.find(opening, done)) >= 0 and (closed := raw.find("]", start + len(opening))) >= 0:
+        text = raw[start + len(opening) : closed]
+        end = targets.get(raw[closed + 1 : closed + 2], "")
+        if end and last[end] > closed + 1 and (text or opening == "!["):
+            pieces += (raw[done:start], text)
+            done = raw.find(end, closed + 2) + 1
+        else:
+            # Nor is there one that begins further on in the text: it would end at the same bracket.
+            pieces.append(raw[done : closed + 1])
+            done = closed + 1
+    return "".join((*pieces, raw[done:]))
 
 
 def _first_title(marks: list[Mark]) -> str:

@@ -1,8 +1,14 @@
+import re
+import time
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ragcore.parsing import parse
 from ragcore.parsing.lines import split_lines
+from ragcore.parsing.markup import markdown
+from ragcore.parsing.outline import Slugs
 from ragcore.types import SectionKind
 
 GUIDE = b"""---
@@ -138,3 +144,29 @@ def test_no_mixture_of_html_breaks_it_or_loses_what_follows(parts: list[str]) ->
     parsed = parse(source.encode(), name="x.md")
     assert "the last words" in parsed.sections[-1].text
     assert parsed.sections[-1].location.last_line == len(source.split("\n"))
+
+
+# Images and links by their text, and attributes, as plain as they are slow.
+IMAGE = re.compile(r"!\[([^\]]*)\]\([^)]*\)")
+LINK = re.compile(r"\[([^\]]+)\](?:\([^)]*\)|\[[^\]]*\])")
+ATTRIBUTES = re.compile(r"\s*\{:?\s*(?:#([\w:.-]+))?[^{}]*\}\s*$")
+INLINE = st.lists(
+    st.sampled_from(["![", "[", "]", "(", ")", "](", "][", "a", "b ", "!", "{", "}", "{:", "#x", " "]), max_size=14
+).map("".join)
+
+
+@given(INLINE)
+def test_a_line_is_read_as_plain_expressions_for_it_tell(line: str) -> None:
+    assert markdown.plain_inline(line) == " ".join(LINK.sub(r"\1", IMAGE.sub(r"\1", line)).split())
+    plainly, found = ATTRIBUTES.search(line), markdown._ATTRIBUTES.search(line)
+    assert (plainly and plainly[1]) == (found and found[1])
+    assert (plainly and line[: plainly.start()]) == (found and line[: found.start()].rstrip())
+
+
+@pytest.mark.parametrize("unit", ["![", "[", "![](", "[a](", "[a][", "<a", "[\\", "[`", "{", " ", "{ "])
+def test_no_heading_takes_long(unit: str) -> None:
+    heading = unit * (30_000 // len(unit))
+    began = time.thread_time()
+    for line in (heading, f"{heading}x"):
+        markdown._heading(1, line, Slugs())
+    assert time.thread_time() - began < 0.3
