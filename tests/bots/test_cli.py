@@ -59,7 +59,18 @@ def cli(
     monkeypatch.chdir(tmp_path)
     forget_settings(monkeypatch)
     monkeypatch.setattr(bots.cli.reach, "open_data", lambda settings, command: scripted.opened())
+    return typed(monkeypatch, capsys)
 
+
+@pytest.fixture
+def real(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+    """Run a command over a folder without settings, and over its data as they are."""
+    monkeypatch.chdir(tmp_path)
+    forget_settings(monkeypatch)
+    return typed(monkeypatch, capsys)
+
+
+def typed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
     def run(*args: str) -> Ran:
         monkeypatch.setattr(sys, "argv", ["citebot", *args])
         with pytest.raises(SystemExit) as left:
@@ -153,19 +164,12 @@ def test_sync_reports_each_failed_file(cli: Cli, scripted: Scripted) -> None:
     assert ran.err == ""
 
 
-def test_a_source_that_cannot_be_listed_is_told_once(tmp_path: pathlib.Path) -> None:
+def test_a_source_that_cannot_be_listed_is_told_once(tmp_path: pathlib.Path, real: Cli) -> None:
     (tmp_path / "citebot.toml").write_text('[[sources]]\nname = "wiki"\ntype = "files"\npath = "away"\n')
-    ran = subprocess.run(
-        [sys.executable, "-m", "bots", "sync"],
-        check=False,
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
-    assert ran.returncode == 1
-    assert ran.stdout.startswith("wiki: failed in ")
-    assert (ran.stdout + ran.stderr).count("is not there") == 1
+    ran = real("sync")
+    assert ran.code == 1
+    assert ran.out.startswith("wiki: failed in ")
+    assert (ran.out + ran.err).count("is not there") == 1
 
 
 def test_a_search_of_nothing_tells_that_there_is_nothing(cli: Cli, scripted: Scripted) -> None:
@@ -417,13 +421,10 @@ def test_the_list_of_commands_cuts_no_sentence(cli: Cli) -> None:
         assert "..." not in cli(*command, "--help").out.partition("Commands:")[2]
 
 
-def test_a_database_that_is_none_is_told_with_the_way_to_mend_it(tmp_path: pathlib.Path) -> None:
+def test_a_database_that_is_none_is_told_with_the_way_to_mend_it(tmp_path: pathlib.Path, real: Cli) -> None:
     (tmp_path / ".citebot").mkdir()
     (tmp_path / ".citebot" / "citebot.sqlite").write_bytes(b"no database, whatever the name says")
-    command = [sys.executable, "-m", "bots", "sources"]
-    ran = subprocess.run(
-        command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, check=False
-    )
-    assert ran.returncode == 1
-    assert b"citebot.sqlite cannot be opened as a database" in ran.stderr
-    assert b"`citebot doctor` says how to mend it" in ran.stderr
+    ran = real("sources")
+    assert ran.code == 1
+    assert "citebot.sqlite cannot be opened as a database" in ran.err
+    assert "`citebot doctor` says how to mend it" in ran.err
