@@ -63,7 +63,7 @@ _TOOLS = re.compile(
     r"\btools? param|\bparam\w*:? .?tools?\b|support\w* (?:for )?tools?\b|tools? .{0,20}support", re.IGNORECASE
 )
 # What is said where a stream broke off, or where tools are not to be had in one.
-_STREAM = re.compile(r"\bstream(?:ing|ed)?\b|\bchunked read\b", re.IGNORECASE)
+_STREAM = re.compile(r"\bstream(?:ing|ed)?\b|\bchunked read\b|\AAPIConnectionError\b", re.IGNORECASE)
 
 # By name, because which of them exist depends on the SDK's release. A test fails on one that isn't here.
 MAPPED: Mapping[str, type[ModelError]] = {

@@ -18,7 +18,7 @@ from ragcore.models.recorded import RecordedCallingModel
 from ragcore.tokens import offline_tokenizer
 from ragcore.trace import Recorder, recorded
 from ragcore.types import Answer, Message, Support, ToolCall
-from tests.fakes.openai_server import Behaviour, Failure, OpenAIServer, Reply, tool_call
+from tests.fakes.openai_server import Behaviour, Drop, Failure, OpenAIServer, Reply, tool_call
 from tests.fakes.tool_rules import broken_rule
 from tests.ragcore.models.llm_calls import QUESTION, collect, text_of
 from tests.soak import scaled
@@ -82,10 +82,11 @@ async def test_an_answer_that_is_streamed_offers_none_and_takes_none(
     [
         Reply(finish=None, done=False),
         Reply(text="I", break_after=0),
+        Drop(),
         Failure(status=500, message="Automatic streaming tool choice is not supported"),
         Failure(status=400, message="stream is not supported with tools"),
     ],
-    ids=["empty", "dropped", "told", "refused"],
+    ids=["empty", "broken off", "dropped", "told", "refused"],
 )
 async def test_calls_that_are_not_to_be_had_in_a_stream_are_asked_for_whole(
     server: OpenAIServer, model: OpenAIChatModel, first: Behaviour
