@@ -187,7 +187,7 @@ async def checked(folder: pathlib.Path, forked: Workers, steps: int, number: int
 
 async def test_the_index_is_kept_true(tmp_path: pathlib.Path, forked: Workers) -> None:
     """Run it again with ``SEED=...`` of its output."""
-    await checked(tmp_path, forked, min(40, max(12, scaled(40))))
+    await checked(tmp_path, forked, min(40, max(20, scaled(40))))
 
 
 @pytest.mark.soak
