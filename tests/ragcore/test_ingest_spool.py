@@ -105,11 +105,11 @@ def fresh_heap() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("fresh_heap")
-@pytest.mark.parametrize("times", [2, 8])
+@pytest.mark.parametrize("times", [2, 5])
 async def test_few_chunks_are_held_however_long_the_document_is(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, times: int
 ) -> None:
-    """The most that is alive at once while embedding and writing is the same for 2 slices and for 8.
+    """The most that is alive at once while embedding and writing is the same for 2 slices and for 5.
 
     That is four: the newest of the document, which is in no file, the one being read, and texts that wait for the
     embedder, of which almost a slice may be left when the next one comes.
