@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from ragcore.context import default_budget, fit_prompt, prompt_tokens
 from ragcore.enrich.reasons import REFUSED_CONTENT, TOO_LONG, noted
-from ragcore.enrich.rubbish import kind_of
+from ragcore.enrich.rubbish import kind_of, without_rules
 from ragcore.errors import (
     ModelAuthError,
     ModelBadOutput,
@@ -173,7 +173,7 @@ class Asker:
             if before is not None and (before.text or before.is_refused or attempts >= self._most_attempts):
                 # What was kept may be of no use to a later version's reader: then it counts as an attempt.
                 with contextlib.suppress(ModelBadOutput):
-                    found = read(before.text) if before.text else None
+                    found = self._read(call, before.text, read) if before.text else None
                     self.spent.cached += 1
                     self._used.append(key)
                     if len(self._used) >= NOTED_TOGETHER:
@@ -203,7 +203,7 @@ class Asker:
         if before is None or not before.text:
             return None
         with contextlib.suppress(ModelBadOutput):
-            return read(before.text)
+            return self._read(call, before.text, read)
         return None
 
     @contextlib.asynccontextmanager
@@ -235,7 +235,7 @@ class Asker:
         found: T | None = None
         why = ""
         try:
-            found = await asyncio.to_thread(read, text)
+            found = await asyncio.to_thread(self._read, call, text, read)
         except ModelBadOutput as error:
             why = kind_of(text, self._system(call), str(error), was_cut=was_cut)
         result = replace(self._nothing(call.template, key, attempts, noted(why)), usage=usage)
@@ -243,6 +243,10 @@ class Asker:
         if found is None and attempts < self._most_attempts:
             raise ModelBadOutput(f"what the model wrote can't be used ({why}){AGAIN}", raw=text)
         return found
+
+    def _read(self, call: Call, text: str, read: Callable[[str], T]) -> T:
+        """Read what the model wrote of its own: what it gave back of the rules would be taken for the document's."""
+        return read(without_rules(text, self._system(call)))
 
     async def _refused(self, call: Call, key: str) -> None:
         """Keep that the endpoint takes no such content: it would say so at each sync."""

@@ -59,7 +59,10 @@ def shares_words(item: str, passage: str) -> bool:
 def _items(reply: str, split: Callable[[str], list[str]]) -> Iterator[str]:
     """Yield what a reply lists, without what it is numbered, marked and quoted by."""
     text = _FENCE.sub("", reply[:MOST_READ]).strip()
-    for line in _of_json(text) or split(text):
+    listed = _of_json(text)
+    if not listed and text.startswith("{"):
+        raise ModelBadOutput("it is no list", raw=reply)
+    for line in listed or split(text):
         yield _BULLET.sub("", line).strip(_QUOTES)
 
 

@@ -52,6 +52,12 @@ def test_other_scripts_have_their_own_commas_and_question_marks() -> None:
     assert questions_of("年假有多少天？\n什么时候申请年假？", passage, 5) == ("年假有多少天？", "什么时候申请年假？")
 
 
+@pytest.mark.parametrize("reply", ['{"leave": 5, "net', '{"leave": 500, "PL-7": "7"}', '{"leave": {"HR portal": 1}}'])
+def test_json_that_holds_no_list_is_not_read_as_words_between_commas(reply: str) -> None:
+    with pytest.raises(ModelBadOutput, match="no list"):
+        keywords_of(reply, PASSAGE, 3)
+
+
 @pytest.mark.parametrize(
     "reply",
     [

@@ -3,10 +3,13 @@
 import pathlib
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ragcore.enrich.making import worded
 from ragcore.enrich.options import EnrichOptions, MetadataField
-from ragcore.enrich.rubbish import kind_of
+from ragcore.enrich.rubbish import kind_of, without_rules
+from ragcore.prompts import render
 from tests.fakes.chatting import SayingModel
 from tests.fakes.libraries import fill, opened
 from tests.ragcore.enrich.test_enrich import TEXTS, run
@@ -31,6 +34,34 @@ AGAIN = "; it is asked again at the next sync"
 )
 def test_the_kind_is_told_plainly(reply: str, was_cut: bool, kind: str) -> None:
     assert kind_of(reply, RULES, "no JSON", was_cut=was_cut) == kind
+
+
+@given(written=st.text("abc, 年\n", max_size=60), after=st.booleans())
+def test_what_is_given_back_of_the_rules_is_left_out_and_nothing_else(written: str, after: bool) -> None:
+    rules = render("questions", count=2)
+    assert without_rules(written, rules) == written
+    told = [line.strip("- ") for line in rules.splitlines() if len(line) > 50]
+    for given_back in (rules, *told, told[-1][:30]):
+        if not after and given_back == told[-1][:30]:  # only an end is a beginning that was cut
+            continue
+        both = f"{written}\n{given_back}" if after else f"{given_back}\n{written}"
+        left = without_rules(both, rules)
+        assert written.strip() in left
+        assert not any(line[:30] in left for line in told)
+
+
+@pytest.mark.parametrize("template", ["keywords", "questions"])
+async def test_a_prompt_that_comes_back_is_no_keyword_and_no_question(tmp_path: pathlib.Path, template: str) -> None:
+    options = EnrichOptions(auto_keywords=2) if template == "keywords" else EnrichOptions(auto_questions=2)
+    # Words of the prompt in the document are no reason to take its sentences for something about it.
+    texts = {"leave": "# Leave\n\nThe passage on how long parental leave lasts: 14 weeks, ask at most five words."}
+    async with opened(tmp_path) as library:
+        await fill(library, texts)
+        report = await run(library, SayingModel(lambda told, material: f"Sure!\n{told}"), options)
+        assert report.chunks == 0
+        assert "it gave the prompt back" in report.failed[0].reason
+        for each in await library.registry.chunks_of(["s:leave"]):
+            assert (each.keywords, each.questions) == ((), ())
 
 
 def test_settings_stand_together_that_lack_for_one_reason() -> None:
