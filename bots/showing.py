@@ -129,15 +129,18 @@ def step_text(step: Progress) -> Text:
     told = [_STAGES.get(step.stage, step.stage)]
     if step.detail:
         told.append(f": {clean_line(step.detail)}")
+    came = list[str]()
     match step.outcome:
         case Outcome.FAILED:
-            told.append(f" (failed: {step.reason})")
+            came.append(f"failed: {step.reason}")
         case Outcome.NOTHING:
-            told.append(" (nothing found)")
+            came.append("nothing found")
         case _ if step.stage == StepKind.PLAN:
-            told.append(f" ({counted(step.found, 'question')})")
+            came.append(counted(step.found, "question"))
         case _ if step.stage == StepKind.SEARCH:
-            told.append(f" ({counted(step.found, 'passage')})")
+            came.append(counted(step.found, "passage"))
         case _:
             pass
-    return Text("".join(told), "dim")
+    if step.outcome is not Outcome.FAILED and step.reason:
+        came.append(f"without the model: {step.reason}")
+    return Text("".join((*told, f" ({'; '.join(came)})" if came else "")), "dim")

@@ -35,7 +35,7 @@ class StepsTaken:
         if going:
             self._lines[key] = StepLine(key=key, words=words.rstrip(" …"))
             return words
-        told = _result(step, language)
+        told = "; ".join(filter(None, (_result(step, language), _apology(step))))
         line = words.rstrip(" …") + (f" ({told})" if told else "")
         failed = step.outcome is Outcome.FAILED
         self._lines[key] = StepLine(key=key, words=line, state="failed" if failed else "done")
@@ -70,6 +70,11 @@ def _result(step: Progress, language: str) -> str:
             return f"{caption('passages', language)}: {step.found}"
         case _:
             return ""
+
+
+def _apology(step: Progress) -> str:
+    """Return why a step that is done was done without the model, as it came from there."""
+    return "" if step.outcome is Outcome.FAILED else _short(step.reason)
 
 
 def _short(text: str) -> str:

@@ -10,7 +10,7 @@ from itertools import count
 from typing import Protocol
 
 from ragcore.errors import StoreError
-from ragcore.research.asking import OUT_OF_TIME
+from ragcore.research.asking import NO_MODEL, OUT_OF_TIME
 from ragcore.research.branches import Branches
 from ragcore.research.contradicting import contradictions_in
 from ragcore.research.directing import Director
@@ -247,5 +247,5 @@ def _told(step: Step) -> Progress:
         number=step.number,
         outcome=step.outcome,
         found=found,
-        reason=step.reason,
+        reason="" if step.reason == NO_MODEL else step.reason,
     )

@@ -165,7 +165,7 @@ class Progress(Status):
     """A step that has begun or ended, for whoever waits: ``stage`` is the step's kind, ``detail`` what is asked.
 
     Told again with the same stage, round and number, it is the same step. ``found`` counts the passages that were read;
-    of a plan, the sub-questions. ``reason`` says why it failed, or was done without the model.
+    of a plan, the sub-questions. ``reason`` says why it failed, or was done without the model where there is one.
     """
 
     round: int

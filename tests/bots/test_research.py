@@ -184,8 +184,8 @@ def test_prices_are_known_of_models_that_are_sold() -> None:
 @pytest.mark.parametrize(
     ("outcome", "stage", "line"),
     [
-        (Outcome.DONE, "research", "Searching: leave (3 passages)"),
-        (Outcome.NOTHING, "research", "Searching: leave (nothing found)"),
+        (Outcome.DONE, "research", "Searching: leave (3 passages; without the model: away)"),
+        (Outcome.NOTHING, "research", "Searching: leave (nothing found; without the model: away)"),
         (Outcome.FAILED, "research", "Searching: leave (failed: away)"),
     ],
 )

@@ -23,7 +23,7 @@ WHO, WHERE = "Who founded the Kestrel?", "Where was she born?"
 
 def step(stage: str, ended: Outcome | None = None, *, number: int = 0, detail: str = "", found: int = 0) -> Progress:
     outcome = ended or Outcome.BEGUN
-    reason = "out of time" if ended is Outcome.FAILED else ""
+    reason = "out of time" if ended is Outcome.FAILED else "it is busy" if ended and stage == "plan" else ""
     return Progress(stage=stage, detail=detail, round=1, number=number, outcome=outcome, found=found, reason=reason)
 
 
@@ -37,7 +37,7 @@ TOLD = (
     step("judge"),
 )
 FOLDED = (
-    "(✓ Planning the searches (sub-questions: 2))",
+    "(✓ Planning the searches (sub-questions: 2; it is busy))",
     f"(✓ Searching: {WHO} (passages: 4))",
     f"(✗ Searching: {WHERE} (failed: out of time))",
     "(✗ Judging what was found)",
