@@ -380,7 +380,8 @@ class Support(StrEnum):
     UNSUPPORTED = "unsupported"
     """The model answered, and no sentence could be verified: shown marked, or withheld."""
     NEAREST = "nearest"
-    """Nothing answers directly: the text says so first, and then quotes what comes nearest, with its citations."""
+    """Nothing answers directly, or nothing bears out what a research's model wrote: the text says so first, and then
+    quotes what comes nearest, with its citations."""
     ABSTAINED = "abstained"
     """Nothing relevant was found; the text is the fixed empty response."""
     EXEMPT = "exempt"

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Protocol, runtime_checkable
 
 from ragcore.answer.chatting import chatted
+from ragcore.answer.finishing import read_or_cited, shown
 from ragcore.answer.fixed import fixed, reason_of, says_something
 from ragcore.answer.options import AnswerOptions
 from ragcore.answer.related import related
@@ -176,10 +177,13 @@ class Answerer:
         yield Status(stage="cite")
         with stages.stage("cite"):
             draft = await self._with_citation_pass(draft)
-            cited = await self._cite(draft, question.text)
+            cited = await self._cite(draft.text, draft, question.text)
+            backing = await self._backing(draft, cited, question.text, language)
+        if backing is not None:
+            yield Delta(text=f"\n\n{backing.text}")
         notes = (*draft.notes, *_notes(found, language), *_of_length(question, language))
         draft = replace(draft, notes=tuple(dict.fromkeys(notes)))
-        yield self._finish(question, draft, cited, language, stages)
+        yield self._finish(question, draft, cited, backing, language, stages)
 
     async def _refined(
         self, refiner: Refiner, question: Question, steps: Steps, within: "Within"
@@ -295,9 +299,9 @@ class Answerer:
         )
         return fitted.messages
 
-    async def _cite(self, draft: Draft, question: str) -> CitedText:
+    async def _cite(self, text: str, draft: Draft, question: str) -> CitedText:
         return await cite(
-            draft.text,
+            text,
             [scored.chunk for scored in draft.chunks],
             self._embedder,
             question=question,
@@ -306,23 +310,35 @@ class Answerer:
             policy=CitationPolicy(known_languages=self._options.known_languages),
         )
 
-    def _finish(self, question: Question, draft: Draft, cited: CitedText, language: str, stages: Stages) -> Answer:
-        text, citations, support = cited.text, cited.citations, cited.support
-        if not self._options.quote:
-            text, citations = markers.strip(text), ()
-        if draft.nearest:
-            # Set above the quotes only now, so that the sentence is never given a citation.
-            text, support = under_nearest(text, language), Support.NEAREST
-        elif cited.support is Support.UNSUPPORTED:
-            warning = phrase("unsupported", language)
-            withheld = phrase("withheld", language)
-            text = f"{warning}\n\n{text}" if self._options.unsupported == "mark" else withheld
+    async def _backing(self, draft: Draft, cited: CitedText, question: str, language: str) -> CitedText | None:
+        """Return what was found, quoted, where nothing of it bears out what was written; None where that is cited."""
+        if cited.support is Support.CITED or draft.nearest:
+            return None
+        direct = self._beside.quoted(draft.chunks)
+        quoted = direct or self._beside.nearest(draft.chunks)
+        backing = await self._cite(quoted, draft, question) if quoted else None
+        if backing is None or backing.support is not Support.CITED:
+            return None
+        # Set above the quotes only now, so that the sentence is never given a citation.
+        above = f"{phrase('quoted', language)}\n\n{backing.text}" if direct else under_nearest(backing.text, language)
+        return replace(backing, text=above)
+
+    def _finish(
+        self,
+        question: Question,
+        draft: Draft,
+        cited: CitedText,
+        backing: CitedText | None,
+        language: str,
+        stages: Stages,
+    ) -> Answer:
+        text, citations, support = shown(draft, cited, backing, self._options, language)
         return Answer(
             question=question.text,
             raw_text=text,
             support=support,
             citations=citations,
-            chunks=_read_or_cited(draft, cited),
+            chunks=read_or_cited(draft, backing or cited),
             notes=draft.notes,
             reasoning=draft.reasoning,
             usage=draft.usage,
@@ -355,15 +371,6 @@ class Within:
     def left(self) -> float:
         """Return the seconds that are left, 0 at least."""
         return max(0.0, self._until - self._now())
-
-
-def _read_or_cited(draft: Draft, cited: CitedText) -> tuple[ScoredChunk, ...]:
-    """Return the chunks of the prompt, then the leaves of its summaries that are cited, with the best one's score."""
-    leaves = {leaf.chunk.id: leaf for scored in reversed(draft.chunks) for leaf in scored.leaves}
-    return (
-        *(replace(scored, leaves=()) if scored.leaves else scored for scored in draft.chunks),
-        *(leaves[chunk.id] for chunk in cited.beside),
-    )
 
 
 def _readings(question: Question) -> tuple[Question, ...]:

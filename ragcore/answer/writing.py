@@ -66,7 +66,7 @@ class Beside:
     ``quoted`` is given the chunks where no model writes, and returns what is quoted, with its markers; "" where that is
     chosen as always.
     ``nearest`` is given the chunks where no sentence of them answers, and returns what comes nearest to an answer, with
-    its markers.
+    its markers. Both are asked, too, where nothing bears out what a model wrote: they stand beneath it.
     """
 
     rules: str = ""

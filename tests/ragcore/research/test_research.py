@@ -1,6 +1,7 @@
 """A research from the question to its answer: with a model that plays its parts, and without one."""
 
 import asyncio
+import re
 from collections.abc import Sequence
 from contextlib import aclosing
 from typing import Any
@@ -15,7 +16,7 @@ from ragcore.research.branches import WITHOUT_WEB
 from ragcore.research.research import Researcher
 from ragcore.research.sentences import sentence
 from ragcore.tokens import offline_tokenizer
-from ragcore.types import Answer, AnswerEvent, Message, Question, ScoredChunk, Support
+from ragcore.types import Answer, AnswerEvent, Delta, Message, Question, ScoredChunk, Support
 from tests.fakes.embedding import WordsEmbedder
 from tests.fakes.researching import ResearchModel, Shelf, chunk, in_turn, judged, plan, quoting
 
@@ -143,6 +144,20 @@ async def test_a_contradiction_is_told_with_both_links(written: str | ModelUnrea
     assert "1692 [ID:" in told
     assert "1702 [ID:" in told
     assert {one.document_id for one in answer.citations} >= {"docs:church", "docs:church-2"}
+
+
+@pytest.mark.parametrize("written", ["Bananas are yellow and grow on tall plants.", "Okay."])
+@pytest.mark.parametrize("question", ["", "What is the official sport of Maryland?"])
+async def test_what_was_found_stands_beneath_what_nothing_bears_out(written: str, question: str) -> None:
+    model = ResearchModel({"answer": lambda it: written})
+    events, answer = await run(researcher(Shelf(CHUNKS), model), asked(question) if question else asked())
+    head, _, quoted = answer.raw_text.partition(written)
+    assert head.strip() == (phrase("unsupported", "en") if written != "Okay." else "")
+    assert phrase("quoted", "en") in quoted or phrase("nearest", "en") in quoted
+    assert answer.support is Support.NEAREST
+    assert answer.citations
+    assert {one.id for one in answer.citations} == {int(number) for number in re.findall(r"\[ID:(\d+)\]", quoted)}
+    assert "".join(one.text for one in events if isinstance(one, Delta)).startswith(written)
 
 
 async def test_a_branch_that_fails_is_a_step_with_its_reason() -> None:
