@@ -24,7 +24,7 @@ from tests.fakes.waiting import until
 from tests.servers.slack import slack_server
 from tests.servers.telegram import telegram_server, words_of
 
-OPTIONS = TurnOptions(readers_of={"handbook": ("*", "slack:T0001")}, merge_within=0.0, patience=1.6)
+OPTIONS = TurnOptions(readers_of={"handbook": ("*", "slack:T0001")}, merge_within=0.0, patience=5.0)
 REASON = word("waits")
 FIRST_MAY_END = asyncio.Event()
 
