@@ -64,9 +64,13 @@ def call_of(line: str) -> Call:
 
 
 def shown_call(line: str) -> str:
-    """Return a call as a reader may see it: a document without the name of its source."""
+    """Return a call as a reader may see it: a document without the name of its source, a page by its path's end."""
     call = call_of(line)
-    return shown(f"{call.tool}{_SPLIT}{call.what.partition(':')[2]}" if call.tool is Tool.READ else line)
+    if call.tool is not Tool.READ:
+        return shown(line)
+    # What a model makes up for an id may name no source.
+    name = call.what.partition(":")[2] if ":" in call.what else call.what
+    return shown(f"{call.tool}{_SPLIT}{name if shown(name) else name.rstrip('/').rpartition('/')[2]}")
 
 
 def told(tools: Sequence[Tool]) -> str:

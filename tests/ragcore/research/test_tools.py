@@ -324,3 +324,17 @@ async def test_documents_are_given_out_to_those_who_may_read_them(tmp_path: path
     assert {"Travel: part 7.", "Travel: part 29."} <= set(parts)
     assert parts == sorted(parts, key=lambda text: int(text.rstrip(".").rpartition(" ")[2]))
     await database.close()
+
+
+@pytest.mark.parametrize(
+    ("id_", "name"),
+    [
+        ("handbook:leave.md", "leave.md"),
+        ("leave.md", "leave.md"),
+        ("Annual leave", "Annual leave"),
+        ("wiki:https://wiki.example/leave/annual", "annual"),
+        ("wiki:https://wiki.example/leave/", "leave"),
+    ],
+)
+def test_a_document_that_was_asked_for_is_named_without_its_source_or_address(id_: str, name: str) -> None:
+    assert shown_call(f"read_document: {id_}") == f"read document: {name}"
