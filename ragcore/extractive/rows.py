@@ -65,6 +65,27 @@ def rows(text: str) -> Iterator[Row]:
             yield row
 
 
+def row_of(line: str, text: str) -> Row | None:
+    """Return the row that a line is of a Markdown table in ``text``; None for a line that is no row.
+
+    White space need not be the same. Of a row that does not stand there the columns have no names.
+    """
+    if not line.lstrip().startswith("|"):
+        return None
+    wanted, columns, before = line.split(), list[str](), ""
+    for other in text.splitlines():
+        if not other.lstrip().startswith("|"):
+            columns = []
+        elif _RULE.match(other):
+            columns = _cells(before)
+        elif other.split() == wanted:
+            break
+        before = other
+    else:
+        columns = []
+    return _row(columns, _cells(line))
+
+
 def _row(columns: Sequence[str], values: Sequence[str]) -> Row:
     # The columns' language is the table's: a name or an address in another one stands in it as a guest.
     wide = bool(_DENSE.search("".join(columns) or "".join(values)))

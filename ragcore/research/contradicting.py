@@ -7,12 +7,13 @@ from ragcore.citations import markers
 from ragcore.citations.attribution import marker_place
 from ragcore.citations.contrary import Said, contradict
 from ragcore.citations.sentences import split_sentences
+from ragcore.extractive.rows import row_of
 from ragcore.extractive.words import content
 from ragcore.research.findings import claims_of
 from ragcore.research.memory import numbering
 from ragcore.research.sentences import sentence
 from ragcore.research.values import Claim, Contradiction, Finding
-from ragcore.types import Chunk
+from ragcore.types import Chunk, ScoredChunk
 
 MOST_CONTRADICTIONS = 3
 
@@ -73,7 +74,7 @@ class Contradicting:
         for one in self._contradictions:
             both = {one.one.chunk_id, one.other.chunk_id} <= numbers.keys()
             if both and not any(_tells(cited, one, numbers) for cited in paragraphs):
-                lacking.append(listed_both(one, numbers))
+                lacking.append(listed_both(one, draft.chunks))
         return "\n\n".join((sentence("contradiction", self._language), *lacking)) if lacking else ""
 
 
@@ -110,12 +111,20 @@ def _holds(said: frozenset[str], needed: frozenset[str]) -> bool:
     return figures <= said and 2 * len(said & needed) >= len(needed)
 
 
-def listed_both(one: Contradiction, numbers: Mapping[str, int]) -> str:
+def listed_both(one: Contradiction, chunks: Sequence[ScoredChunk]) -> str:
     """Return both statements with their markers, "" where one of their chunks does not stand in the prompt."""
+    numbers = numbering(chunks)
     claims = (one.one, one.other)
     if any(claim.chunk_id not in numbers for claim in claims):
         return ""
-    return "\n".join(f"- {_marked(claim.text, numbers[claim.chunk_id])}" for claim in claims)
+    places = [(claim, numbers[claim.chunk_id]) for claim in claims]
+    return "\n".join(f"- {_marked(_said(claim.text, chunks[number].chunk), number)}" for claim, number in places)
+
+
+def _said(text: str, chunk: Chunk) -> str:
+    """Return a statement as it is quoted: a row of a table as a sentence."""
+    row = row_of(text, chunk.text)
+    return row.said() if row is not None and row.cells else text
 
 
 def _marked(text: str, number: int) -> str:

@@ -179,7 +179,7 @@ def _rules(
 ) -> str:
     numbers = numbering(chunks)
     contradictions, room = list[str](), budget // 2
-    for listed in filter(None, (listed_both(one, numbers) for one in gathered.contradictions.values())):
+    for listed in filter(None, (listed_both(one, chunks) for one in gathered.contradictions.values())):
         cost = tokenizer.count(listed) + 1
         if cost <= room:
             contradictions.append(listed)

@@ -64,6 +64,25 @@ def test_sides_that_no_word_tells_apart_are_told_in_two_sentences() -> None:
     assert closing("Dogs are allowed in the office [ID:0]. Yet dogs are not allowed there [ID:1].", *sides) == ""
 
 
+@pytest.mark.parametrize("before", ["", "What is granted:\n\n"])
+def test_a_row_of_a_table_is_told_as_a_sentence(before: str) -> None:
+    rows = "| Maternity | up to 52 weeks |", "| Maternity | up to 39 weeks |"
+    chunks = tuple(
+        ScoredChunk(chunk=chunk(name, f"{before}| Leave | Length |\n| --- | --- |\n{row}"), score=0.5)
+        for name, row in zip(("old", "new"), rows, strict=True)
+    )
+    one, other = (Claim(text=row, chunk_id=read.chunk.id) for row, read in zip(rows, chunks, strict=True))
+    added = Contradicting([Contradiction(one=one, other=other)], "en")(Draft(text="", chunks=chunks))
+    assert added.splitlines()[2:] == [
+        "- Maternity – Length: up to 52 weeks [ID:0].",
+        "- Maternity – Length: up to 39 weeks [ID:1].",
+    ]
+
+
+def test_a_row_that_does_not_stand_in_its_passage_has_no_columns() -> None:
+    assert "- Dogs – in the office [ID:0]." in closing("", "| Dogs | in the office |", NEW)
+
+
 def found(*texts: str, said: str = "") -> Finding:
     chunks = tuple(ScoredChunk(chunk=chunk(f"n{place}", text), score=0.5) for place, text in enumerate(texts))
     return Finding(question="q", text=said or f"{texts[0].split('. ')[0].removesuffix('.')} [ID:0].", chunks=chunks)
