@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 
@@ -16,10 +16,12 @@ from ragcore.errors import ModelInterrupted
 from ragcore.models.llm import ChatModel, Piece
 from ragcore.phrases import Phrase, phrase
 from ragcore.research.contradicting import Contradicting, listed_both
+from ragcore.research.findings import claims_of
 from ragcore.research.gathered import Gathered
 from ragcore.research.memory import all_chunks, numbering, ranked, renumbered, written
 from ragcore.research.meter import Meter
 from ragcore.research.parts import asked_apart
+from ragcore.research.queries import same
 from ragcore.research.sentences import sentence
 from ragcore.research.tools.calls import shown_call
 from ragcore.research.values import Finding
@@ -250,6 +252,12 @@ class Nearest:
         numbers = numbering(chunks)
         lines = [line for finding in self._findings for line in renumbered(finding, numbers)[:1]]
         return "\n\n".join(list({markers.strip(line): line for line in lines}.values())[:MOST_NEAR])
+
+
+def unanswered(missing: Sequence[str], findings: Sequence[Finding], cited: Collection[str]) -> tuple[str, ...]:
+    """Return what is missing, but for what has a finding of which the answer cites a chunk; ``cited`` are their ids."""
+    used = [one.question for one in findings if any(claim.chunk_id in cited for claim in claims_of(one))]
+    return tuple(one for one in missing if not any(same(one, question) for question in used))
 
 
 def remarks(gathered: Gathered, meter: Meter, language: str) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from ragcore.research.keeping import NotKept, Reading, StepStore, resumed
 from ragcore.research.memory import readable
 from ragcore.research.meter import Meter
 from ragcore.research.queries import distinct
-from ragcore.research.report import Handed, Material, material, remarks
+from ragcore.research.report import Handed, Material, material, remarks, unanswered
 from ragcore.research.rounds import Keeping, Rounds
 from ragcore.research.tools.calls import Tool
 from ragcore.research.tools.choosing import ToolUser
@@ -206,7 +206,9 @@ class Researcher:
         async with aclosing(answerer.answer(replace(question, wordings=gathered.wordings))) as events:
             async for event in events:
                 if isinstance(event, Answer):
-                    gathered.missing = distinct((*gathered.missing, *used.by_parts.lacking))
+                    cited = {citation.chunk_id for citation in event.citations}
+                    missing = unanswered(gathered.missing, gathered.findings, cited)
+                    gathered.missing = distinct((*missing, *used.by_parts.lacking))
                     event = replace(event, notes=self._notes(event, gathered, meter, used, language))  # noqa: PLW2901
                 yield event
 

@@ -18,7 +18,7 @@ from ragcore.research.sentences import sentence
 from ragcore.tokens import offline_tokenizer
 from ragcore.types import Answer, AnswerEvent, Delta, Message, Question, ScoredChunk, Support
 from tests.fakes.embedding import WordsEmbedder
-from tests.fakes.researching import ResearchModel, Shelf, chunk, in_turn, judged, plan, quoting
+from tests.fakes.researching import ResearchModel, Shelf, blocks_of, chunk, in_turn, judged, plan, quoting
 
 CHUNKS = (
     chunk("jousting", "Jousting is the official sport of Maryland. It was chosen in 1962."),
@@ -307,3 +307,21 @@ async def test_a_part_that_nothing_answers_is_named_beside_what_was_answered() -
     assert rest == "Sick leave is told to the team lead before nine o'clock [ID:0]."
     assert answer.support is Support.CITED
     assert sentence("missing", "en", what="who must be told about sick leave in Leyton?") in answer.notes
+
+
+async def test_what_is_asked_for_again_is_not_told_as_missing_where_the_answer_cites_what_it_found() -> None:
+    again, unknown = "Which state has jousting as its official sport?", "Who invented the zeppelin?"
+    model = ResearchModel({"plan": plan(again, unknown), "judge": judged(False, again, unknown)})
+    _, answer = await run(researcher(Shelf(CHUNKS), model), asked())
+    assert sentence("lacking", "en") in answer.notes
+    assert sentence("missing", "en", what=unknown) in answer.notes
+    # An answer that cites but the church does not tell which state it is.
+    model = ResearchModel({**model.scripts, "answer": _church})
+    _, answer = await run(researcher(Shelf(CHUNKS), model), asked())
+    assert {citation.document_id for citation in answer.citations} == {"docs:church"}
+    assert sentence("missing", "en", what=f"{again}; {unknown}") in answer.notes
+
+
+def _church(messages: Sequence[Message]) -> str:
+    number = next(number for number, text in blocks_of(messages) if "1692" in text)
+    return f"In Maryland, anglicanism became the established religion in 1692 [ID:{number}]."
