@@ -8,7 +8,7 @@ from collections.abc import Mapping
 CHUNK_METHODS: Mapping[str, str] = {
     "naive": "each section on its own, cut within `chunk_tokens` at paragraphs, lines or sentences",
     "book": "as `naive`, under the chapters of a table of contents, or of lines such as `Chapter 3` and `第三章`",
-    "email": "each mail of a thread under its sender and date, without what it quotes of earlier ones; long as `naive`",
+    "email": "each mail under its sender and date; a quote is left out, or apart if no mail before has it",
     "laws": "an article as one chunk under its part, chapter and section, Chinese or English; a long one at clauses",
     "manual": "as `naive`, under numbered headings that have no markup: `1`, `1.1`, `一、`, `（一）`, `第一章`",
     "one": "the whole document as one chunk, for short ones; above 4,096 tokens as `naive`",

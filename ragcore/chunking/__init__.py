@@ -21,7 +21,7 @@ __all__ = [
     "method_named",
 ]
 
-CHUNKER_VERSION = "7"
+CHUNKER_VERSION = "8"
 """Part of the document hash: raised whenever the same options would cut differently."""
 
 # Each has its line in ragcore/chunk_methods.py, too: the settings are read without importing any of this.

@@ -6,28 +6,34 @@ For mails as files, mailboxes in mbox form, and threads of mails as a source of 
   it the line that tells whose words it was ("On Monday Ann wrote:"): it stands there under its own heading. Marked
   quotes (``>``) count, and originals that Outlook and others put below without marks. A quote of at most 8 lines with
   an answer below it stays: without it the answer says nothing.
-- Whatever is quoted and stands nowhere before stays; an original below a mail has its own sender and date as heading.
-- A signature (below ``-- ``, at most 15 lines) is a piece of its own the first time it comes, and left out after.
+- Whatever is quoted and stands nowhere before in the document is kept, also by a mail that says which one it answers
+  (``In-Reply-To``): the other may be no document, or one that not everybody may read. But it is no part of the mail
+  that quotes it: it is a piece of its own, without the marks, under the line that tells whose words it was
+  ("(quoted)" where none does). An original below a mail has its own sender and date as heading. In the mail stays what
+  its own words lead to ("It says:"), and a quote in which somebody answered between the lines.
+- A signature (below ``-- ``, at most 15 lines) goes with the end of its mail's own words the first time it comes, and
+  is left out after. It is a piece of its own only where it says all that there is, or is larger than a piece.
 - Mails stand in the order of the document: the parser puts those of a mailbox in the order of their threads. Those
-  that stand below a mail, newest first, come before it, oldest first: originals, and a quote in marks at its end.
+  that stand in or below a mail come before it, oldest first.
 - A mail that fits within ``chunk_tokens`` is one piece, else it is cut by ``naive``; as are tables and code in it, and
   what is attached, under the mail's heading and the file's name.
 
-A piece's text stands so in the document. The pieces of a section, in the order of its text, rejoin to it without what
-is left out.
+A piece's text stands so in the document, but for the marks, and for what stood between a mail's words and its
+signature. The pieces of a section, in the order of its text, rejoin to it without what is left out.
 """
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, takewhile
 
 from ragcore.chunking.parts import Part, cut
 from ragcore.chunking.pieces import ChunkOptions, Piece
 from ragcore.chunking.places import Places
-from ragcore.chunking.quoted_mails import MOST_HEADING, Below, quoted_mails
+from ragcore.chunking.quoted_mails import MOST_HEADING, Below, is_context, quoted_mails, unmarked
 from ragcore.chunking.repeats import Said
+from ragcore.chunking.signed import signed
 from ragcore.mail_lines import (
     QUOTE,
     RULE,
@@ -40,9 +46,9 @@ from ragcore.mail_lines import (
 from ragcore.tokens import Tokenizer
 from ragcore.types import Section, SectionKind
 
-_CONTEXT_LINES = 8
 _SIGNATURE_LINES = 15
 _FIELDS = 5
+_OWN = Below(start=0, end=0, heading="", depth=0)
 _FIELD = re.compile(r"(Subject|From|To|Cc|Date): (.*)")
 _IN_THREAD = re.compile(r"(?P<who>\S[^\n]{0,200}), (?P<when>\d{4}-\d\d-\d\d \d\d:\d\d UTC)(?:, to [^\n]*)?:$")
 """The line above each mail of a thread, as the source type ``imap`` writes it."""
@@ -66,11 +72,16 @@ def chunk(
                 threads.begin(section.heading_path[:1])
             text = section.text[mail.start : mail.end]
             for own in _kept(text, threads.said, threads.signatures, at=mail.start):
-                part = _under(places.part(own.start, own.end), heading)
-                path = (*part.heading_path, own.heading) if own.heading else part.heading_path
-                parts.append(Part(section=replace(part, heading_path=path)))
+                path = (own.heading,) if own.heading else ()
+                for found in signed(places, section.text, own.start, own.end, own.signatures, options, tokenizer):
+                    part = _under(found if found.lines else _bare(found, own.marks), heading)
+                    parts.append(Part(section=replace(part, heading_path=(*part.heading_path, *path))))
             threads.take(text)
     return cut(parts, options, tokenizer)
+
+
+def _bare(section: Section, marks: int) -> Section:
+    return replace(section, text=unmarked(section.text, marks))
 
 
 def _under(section: Section, heading: str) -> Section:
@@ -106,13 +117,16 @@ class _Threads:
 class _Span:
     """``text[start:end]`` and the heading over it: a mail's, "" for what goes on; within a mail that of one below it.
 
-    ``below`` is 0 for a mail's own words, 1 for the first mail that stands below them, and so on.
+    ``below`` is 0 for a mail's own words, 1 for the first mail that stands below them, and so on. ``marks`` are those
+    of its lines. ``signatures`` stand behind it, not always at once.
     """
 
     start: int
     end: int
     heading: str = ""
     below: int = 0
+    marks: int = 0
+    signatures: tuple[tuple[int, int], ...] = ()
 
 
 def _mails_in(section: Section) -> list[_Span]:
@@ -147,33 +161,45 @@ def _kept(text: str, said: Said, signatures: set[str], *, at: int) -> list[_Span
             drop[one.start : one.end] = [True] * (one.end - one.start)
     for start, end in quotes:
         _drop_quote(bare, start, end, said, drop)
-    cuts = set[int]()
+    signs: dict[int, int] = {}
     for start, end in _signatures(bare):
         signature = "\n".join(bare[start:end]).strip()
         if signature in signatures:
             drop[start:end] = [True] * (end - start)
         else:
-            cuts |= {start, end} if signature else set()
+            signs |= {start: end} if signature else {}
         signatures.add(signature)
     below = originals or quoted_mails(bare, quotes)
-    return sorted(_spans(lines, drop, cuts, below, at), key=lambda span: -span.below)
+    found: list[_Span] = []
+    for span, is_signature in sorted(_spans(lines, drop, signs, below, at), key=lambda one: -one[0].below):
+        if is_signature and found and found[-1].below == span.below:
+            found[-1] = replace(found[-1], signatures=(*found[-1].signatures, (span.start, span.end)))
+        else:
+            found.append(span)
+    return found
 
 
 def _spans(
-    lines: Sequence[str], drop: Sequence[bool], cuts: Set[int], below: Sequence[Below], at: int
-) -> Iterator[_Span]:
-    """Yield the runs of lines that are kept, cut where something else begins; blank ones go with what is dropped."""
+    lines: Sequence[str], drop: Sequence[bool], signs: Mapping[int, int], below: Sequence[Below], at: int
+) -> Iterator[tuple[_Span, bool]]:
+    """Yield the runs of lines that are kept, cut where something else begins, and whether each is a signature.
+
+    Blank ones go with what is dropped.
+    """
     offsets = [at]
     for line in lines:
         offsets.append(offsets[-1] + len(line) + 1)
     offsets[-1] -= 1  # the last line has no line break
     begins = [one.start for one in below]
-    borders = sorted({0, len(lines), *cuts, *begins, *(n for n in range(1, len(lines)) if drop[n] != drop[n - 1])})
+    others = {*signs, *signs.values(), *begins, *(one.end for one in below)}
+    borders = sorted({0, len(lines), *others, *(n for n in range(1, len(lines)) if drop[n] != drop[n - 1])})
     for start, end in pairwise(borders):
-        if not drop[start] and any(line.strip() for line in lines[start:end]):
-            number = bisect_right(begins, start)
-            heading = below[number - 1].heading if number else ""
-            yield _Span(start=offsets[start], end=offsets[end], heading=heading, below=number)
+        if drop[start] or not any(line.strip() for line in lines[start:end]):
+            continue
+        number = bisect_right(begins, start)
+        one = below[number - 1] if number and start < below[number - 1].end else _OWN
+        span = _Span(start=offsets[start], end=offsets[end], heading=one.heading, below=one.depth, marks=one.marks)
+        yield span, start in signs
 
 
 def _originals(lines: Sequence[str]) -> list[Below]:
@@ -190,8 +216,8 @@ def _originals(lines: Sequence[str]) -> list[Below]:
         begins.append(begin)
     ends = [*begins, len(lines)][1:]
     return [
-        Below(start=begin, end=end, heading=original_heading(lines, start)[:MOST_HEADING])
-        for begin, start, end in zip(begins, starts, ends, strict=True)
+        Below(start=begin, end=end, heading=original_heading(lines, start)[:MOST_HEADING], depth=depth)
+        for depth, (begin, start, end) in enumerate(zip(begins, starts, ends, strict=True), start=1)
     ]
 
 
@@ -209,8 +235,7 @@ def _quotes(lines: Sequence[str]) -> list[tuple[int, int]]:
 
 def _drop_quote(lines: Sequence[str], start: int, end: int, said: Said, drop: list[bool]) -> None:
     """Mark the lines of a quote that were said before, and with all of them the line that tells whose they were."""
-    below = next((lines[number] for number in range(end, len(lines)) if lines[number]), "")
-    if below and below != "--" and end - start <= _CONTEXT_LINES:
+    if is_context(lines, start, end):
         return
     held = [said.holds(line) for line in lines[start:end]]
     if not any(is_held and line.strip("> ") for is_held, line in zip(held, lines[start:end], strict=True)):

@@ -1,5 +1,6 @@
-"""The mails that stand below another, newest first, in a quote with marks (``>``) at its end."""
+"""The mails that others quote with marks (``>``): whose words they are, and the words without the marks."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -8,42 +9,79 @@ from ragcore.mail_lines import QUOTE, attribution_lines
 
 MOST_HEADING = 200
 """Characters of a mail's heading."""
+UNTOLD = "(quoted)"
+"""The heading of a quote that no line tells the writer of."""
+_CONTEXT_LINES = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Below:
-    """A mail that stands below another: its lines from ``start`` to before ``end``, and whose words they are."""
+    """A mail that stands below another: its lines from ``start`` to before ``end``, and whose words they are.
+
+    ``depth`` is how many mails stand above it: 1 for the one that was answered. ``marks`` is how many marks its lines
+    bear; 0 where they bear none.
+    """
 
     start: int
     end: int
     heading: str
+    depth: int
+    marks: int = 0
+
+
+def is_context(lines: Sequence[str], start: int, end: int) -> bool:
+    """Tell whether a quote is short and has an answer below it, which without it says nothing."""
+    below = next((lines[number] for number in range(end, len(lines)) if lines[number]), "")
+    return bool(below) and below != "--" and end - start <= _CONTEXT_LINES
 
 
 def quoted_mails(lines: Sequence[str], quotes: Sequence[tuple[int, int]]) -> list[Below]:
-    """Return the mails within the quote that ends a mail, as far as the lines above them tell whose words they are.
+    """Return the mails within the quotes of a mail that aren't there for an answer below them, in order.
 
     One begins where a line of more marks stands than any above it, and none of fewer below it: else somebody answered
-    between the lines, and their order is what makes sense of them.
+    between the lines, and their order is what makes sense of them. What is quoted in the mail's own words ("It says:")
+    is part of them.
 
     Args:
         lines: those of the mail, no blanks at their ends.
         quotes: its runs of quoted lines, first and behind the last, in order.
     """
-    if not quotes or any(lines[quotes[-1][1] :]):
-        return []
-    start, end = quotes[-1]
+    found: list[Below] = []
+    for start, end in quotes:
+        if not is_context(lines, start, end):
+            found += _mails_within(lines, start, end, found[0].heading if found else UNTOLD)
+    return found
+
+
+def unmarked(text: str, marks: int) -> str:
+    """Return a text without so many marks, or as many as there are, at the beginning of each line."""
+    return re.sub(rf"^(?: ?>){{1,{marks}}} ?", "", text, flags=re.MULTILINE) if marks else text
+
+
+def _mails_within(lines: Sequence[str], start: int, end: int, untold: str) -> list[Below]:
     depths = [_marks(line) for line in lines[start:end]]
-    found: list[tuple[int, str]] = []
+    found: list[tuple[int, str, int]] = []
     deepest, least = 0, _least_from(depths)
+    first = next((number for number, depth in enumerate(depths, start) if depth), end)
     for number, depth in enumerate(depths, start):
         if depth <= deepest or least[number - start] < depth:
             continue
         deepest = depth
         begin, heading = _attribution(lines, number, depth - 1)
         if heading:
-            found.append((begin, heading))
-    ends = [*(begin for begin, _ in found), end][1:]
-    return [Below(start=begin, end=last, heading=told) for (begin, told), last in zip(found, ends, strict=True)]
+            found.append((begin, heading, depth))
+        elif number == first and not _is_led_to(lines, start):
+            found.append((start, untold, depth))
+    ends = [*(begin for begin, _, _ in found), end][1:]
+    return [
+        Below(start=begin, end=last, heading=told, depth=depth, marks=depth)
+        for (begin, told, depth), last in zip(found, ends, strict=True)
+    ]
+
+
+def _is_led_to(lines: Sequence[str], start: int) -> bool:
+    """Tell whether the mail's own words lead to what stands from a line on."""
+    return next((line for line in reversed(lines[:start]) if line), "").endswith((":", "："))
 
 
 def _least_from(depths: Sequence[int]) -> list[int]:

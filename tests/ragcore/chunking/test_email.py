@@ -22,6 +22,7 @@ EMAIL = ChunkOptions(method="email")
 MAILS = pathlib.Path(__file__).parents[4] / "shared/bench/documents"
 
 ASKED = "How do I open the red valve? It is stuck and nothing\nhelps, not even the long lever.\n"
+SIGNATURE = "-- \nAnn Example\n+1 555 0100\n"
 ATTRIBUTIONS = {
     "english": "On Sun, 1 Mar 2026 at 09:00, Ann <ann@x.org> wrote:",
     "two lines": "On Sunday, the first of March 2026, at nine o'clock, Ann Example\n<ann@x.org> wrote:",
@@ -119,21 +120,22 @@ def test_an_answer_between_the_lines_of_a_quote_stays_where_it_is() -> None:
     assert between.strip() in piece.text
 
 
-def test_what_is_quoted_and_stands_nowhere_before_stays() -> None:
+def test_what_is_quoted_and_stands_nowhere_before_stays_without_marks() -> None:
     changed = ASKED.replace("red", "blue")
     answer = f"Turn it left.\n\n{ATTRIBUTIONS['english']}\n{quoted(changed)}"
     text = "".join(piece.text for piece in pieces_of(mail(0, ASKED), mail(1, answer, answers=0)))
-    assert "> How do I open the blue valve? It is stuck and nothing" in text
-    assert "> helps, not even the long lever." not in text
+    assert "\nHow do I open the blue valve? It is stuck and nothing" in text
+    assert "helps, not even the long lever." not in text.partition("blue")[2]
     assert ATTRIBUTIONS["english"] in text
     alone = "".join(piece.text for piece in pieces_of(mail(1, answer, answers=0), mail(2, ASKED, subject="Other")))
-    assert quoted(changed).strip() in alone
+    assert changed.strip() in alone
+    assert ">" not in alone.replace("@x.org>", "")
 
 
 def test_another_thread_is_not_the_place_where_a_quote_stands() -> None:
     answer = f"Turn it left.\n\n{ATTRIBUTIONS['english']}\n{quoted(ASKED)}"
     text = "".join(piece.text for piece in pieces_of(mail(0, ASKED, subject="Pump"), mail(1, answer)))
-    assert quoted(ASKED).strip() in text
+    assert text.count(ASKED.strip()) == 2
 
 
 def test_a_short_quote_with_an_answer_below_it_stays() -> None:
@@ -142,11 +144,59 @@ def test_a_short_quote_with_an_answer_below_it_stays() -> None:
     assert second.text.rstrip().endswith("> How do I open the red valve?\n\nTurn it left.")
 
 
-def test_a_signature_is_a_piece_once() -> None:
-    sign = "-- \nAnn Example\n+1 555 0100\n"
-    found = pieces_of(mail(0, ASKED + sign), mail(1, f"Nobody?\n\n{sign}", answers=0))
-    assert [piece.text.strip() for piece in found if "555" in piece.text] == [sign.strip()]
+def test_a_signature_stays_once_with_the_words_above_it() -> None:
+    found = pieces_of(mail(0, ASKED + SIGNATURE), mail(1, f"Nobody?\n\n{SIGNATURE}", answers=0))
+    assert [piece.text.strip().rpartition("long ")[2] for piece in found if "555" in piece.text] == [
+        f"lever.\n{SIGNATURE.strip()}"
+    ]
     assert [piece.text.strip().rpartition("\n\n")[2] for piece in found][-1] == "Nobody?"
+
+
+OWN = ["It costs 500 shells.", "Nobody asked before you did.", "一共五百贝壳。", "And bring a lamp"]
+QUOTED = ["What does the party cost?", "Who pays for the hall?", "灯在哪里？", "Is there a lamp at all"]
+MARKS = {"Dora": 1, "Emil": 2}
+
+
+@settings(max_examples=scaled(60))
+@given(
+    st.lists(st.sampled_from(OWN), min_size=1, max_size=30),
+    st.dictionaries(st.sampled_from(sorted(MARKS)), st.lists(st.sampled_from(QUOTED), min_size=1, max_size=12)),
+    st.booleans(),
+    st.sampled_from([("", ""), (SIGNATURE, ""), ("", SIGNATURE)]),
+    st.sampled_from(["\n", "\n\n"]),
+    st.integers(60, 200),
+)
+def test_a_mail_in_a_file_of_its_own_holds_its_own_words_alone_and_its_signature(
+    own: list[str], below: dict[str, list[str]], is_told: bool, signed: tuple[str, str], between: str, tokens: int
+) -> None:
+    above, under = signed
+    body = between.join(own) + f"\n\n{above}"
+    for depth, who in enumerate(sorted(below)):
+        told = f"On Mon, 2 Mar 2026 at 09:00, {who} <{who.lower()}@x.org> wrote:"
+        body += "\n" + f"{'> ' * depth}{told}\n" * (is_told or depth > 0)
+        body += "".join(f"{'> ' * (depth + 1)}{line}\n" for line in below[who])
+    text = f"From: Ann <ann@x.org>\nTo: all\n\n{body}\n{under}"
+    options = ChunkOptions(method="email", chunk_tokens=tokens)
+    pieces = chunk_sections([Section(text=text)], options, TOKENIZER)
+    by_path = [(path, [*found]) for path, found in groupby(pieces, lambda one: one.heading_path)]
+    whose = ["(quoted)" if not depth and not is_told else who for depth, who in enumerate(sorted(below))]
+    assert [next((one for one in whose if one in path[-1]), "Ann") for path, _ in by_path] == [*whose[::-1], "Ann"]
+    told_lines = [line for _, found in by_path for piece in found for line in piece.text.split("\n")]
+    assert not any(line.startswith(">") for line in told_lines)
+    said = "".join(piece.text[piece.overlap :] for piece in by_path[-1][1])
+    assert [line for line in said.split("\n")[3:] if line] == [*own, *(above or under).splitlines()]
+    for (_, found), who in zip(by_path, sorted(below, reverse=True), strict=False):
+        words = [line for piece in found for line in piece.text[piece.overlap :].split("\n") if line in QUOTED]
+        assert words == below[who]
+    assert not any(piece.text.lstrip().startswith("--") for piece in pieces)
+    assert all(piece.token_count <= tokens for piece in pieces)
+
+
+def test_what_the_words_of_a_mail_lead_to_stays_in_them() -> None:
+    (piece,) = pieces_of(
+        mail(1, "The log says:\n\n> out of shells\n> pump stopped"), mail(9, "Done.", subject="Other")
+    )[:-1]
+    assert piece.text.rstrip().endswith("The log says:\n\n> out of shells\n> pump stopped")
 
 
 def test_a_mailbox_is_read_thread_by_thread_whatever_its_order() -> None:
@@ -185,6 +235,10 @@ LINES = st.sampled_from(
 BODIES = st.one_of(st.lists(LINES, max_size=12).map("\n".join), NASTY)
 
 
+def unmarked(text: str) -> str:
+    return re.sub(r"[>\s]", "", text)
+
+
 @settings(max_examples=scaled(60))
 @given(st.lists(st.tuples(BODIES, st.sampled_from(["A", "B"]), st.booleans()), max_size=5), st.integers(16, 60))
 def test_whatever_is_left_out_was_said_before(mails: list[tuple[str, str, bool]], tokens: int) -> None:
@@ -205,18 +259,15 @@ def test_whatever_is_left_out_was_said_before(mails: list[tuple[str, str, bool]]
         own = [piece for piece in pieces if piece.location.page == section.location.page]
         # What stands below a mail comes before it: back into the order of the text.
         own.sort(key=lambda piece: piece.location.first_line)
-        at = 0
-        missing = []
         for piece in own:
             assert piece.token_count == TOKENIZER.count(piece.text) <= tokens
             assert section.heading_path[0] in piece.heading_path
-            start = section.text.index(piece.text[piece.overlap :], at)
-            missing.append(section.text[at:start])
-            at = start + len(piece.text) - piece.overlap
-        missing.append(section.text[at:])
+            # Between words and their signature a quote may have stood.
+            for part in re.split(r"^-- *$", piece.text, flags=re.MULTILINE):
+                assert unmarked(part) in unmarked(section.text)
         kept += "\n" + "".join(piece.text[piece.overlap :] for piece in own)
         said = " ".join(words_of(kept))
-        for line in "\n".join(missing).split("\n"):
+        for line in section.text.split("\n"):
             is_telling = re.search(r"wrote:|^(From|Sent):|Original", line)
             assert is_telling or " ".join(words_of(line)) in said
 
