@@ -42,11 +42,18 @@ class _Undescribed:
 
 
 def beside(sections: Sequence[Section], at: int) -> str:
-    """Return what is known of the picture of a section: the section's text, else what stands before and behind it."""
+    """Return what is known of the picture of a section: the section's text, else what stands before and behind it.
+
+    Of a page that is shown whole, this is its own text alone.
+    """
     if sections[at].text.strip():
         return sections[at].text
-    before = sections[at - 1].text[-_MOST_BEFORE:] if at else ""
-    return "\n\n".join(text for text in (before, *(section.text for section in sections[at + 1 :])) if text.strip())
+    page = sections[at].location.page
+    before, behind = (
+        [section.text for section in some if not page or section.location.page == page]
+        for some in (sections[max(0, at - 1) : at], sections[at + 1 :])
+    )
+    return "\n\n".join(text for text in (*(text[-_MOST_BEFORE:] for text in before), *behind) if text.strip())
 
 
 class Pictures:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 INSTALL = 'pip install "citebot[ocr]"'
+NAME_MODEL = "name a model that reads pictures as vision_model under [llm]"
 _CONFIDENCE = 0.5
 """RapidOCR's own least score of a line that it gives."""
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ragcore.errors import ParseError
 from ragcore.parsing.media import Media
-from ragcore.parsing.ocr import INSTALL, Ocr, Word, ocr
+from ragcore.parsing.ocr import INSTALL, NAME_MODEL, Ocr, Word, ocr
 from ragcore.parsing.options import Job
 from ragcore.parsing.outline import SectionWriter
 from ragcore.parsing.pdf.frame import Frame
@@ -84,10 +84,11 @@ def _without_page(section: Section) -> Section:
 
 
 def _wordless(*, has_engine: bool) -> ParseError:
-    seeing = "name a model that reads pictures as vision_model under [llm]"
     if not has_engine:
-        return ParseError("it is a picture, and OCR is not installed", mend=f"{INSTALL}, or {seeing}; then sync again")
-    return ParseError("it is a picture in which OCR found no words", mend=f"{seeing}, or exclude it")
+        return ParseError(
+            "it is a picture, and OCR is not installed", mend=f"{INSTALL}, or {NAME_MODEL}; then sync again"
+        )
+    return ParseError("it is a picture in which OCR found no words", mend=f"{NAME_MODEL}, or exclude it")
 
 
 def for_model(content: bytes, *, least: int) -> Image | None:

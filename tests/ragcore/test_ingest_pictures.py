@@ -19,12 +19,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import update
 
+from ragcore.chunking import ChunkOptions
 from ragcore.enrich.asking import AT_ONCE, Asker, Spent
 from ragcore.enrich.describing import ATTEMPTS, TASK, Foreseen, ModelDescriber, description_of
 from ragcore.errors import ModelBadOutput, ModelContextTooLong, ModelError, ModelRefused, ModelUnreachable
 from ragcore.ingest import Asked, Change, Failed, Indexed, IngestOptions, Underway, events, ingest, pipeline_of
 from ragcore.ingest.foreseeing import ForeseenReading
-from ragcore.ingest.pictures import LABEL, Pictures
+from ragcore.ingest.pictures import LABEL, Pictures, beside
 from ragcore.ingest.spool import Spool
 from ragcore.library import Library
 from ragcore.parsing import ParseOptions
@@ -34,7 +35,7 @@ from ragcore.stores.model_results import ModelResults
 from ragcore.stores.rows import Document, document_record, upsert
 from ragcore.stores.schema import documents
 from ragcore.tokens import offline_tokenizer
-from ragcore.types import Image, Message, Section, SourceDocument, Usage
+from ragcore.types import Image, Location, Message, Section, SourceDocument, Usage
 from tests.fakes.libraries import opened
 from tests.ragcore.parsing.makers import lines, pdf
 from tests.ragcore.parsing.pictures import white_png
@@ -146,6 +147,28 @@ async def test_a_description_is_searched_and_says_what_it_is(library: Library) -
     (told,) = await index(library, PIPELINE, valve=white_png())
     assert told.change == "unchanged"
     assert len(describer_of(library).asked) == 1
+
+
+async def test_each_page_of_a_scan_is_described_where_ocr_reads_nothing(library: Library) -> None:
+    options = IngestOptions(describe="model-1", chunk=ChunkOptions(method="picture"))
+    (told,) = await index(library, options, minutes=pdf([[], []], image=True))
+    assert isinstance(told, Indexed)
+    assert not told.warnings
+    chunks = await library.registry.chunks_of(["s:minutes"])
+    assert [(chunk.text, chunk.location.page) for chunk in chunks] == [
+        (f"{LABEL}: A red valve on a pipe.", page) for page in (1, 2)
+    ]
+    assert describer_of(library).asked == [("Minutes", "")] * 2
+    assert not await is_due(library, "minutes", options)
+
+
+def test_a_page_that_is_shown_whole_is_told_with_its_own_words_alone() -> None:
+    texts = ["Before", "7", "", "Behind"]
+    sections = [
+        Section(text=text, location=Location(page=page)) for text, page in zip(texts, (1, 2, 2, 3), strict=True)
+    ]
+    assert beside(sections, 2) == "7"
+    assert beside([replace(section, location=Location()) for section in sections], 2) == "7\n\nBehind"
 
 
 async def test_what_cannot_be_described_and_has_no_words_is_named_and_tried_again(library: Library) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from ragcore.errors import ParseError
 from ragcore.parsing.media import Media
+from ragcore.parsing.ocr import has_ocr
 from ragcore.parsing.options import Job
 from ragcore.parsing.outline import SectionWriter
 from ragcore.parsing.pdf.figures import Picture
@@ -56,7 +57,8 @@ def parse_pdf(job: Job) -> ParsedDocument:
     """Parse a PDF; an empty user password opens it, as it does in every viewer.
 
     Raises:
-        ParseError: It is damaged, protected by a password, cancelled, or holds only images and OCR is not installed.
+        ParseError: It is damaged, protected by a password, cancelled, or holds only images that OCR does not read, and
+            no model is to see.
     """
     document = open_pdf(job.content)
     try:
@@ -80,6 +82,8 @@ def _parse(document: Any, job: Job, *, running: bool = True) -> ParsedDocument:
     written = PageWriter(writer, figures)
     sizes: Counter[float] = Counter()
     scanned: list[int] = []
+    unread: list[int] = []
+    is_left_to_ocr = not job.options.ocr and has_ocr()  # who only foresees what reading takes
     broken: list[int] = []
     big = ""
     for batch in _batches(document, total, job):
@@ -94,26 +98,28 @@ def _parse(document: Any, job: Job, *, running: bool = True) -> ParsedDocument:
             if page.number == 1:
                 big = _biggest(kept[1], body)
             written.write(blocks_of(kept[page.number], body, words), page.number, page.frame, page.pictures)
-            if page.pictures and figures.wanted:
-                job.step(batch[-1].number, total)  # drawing may take long
             if page.scanned:
                 scanned.append(page.number)
+                if is_left_to_ocr or not written.scan(page.number):
+                    unread.append(page.number)
+            if (page.pictures or page.scanned) and figures.wanted:
+                job.step(batch[-1].number, total)  # drawing may take long
             if page.broken:
                 broken.append(page.number)
     written.close()
-    mend = ocr_mend(wanted=job.options.ocr) if scanned else ""
-    if len(scanned) == total:
+    mend = ocr_mend(wanted=job.options.ocr, has_model=figures.wanted) if unread else ""
+    if len(unread) == total:
         raise ParseError("its pages are images without text", mend=mend)
     title = _title(facts.get("Title", "")) or big
     sections = writer.sections(title)
-    if running and not sections and _has_plain_page(document, broken):
+    if running and not any(section.text for section in sections) and _has_plain_page(document, broken):
         # Tickets, forms, slides of one line: what comes back on each page, its number aside, is all that they say.
         return _parse(document, job, running=False)
     return ParsedDocument(
         title=title,
         media_type=Media.PDF,
         sections=sections,
-        warnings=_warnings("pages without text, only images", scanned, f"; {mend}")
+        warnings=_warnings("pages without text, only images", unread, f"; {mend}")
         + _warnings("pages that are damaged", broken)
         + figures.warnings(),
         author=one_line(facts.get("Author", "")),

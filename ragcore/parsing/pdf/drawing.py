@@ -83,6 +83,13 @@ def _scale(width: float, height: float, most_pixels: int) -> float:
     return min(_SCALE, MOST_SIDE / width, MOST_SIDE / height, math.sqrt(most_pixels / (width * height)))
 
 
+def jpeg_of(picture: Image.Image) -> bytes:
+    """Return a picture as a JPEG: of a scan it is a fraction of a PNG."""
+    written = io.BytesIO()
+    picture.save(written, format="JPEG", quality=85)
+    return written.getvalue()
+
+
 def png_of(parts: Sequence[Image.Image]) -> bytes:
     """Return pictures under each other as a PNG."""
     whole = parts[0]

@@ -3,12 +3,9 @@
 import functools
 from typing import Any
 
-from ragcore.parsing.ocr import INSTALL, Ocr, Word, ocr
+from ragcore.parsing.ocr import INSTALL, NAME_MODEL, Ocr, Word, ocr
 from ragcore.parsing.pdf.frame import Frame
 from ragcore.parsing.pdf.runs import PageRuns, Run
-
-_INSTALL = f"install OCR with: {INSTALL}, then sync again"
-_SCAN_AGAIN = "OCR found no words on them; scan them sharper, or leave them"
 
 _SCALE = 2.0
 """Pixels a point: 144 dpi, enough for print of 9 points."""
@@ -52,6 +49,9 @@ def ocr_engine() -> OcrEngine | None:
     return None if engine is None else OcrEngine(engine)
 
 
-def ocr_mend(*, wanted: bool) -> str:
-    """Return what can be done about pages without text, where OCR was ``wanted`` or not."""
-    return _SCAN_AGAIN if wanted and ocr_engine() is not None else _INSTALL
+def ocr_mend(*, wanted: bool, has_model: bool) -> str:
+    """Return what can be done about pages without text, where OCR was ``wanted`` or not, and a model sees pictures."""
+    naming = "" if has_model else f", or {NAME_MODEL}"
+    if wanted and ocr_engine() is not None:
+        return f"OCR found no words on them; scan them sharper{naming}, or leave them"
+    return f"install OCR with: {INSTALL}{naming}; then sync again"

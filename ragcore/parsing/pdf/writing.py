@@ -12,7 +12,7 @@ from ragcore.parsing.pdf.layout import Line
 from ragcore.parsing.pdf.paragraphs import Block, Paragraph, Placed
 from ragcore.parsing.pdf.shown import Figures
 from ragcore.parsing.pdf.tables import PageTable
-from ragcore.types import Box, Image, Location, PrintedLine
+from ragcore.types import Box, Image, ImageType, Location, PrintedLine
 
 _CONTINUED = re.compile(r"\W*(?:.{0,80}\W)?(?:cont(?:inued|'d|\.)|fortsetzung|续表?|續表?)\W*$", re.IGNORECASE)
 """What stands between two parts of a table that goes on."""
@@ -56,6 +56,16 @@ class PageWriter:
                 self._table(_begun(block, page, frame))
             else:
                 self._waiting = _begun(block, page, frame)
+
+    def scan(self, page: int) -> bool:
+        """Write a page without text as a section that shows it; tell whether it could be drawn."""
+        image = _image(self._figures.page_jpeg(page), "image/jpeg")
+        if image is None:
+            return False
+        self.close()
+        self._writer.at(Location(page=page))
+        self._writer.apart("", image=image)
+        return True
 
     def close(self) -> None:
         """Write what waits: nothing follows it."""
@@ -137,8 +147,8 @@ def _printed(placed: Sequence[Placed], page: int, frame: Frame) -> list[PrintedL
     ]
 
 
-def _image(png: bytes) -> Image | None:
-    return Image(media_type="image/png", data=base64.b64encode(png).decode("ascii")) if png else None
+def _image(drawn: bytes, kind: ImageType = "image/png") -> Image | None:
+    return Image(media_type=kind, data=base64.b64encode(drawn).decode("ascii")) if drawn else None
 
 
 def _around(lines: Sequence[Line]) -> Sides:

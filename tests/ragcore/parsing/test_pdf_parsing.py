@@ -1,7 +1,10 @@
+import base64
 import importlib.util
+import io
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from PIL import Image
 
 from ragcore.errors import EmptyDocument, ParseError
 from ragcore.parsing import ParseOptions, parse
@@ -231,6 +234,50 @@ def test_images_only_says_how_to_get_ocr() -> None:
         parse(pdf([[], []], image=True), name="scan.pdf", options=ParseOptions(ocr=False))
     assert "images without text" in caught.value.reason
     assert "citebot[ocr]" in caught.value.mend
+    assert "vision_model" in caught.value.mend
+
+
+SEEN = ParseOptions(ocr=False, images=True)
+
+
+def test_pages_that_only_a_model_can_see_are_pictures_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ragcore.parsing.pdf.document.has_ocr", lambda: False)
+    content = pdf([[], lines(BODY), []], image=True)
+    first, text, last = parse(content, name="scan.pdf", options=SEEN).sections
+    assert [one.location.page for one in (first, text, last)] == [1, 2, 3]
+    assert text.image is None
+    assert (first.text, last.text) == ("", "")
+    for section in (first, last):
+        assert section.image is not None
+        with Image.open(io.BytesIO(base64.b64decode(section.image.data))) as picture:
+            assert (picture.format, picture.size) == ("JPEG", (1224, 1584)), "the page whole"
+            assert picture.convert("L").getpixel((600, 800)) == pytest.approx(128, abs=2), "and what it shows"
+            assert picture.convert("L").getpixel((20, 20)) == 255
+
+
+def test_pages_beyond_the_limit_of_pictures_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ragcore.parsing.pdf.document.has_ocr", lambda: False)
+    monkeypatch.setattr("ragcore.parsing.pdf.shown.MOST_FIGURES", 2)
+    parsed = parse(pdf([[], [], [], []], image=True), name="scan.pdf", options=SEEN)
+    assert [section.location.page for section in parsed.sections] == [1, 2]
+    (warning,) = parsed.warnings
+    assert warning.startswith("pages without text, only images: 3, 4; install OCR with: ")
+    assert "vision_model" not in warning, "it has one"
+
+
+def test_pages_are_left_to_ocr_where_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ragcore.parsing.pdf.document.has_ocr", lambda: True)
+    with pytest.raises(ParseError, match="images without text"):
+        parse(pdf([[], []], image=True), name="scan.pdf", options=SEEN)
+
+
+def test_what_comes_back_on_each_page_is_read_also_beside_a_scan(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ragcore.parsing.pdf.document.has_ocr", lambda: False)
+    ticket = [Words(text="Admit one to the harbour", y=750)]
+    plain = pdf([ticket] * 4 + [[]], drawing=["", "", "", "", "400 0 0 500 100 100 cm /Im Do"])
+    found = parse(plain, name="tickets.pdf", options=SEEN).sections
+    assert [section.text for section in found] == [ticket[0].text] * 4 + [""]
+    assert found[-1].image is not None
 
 
 def test_some_scanned_pages_are_a_warning() -> None:
@@ -275,8 +322,6 @@ def test_ocr_reads_a_scanned_page() -> None:
 
     page = pypdfium2.PdfDocument(pdf([lines(BODY, size=16)]))[0]
     picture = page.render(scale=2).to_pil()
-    import io
-
     scan = io.BytesIO()
     picture.convert("RGB").save(scan, format="PDF", resolution=144)
     assert "calendar year" in whole_text(parse(scan.getvalue(), name="scan.pdf"))
