@@ -8,17 +8,17 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from ragcore.answer.options import AnswerOptions
+from ragcore.answer.showing import Rules, Showing
 from ragcore.chunk_parts import as_found
-from ragcore.citations import markers
-from ragcore.citations.stream import HoldBack
 from ragcore.context import QUESTION_TOKENS, Fitted, default_budget, fit_prompt
 from ragcore.context.blocks import block
 from ragcore.context.cutting import cut_middle
-from ragcore.errors import ContextTooSmall, ModelContextTooLong, ModelError, ModelInterrupted
+from ragcore.errors import ContextTooSmall, ModelBadOutput, ModelContextTooLong, ModelError, ModelInterrupted
 from ragcore.extractive import Extract, ExtractOptions, extract
 from ragcore.models.embeddings import Embedder
 from ragcore.models.llm import ChatModel, Discard, Finish, ReasoningPiece, TextPiece
 from ragcore.phrases import phrase
+from ragcore.prompts import OWN
 from ragcore.retrieval.summaries import opened
 from ragcore.tokens import Tokenizer
 from ragcore.trace import current
@@ -84,7 +84,12 @@ class Writer(Protocol):
     def write(
         self, question: Question, chunks: tuple[ScoredChunk, ...], language: str
     ) -> AsyncGenerator[Delta | Draft | Spent]:
-        """Yield the text as it is written, then the Draft; raise ModelError only before the first Delta."""
+        """Yield the text as it is written, then the Draft.
+
+        Raises:
+            ModelError: Before the first Delta; after one ModelBadOutput alone, where what was written turns out to be
+                no answer. What the next writer yields takes its place.
+        """
         ...
 
 
@@ -171,12 +176,10 @@ class ModelWriter:
     async def _stream(
         self, question: Question, chunks: tuple[ScoredChunk, ...], language: str, budget: int
     ) -> AsyncGenerator[Delta | Draft | Spent]:
-        fitted, chunks = await asyncio.to_thread(self._fit_chunks, question, chunks, budget)
-        if (recorder := current()) is not None:
-            recorder.given(chunks, fitted.blocks)
-        if chunks and not fitted.blocks:
-            raise ContextTooSmall(f"no passage fits beside the question in {budget} tokens: raise llm.context_window")
-        hold, notes, usage = HoldBack(), list[str](), Usage(calls=1)
+        rules = await asyncio.to_thread(self._own_rules)
+        fitted, chunks = await self._fitted(question, chunks, budget, rules)
+        beside = (*(scored.chunk.text for scored in chunks), question.text)
+        showing, notes, usage = Showing(rules, beside), list[str](), Usage(calls=1)
         text, reasoning, unfinished = list[str](), list[str](), False
         if fitted.question_cut:
             notes.append(phrase("question_long", language))
@@ -185,14 +188,17 @@ class ModelWriter:
                 async for piece in pieces:
                     if isinstance(piece, TextPiece):
                         text.append(piece.text)
-                        if shown := hold.feed(piece.text):
+                        if shown := showing.feed(piece.text):
                             yield Delta(text=shown)
+                        if showing.shows_rules:
+                            usage = await asyncio.to_thread(self._used, fitted, "".join((*text, *reasoning)))
+                            break
                     elif isinstance(piece, ReasoningPiece):
                         reasoning.append(piece.text)
                     elif isinstance(piece, Discard):
                         # What was shown stays on the screen until the final answer takes its place.
                         reasoning.append("".join(text))
-                        text, hold = [], HoldBack()
+                        text, showing = [], Showing(rules, beside)
                     else:
                         usage = piece.usage
                         unfinished = piece.reason != "stop"
@@ -205,8 +211,11 @@ class ModelWriter:
             notes.append(phrase("interrupted", language))
             unfinished = True
             usage = await asyncio.to_thread(self._used, fitted, "".join((*text, *reasoning)))
-        if rest := markers.without_cut_off(hold.close()):
+        if rest := showing.close():
             yield Delta(text=rest)
+        if showing.shows_rules:
+            yield Spent(usage=usage)
+            raise ModelBadOutput("it gave its rules back", raw="".join(text))
         yield Draft(
             text="".join(text),
             chunks=chunks[: fitted.blocks],
@@ -216,43 +225,56 @@ class ModelWriter:
             unfinished=unfinished,
         )
 
+    async def _fitted(
+        self, question: Question, chunks: tuple[ScoredChunk, ...], budget: int, rules: Rules
+    ) -> tuple[Fitted, tuple[ScoredChunk, ...]]:
+        """Fit the prompt in a thread, as ``_fit_chunks`` does; raise ContextTooSmall where it holds no passage."""
+        fitted, chunks = await asyncio.to_thread(self._fit_chunks, question, chunks, budget, rules)
+        if (recorder := current()) is not None:
+            recorder.given(chunks, fitted.blocks)
+        if chunks and not fitted.blocks:
+            raise ContextTooSmall(f"no passage fits beside the question in {budget} tokens: raise llm.context_window")
+        return fitted, chunks
+
     def _used(self, fitted: Fitted, written: str) -> Usage:
         """Count what a call took that broke off before its endpoint could tell."""
         return Usage(calls=1, prompt_tokens=fitted.count, completion_tokens=self._tokenizer.count(written))
 
     def _fit_chunks(
-        self, question: Question, chunks: tuple[ScoredChunk, ...], budget: int
+        self, question: Question, chunks: tuple[ScoredChunk, ...], budget: int, rules: Rules
     ) -> tuple[Fitted, tuple[ScoredChunk, ...]]:
         """Fit the prompt, and return it with the chunks as they stand in it.
 
         Where not even the best parent fits whole, the chunks are quoted as they were found: of a parent that is cut the
         beginning would stay, which may lack what was found.
         """
-        fitted = self._fit(question, chunks, budget)
+        fitted = self._fit(question, chunks, budget, rules)
         if not any(scored.chunk.parts for scored in chunks):
             return fitted, chunks
         if fitted.blocks and any(block(0, chunks[0].chunk) in message.text for message in fitted.messages):
             return fitted, chunks
         chunks = tuple(replace(scored, chunk=as_found(scored.chunk)) for scored in chunks)
-        return self._fit(question, chunks, budget), chunks
+        return self._fit(question, chunks, budget, rules), chunks
 
-    def _rules(self) -> str:
+    def _own_rules(self) -> Rules:
+        """Return the rules without those of one answer, which hold what was found."""
         prompt = self._options.prompt_file
         quote = self._options.quote
         prompts = self._options.prompts
+        ours = prompts is OWN
         if self._without_documents:
-            return prompts.render("plain_chat")
+            return Rules(text=prompts.render("plain_chat"), ours=ours)
         rules = prompts.render_file(prompt, quote=quote) if prompt else prompts.render("answer_system", quote=quote)
         if quote and "[ID:" not in rules:
             rules = f"{rules}\n\n{prompts.render('citation_rules')}"  # a prompt of the user's own that leaves it to us
-        return f"{rules}\n\n{self._more_rules}" if self._more_rules else rules
+        return Rules(text=rules, ours=ours and prompt is None)
 
-    def _fit(self, question: Question, chunks: tuple[ScoredChunk, ...], budget: int) -> Fitted:
-        rules = self._rules()
+    def _fit(self, question: Question, chunks: tuple[ScoredChunk, ...], budget: int, rules: Rules) -> Fitted:
+        told = f"{rules.text}\n\n{self._more_rules}" if self._more_rules else rules.text
         knowledge = [block(index, scored.chunk) for index, scored in enumerate(chunks)]
 
         def fit(history: Sequence[Message], asked: str = question.text) -> Fitted:
-            messages = [Message(role="system", text=rules), *history, Message(role="user", text=asked)]
+            messages = [Message(role="system", text=told), *history, Message(role="user", text=asked)]
             return fit_prompt(
                 messages,
                 budget,

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from ragcore.context import default_budget, fit_prompt, prompt_tokens
 from ragcore.enrich.reasons import REFUSED_CONTENT, TOO_LONG, noted
-from ragcore.enrich.rubbish import kind_of, without_rules
+from ragcore.enrich.rubbish import kind_of
 from ragcore.errors import (
     ModelAuthError,
     ModelBadOutput,
@@ -22,6 +22,7 @@ from ragcore.errors import (
 )
 from ragcore.models.llm import ChatModel
 from ragcore.prompts import Prompts
+from ragcore.rules_back import without_rules
 from ragcore.stores.model_results import REFUSED, UNANSWERED, ModelResult, ModelResults, Use
 from ragcore.stores.rows import digest
 from ragcore.stores.waiting import uninterrupted

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from ragcore.enrich.making import worded
 from ragcore.enrich.options import EnrichOptions, MetadataField
-from ragcore.enrich.rubbish import kind_of, without_rules
+from ragcore.enrich.rubbish import kind_of
 from ragcore.prompts import render
+from ragcore.rules_back import without_rules
 from tests.fakes.chatting import SayingModel
 from tests.fakes.libraries import fill, opened
 from tests.ragcore.enrich.test_enrich import TEXTS, run
