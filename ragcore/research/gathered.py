@@ -9,7 +9,7 @@ from ragcore.research.values import Contradiction, Finding, Plan, Step
 
 @dataclass(slots=True, kw_only=True)
 class Gathered:
-    """What the rounds came to. ``missing`` is what was to be searched for still, ``cut`` counts what was not looked at.
+    """What the rounds came to. ``missing`` is what was to be searched for still, ``cut`` what was not looked at.
 
     ``failed`` counts the searches that failed, of which ``error`` is the first. ``plan`` is what it began with.
     ``so_far`` has, by their keys, the searches that have found something while more is made of it: where the time is
@@ -23,7 +23,7 @@ class Gathered:
     missing: tuple[str, ...] = ()
     contradictions: dict[frozenset[str], Contradiction] = field(default_factory=dict)
     notes: dict[Phrase, None] = field(default_factory=dict)
-    cut: int = 0
+    cut: list[str] = field(default_factory=list)
     failed: int = 0
     error: CitebotError | None = None
     so_far: dict[str, Step] = field(default_factory=dict)

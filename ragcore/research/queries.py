@@ -12,7 +12,7 @@ from ragcore.research.values import Plan
 LONGEST = 300
 """Characters. What is longer is no question to search for, but an explanation."""
 MOST_READ = 64
-"""Sub-questions that are told apart; of more it is only counted how many there were."""
+"""Sub-questions that may be looked at. Of more it is only told how many there were, each once by its words."""
 ALIKE = 0.8
 """From this share of common words on, of all that two have, they ask the same."""
 SHOWN = 160
@@ -25,7 +25,7 @@ _TELLS_APART = re.compile(r"\d")
 
 
 def plan_of(reply: str, most: int, asked: Sequence[str] = (), *, key: str = "questions") -> Plan:
-    """Return the questions of a reply that are new, at most ``most``, and how many more there were.
+    """Return the questions of a reply that are new, at most ``most``, and those that are left over.
 
     Args:
         reply: What a model wrote: a JSON list, or an object that holds one, best under ``key``.
@@ -44,9 +44,9 @@ def plan_of(reply: str, most: int, asked: Sequence[str] = (), *, key: str = "que
 
 
 def planned(questions: Sequence[str], most: int, asked: Sequence[str] = ()) -> Plan:
-    """Return the first so many questions that ask something new, each once, and how many more there were."""
+    """Return the first so many questions that ask something new, each once, and those that are left over."""
     told = distinct(questions[:MOST_READ], asked)
-    return Plan(questions=told[:most], cut=len(told[most:]) + len(questions[MOST_READ:]))
+    return Plan(questions=told[:most], cut=(*told[most:], *left_over(questions[MOST_READ:], (*asked, *told))))
 
 
 def distinct(questions: Iterable[str], asked: Sequence[str] = ()) -> tuple[str, ...]:
@@ -59,6 +59,20 @@ def distinct(questions: Iterable[str], asked: Sequence[str] = ()) -> tuple[str, 
             seen.append(words)
             kept.append(question)
     return tuple(kept)
+
+
+def left_over(questions: Iterable[str], asked: Sequence[str]) -> tuple[str, ...]:
+    """Return the questions that ask nothing of this, each once by its words; takes a thousand of them in one go.
+
+    ``distinct`` tells more of them to be the same, in a time that grows with the square of how many there are.
+    """
+    seen = list(map(_asked, asked))
+    kept: dict[frozenset[str], str] = {}
+    for question in questions:
+        words = _asked(question)
+        if words not in kept and not any(_alike(words, other) for other in seen):
+            kept[words] = question
+    return tuple(kept.values())
 
 
 def same(one: str, other: str) -> bool:

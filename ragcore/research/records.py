@@ -119,7 +119,7 @@ def _record(said: Any) -> Record:
 
 
 def _plan(said: Any) -> Plan:
-    return Plan(questions=tuple(said["questions"]), cut=said["cut"], analysis=said["analysis"])
+    return Plan(questions=tuple(said["questions"]), cut=tuple(said["cut"]), analysis=said["analysis"])
 
 
 def _finding(said: Any) -> Finding:
@@ -132,7 +132,7 @@ def _verdict(said: Any) -> Verdict:
         enough=said["enough"],
         missing=tuple(said["missing"]),
         contradictions=tuple(Contradiction(one=one, other=other) for one, other in pairs),
-        cut=said["cut"],
+        cut=tuple(said["cut"]),
         told=said["told"],
         again=tuple(said.get("again", ())),
     )

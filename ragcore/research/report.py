@@ -23,7 +23,7 @@ from ragcore.research.meter import Meter
 from ragcore.research.parts import asked_apart
 from ragcore.research.queries import same
 from ragcore.research.sentences import sentence
-from ragcore.research.tools.calls import shown_call
+from ragcore.research.tools.calls import calls_left_over, shown_call
 from ragcore.research.values import Finding
 from ragcore.tokens import Tokenizer
 from ragcore.types import Message, Question, ScoredChunk, Usage
@@ -269,8 +269,8 @@ def remarks(gathered: Gathered, meter: Meter, language: str) -> tuple[str, ...]:
     if named:
         more = "; …" if len(named) > MOST_NAMED else ""
         said.append(sentence("missing", language, what="; ".join(named[:MOST_NAMED]) + more))
-    if gathered.cut:
-        said.append(sentence("cut", language, count=gathered.cut))
+    if cut := calls_left_over(gathered.cut, [*gathered.asked, *gathered.missing]):
+        said.append(sentence("cut", language, count=len(cut)))
     if gathered.failed:
         said.append(sentence("failed", language, count=gathered.failed))
     return tuple(said)

@@ -209,7 +209,8 @@ class Researcher:
                     cited = {citation.chunk_id for citation in event.citations}
                     missing = unanswered(gathered.missing, gathered.findings, cited)
                     gathered.missing = distinct((*missing, *used.by_parts.lacking))
-                    event = replace(event, notes=self._notes(event, gathered, meter, used, language))  # noqa: PLW2901
+                    notes = await asyncio.to_thread(self._notes, event, gathered, meter, used, language)
+                    event = replace(event, notes=notes)  # noqa: PLW2901
                 yield event
 
     def _notes(

@@ -57,13 +57,13 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """The sub-questions of a question; ``cut`` tells how many more were named than are looked at.
+    """The sub-questions of a question; ``cut`` are those that were named beside, and are not looked at.
 
     ``analysis`` is what a model that chooses its tools made of the task.
     """
 
     questions: tuple[str, ...]
-    cut: int = 0
+    cut: tuple[str, ...] = ()
     analysis: str = ""
 
 
@@ -110,7 +110,7 @@ class Verdict:
     enough: bool
     missing: tuple[str, ...] = ()
     contradictions: tuple[Contradiction, ...] = ()
-    cut: int = 0
+    cut: tuple[str, ...] = ()
     told: bool = True
     again: tuple[str, ...] = ()
 

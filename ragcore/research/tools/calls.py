@@ -11,7 +11,7 @@ from typing import Any
 from ragcore.errors import ModelBadOutput
 from ragcore.json_replies import says_none
 from ragcore.models.llm import Parameter, ToolSpec
-from ragcore.research.queries import LONGEST, MOST_READ, distinct, shown
+from ragcore.research.queries import LONGEST, MOST_READ, distinct, left_over, shown
 from ragcore.research.replies import listed_in
 from ragcore.research.values import Plan
 
@@ -89,7 +89,7 @@ def offered(tools: Sequence[Tool]) -> tuple[ToolSpec, ...]:
 
 
 def calls_of(reply: str, most: int, tools: Sequence[Tool], asked: Sequence[str]) -> Plan:
-    """Return the calls of a reply that are new, as lines, at most ``most``; and how many more there were.
+    """Return the calls of a reply that are new, as lines, at most ``most``; and those that are left over.
 
     Args:
         reply: What a model wrote: a JSON list, or an object that holds one.
@@ -108,13 +108,29 @@ def calls_of(reply: str, most: int, tools: Sequence[Tool], asked: Sequence[str])
     for call in calls[:MOST_READ]:
         if call.tool in tools and is_new(call, [*asked, *kept]):
             kept.append(call.line)
-    return Plan(questions=tuple(kept[:most]), cut=len(kept[most:]) + len(calls[MOST_READ:]))
+    rest = [call.line for call in calls[MOST_READ:] if call.tool in tools]
+    return Plan(questions=tuple(kept[:most]), cut=(*kept[most:], *calls_left_over(rest, [*asked, *kept])))
 
 
 def is_new(call: Call, asked: Sequence[str]) -> bool:
     """Tell whether a call asks for something that none of these lines asked for."""
     same = [other.what for other in map(call_of, asked) if other.tool is call.tool]
     return call.what not in same if call.tool is Tool.READ else bool(distinct([call.what], same))
+
+
+def calls_left_over(lines: Sequence[str], asked: Sequence[str]) -> tuple[str, ...]:
+    """Return the calls that ask for nothing that these lines asked for, each once, by tool; see ``left_over``."""
+    calls, before = list(map(call_of, lines)), list(map(call_of, asked))
+    found: list[str] = []
+    for tool in Tool:
+        whats = [call.what for call in calls if call.tool is tool]
+        known = [call.what for call in before if call.tool is tool]
+        if tool is Tool.READ:
+            new = tuple(what for what in dict.fromkeys(whats) if what not in known)
+        else:
+            new = left_over(whats, known)
+        found += (Call(tool=tool, what=what).line for what in new)
+    return tuple(found)
 
 
 def call_in(said: Any) -> Call | None:

@@ -10,7 +10,7 @@ from typing import Any
 from ragcore.errors import ModelBadOutput
 from ragcore.json_replies import MOST_MENDED, value_of
 from ragcore.research.queries import MOST_READ
-from ragcore.research.tools.calls import LONGEST_ID, WHAT, Call, Tool, call_in, is_new
+from ragcore.research.tools.calls import LONGEST_ID, WHAT, Call, Tool, call_in, calls_left_over, is_new
 from ragcore.research.values import Plan
 from ragcore.types import ToolCall
 
@@ -74,14 +74,16 @@ def read_calls(
     """
     read = _Arguments(cut)
     lines: list[str] = []
-    beyond = faults = 0
+    beyond: list[str] = []
+    faults = 0
     said: list[Said] = []
     for given in calls[:MOST_READ]:
         arguments = read.of(given.arguments)
         call = _call(given.name, arguments)
         fault = _fault(given, call, tools, [*asked, *lines])
-        if fault is None and len(lines) == most:
-            fault, beyond = State.BEYOND, beyond + 1
+        if fault is None and call is not None and len(lines) == most:
+            fault = State.BEYOND
+            beyond.append(call.line)
         if fault is not None and (faults := faults + 1) > most:
             continue
         line = "" if fault is not None or call is None else call.line
@@ -89,7 +91,10 @@ def read_calls(
             lines.append(line)
         echoed = {WHAT: call.what} if line and call else arguments
         said.append(Said(call=_echo(given, echoed, [*ids, *(one.call.id for one in said)]), line=line, fault=fault))
-    plan = Plan(questions=tuple(lines), cut=beyond + len(calls[MOST_READ:]))
+    unmended = _Arguments(True)
+    unread = ((given.name, unmended.of(given.arguments)) for given in calls[MOST_READ:] if given.name in set(tools))
+    beyond += (call.line for name, arguments in unread if (call := _call(name, arguments)) is not None)
+    plan = Plan(questions=tuple(lines), cut=calls_left_over(beyond, [*asked, *lines]))
     return Reading(plan=plan, said=tuple(said))
 
 

@@ -261,7 +261,7 @@ def test_a_step_comes_back_as_it_was_kept() -> None:
     web = ScoredChunk(chunk=page, score=0.2)
     claims = Claim(text="a \0 \ud800", chunk_id="one-0"), Claim(text="b", chunk_id="two-0")
     cases = (
-        Step(kind=StepKind.PLAN, round=1, plan=Plan(questions=("a", "b"), cut=3, analysis="c"), usage=Usage(calls=1)),
+        Step(kind=StepKind.PLAN, round=1, plan=Plan(questions=("a", "b"), cut=("d", "e"), analysis="c"), usage=Usage(calls=1)),
         Step(
             kind=StepKind.SEARCH, round=2, number=3, asked="a", reason="why", wordings=("b", "c"),
             finding=Finding(question="a", text="x [ID:0].", direct=True, chunks=(*scored, web)),
@@ -270,7 +270,7 @@ def test_a_step_comes_back_as_it_was_kept() -> None:
         Step(
             kind=StepKind.JUDGE, round=1,
             verdict=Verdict(
-                enough=False, missing=("c",), cut=2, told=False, again=("d", "e"),
+                enough=False, missing=("c",), cut=("f",), told=False, again=("d", "e"),
                 contradictions=(Contradiction(one=claims[0], other=claims[1]),),
             ),
         ),

@@ -188,6 +188,19 @@ async def test_of_a_plan_that_its_length_limit_cut_the_beginning_is_read() -> No
     assert any(note.startswith("Further sub-questions") for note in answer.notes)
 
 
+@pytest.mark.parametrize(("rounds", "looked_at", "left"), [(1, 6, 2), (2, 10, 0)])
+async def test_what_is_named_again_and_again_counts_once_in_all_rounds(rounds: int, looked_at: int, left: int) -> None:
+    """A plan looks at six of these twelve, what is judged to be missing is four more, and what is left is counted."""
+    names = [f"price of the glider of series {n}" for n in range(12)]
+    again = [name.upper() for name in names] * 12
+    model = ResearchModel({"plan": plan(*names, *again), "judge": judged(False, *names, *again)}, max_tokens=6_000)
+    shelf = Shelf(CHUNKS)
+    _, answer = await run(made(shelf, model, Limits(rounds=rounds)))
+    assert len({one.text.casefold() for one in shelf.asked} & set(names)) == looked_at
+    told = [note for note in answer.notes if note.startswith("Further")]
+    assert told == ([sentence("cut", "en", count=left)] if left else [])
+
+
 async def test_what_no_search_was_left_for_is_named_also_after_a_round_that_found_more_missing() -> None:
     model = ResearchModel({"plan": plan("gliders sold", "Ada Brown born"), "judge": judged(False, "price of a town")})
     _, answer = await run(made(Shelf(CHUNKS), model, Limits(searches=2)))

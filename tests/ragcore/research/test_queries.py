@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragcore.errors import ModelBadOutput
-from ragcore.research.queries import LONGEST, SHOWN, distinct, plan_of, same, shown
+from ragcore.research.queries import LONGEST, SHOWN, distinct, plan_of, planned, same, shown
 from tests.soak import scaled
 
 
@@ -37,7 +37,15 @@ def test_what_holds_no_question_is_refused(reply: str) -> None:
 def test_more_than_may_be_are_counted() -> None:
     plan = plan_of(str([f"glider {number}" for number in range(500)]).replace("'", '"'), 6, ["glider 3"])
     assert plan.questions == tuple(f"glider {number}" for number in (0, 1, 2, 4, 5, 6))
-    assert plan.cut == 500 - 7
+    assert len(plan.cut) == 500 - 7
+
+
+@given(st.lists(st.integers(0, 150), max_size=400), st.integers(1, 6))
+def test_each_is_left_over_once_however_often_it_is_named(numbers: list[int], most: int) -> None:
+    plan = planned([f"glider {number}" for number in numbers], most, ["Glider 3?"])
+    asked = (*plan.questions, *plan.cut)
+    assert len(plan.questions) <= most
+    assert sorted(asked) == sorted({f"glider {number}" for number in numbers} - {"glider 3"})
 
 
 @pytest.mark.parametrize(

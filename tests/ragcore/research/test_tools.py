@@ -281,7 +281,10 @@ def test_what_holds_no_call_is_refused(reply: str) -> None:
 
 def test_calls_beyond_the_most_are_counted() -> None:
     plan = calls_of(json.dumps([call(Tool.READ, f"docs:{n}") for n in range(300)]), 4, ALL, [])
-    assert (len(plan.questions), plan.cut) == (4, 296)
+    assert (len(plan.questions), len(plan.cut)) == (4, 296)
+    said = [call(tool, f"docs:{n % 7}") for n in range(300) for tool in (Tool.READ, Tool.LIST)]
+    plan = calls_of(json.dumps(said), 4, (Tool.READ, Tool.LIST), ["read_document: docs:6"])
+    assert (len(plan.questions), len(plan.cut)) == (4, 9)
 
 
 @given(st.sampled_from(ALL), st.text(min_size=1, max_size=40))
