@@ -1,6 +1,7 @@
 """The answer of a research: an ordinary one over all that was read, with what the rounds came to beside it."""
 
 import asyncio
+import logging
 import math
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import aclosing, asynccontextmanager
@@ -27,6 +28,8 @@ from ragcore.research.tools.calls import calls_left_over, shown_call
 from ragcore.research.values import Finding
 from ragcore.tokens import Tokenizer
 from ragcore.types import Message, Question, ScoredChunk, Usage
+
+log = logging.getLogger(__name__)
 
 MOST_CHUNKS = 48
 CHUNKS_SHARE = 0.55
@@ -124,6 +127,7 @@ class WithinLimits:
             async with asyncio.timeout_at(self._meter.deadline):
                 yield
         except TimeoutError as error:
+            log.warning("%s came to the time limit of a research: raise research.seconds", self.name)
             self._meter.stop("seconds")
             self.late = True
             raise ModelInterrupted("the research came to its time limit") from error

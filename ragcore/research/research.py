@@ -26,6 +26,7 @@ from ragcore.research.meter import Meter
 from ragcore.research.queries import distinct
 from ragcore.research.report import Handed, Material, material, remarks, unanswered
 from ragcore.research.rounds import Keeping, Rounds
+from ragcore.research.sentences import sentence
 from ragcore.research.tools.calls import Tool
 from ragcore.research.tools.choosing import ToolUser
 from ragcore.research.tools.documents import Documents
@@ -218,9 +219,15 @@ class Researcher:
     ) -> tuple[str, ...]:
         """Return the notes of the answer with those of the research; a model that was not asked any more is set up.
 
-        Where the time limit ended the model's writing, that it gave no answer is the same event.
+        Where the time limit ended the model's writing, that it gave no answer is the same event. That it broke off is,
+        too: asked again, it would come to the same limit.
         """
         told = {phrase("no_model", language): phrase("quoted", language)} if self._model is not None else {}
-        ended = phrase("model_failed", language) if used.model is not None and used.model.late else None
-        notes = [told.get(note, note) for note in answer.notes if note != ended]
-        return tuple(dict.fromkeys((*notes, *remarks(gathered, meter, language))))
+        late = used.model is not None and used.model.late
+        ended, broken = phrase("model_failed", language), phrase("interrupted", language)
+        notes = [told.get(note, note) for note in answer.notes if not (late and note in (ended, broken))]
+        said = remarks(gathered, meter, language)
+        if late and broken in answer.notes:
+            limit = sentence("seconds", language)
+            said = tuple(sentence("broken_off", language) if one == limit else one for one in said)
+        return tuple(dict.fromkeys((*notes, *said)))

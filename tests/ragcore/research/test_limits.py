@@ -325,8 +325,8 @@ def test_an_answer_that_the_time_limit_meets_says_so(hangs: bool) -> None:
         _, answer = await run(made(Shelf(CHUNKS), model, Limits(seconds=10.0)))
         assert answer.citations
         # The limit is the reason why the model gave none: that is told once.
-        told = (phrase("quoted", "en"),) if hangs else (phrase("interrupted", "en"),)
-        assert answer.notes == (*told, sentence("seconds", "en"))
+        quoted = (phrase("quoted", "en"), sentence("seconds", "en"))
+        assert answer.notes == (quoted if hangs else (sentence("broken_off", "en"),))
 
     virtual.run(research())
 
