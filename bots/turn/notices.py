@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from bots.platform import Incoming, Reach
 from ragcore.phrases import LANGUAGES, Phrase, phrase
+from ragcore.research.sentences import is_of_research
 from ragcore.types import ConversationKey
 
 log = logging.getLogger(__name__)
@@ -29,8 +30,8 @@ class Notices:
     def choose(self, incoming: Incoming, notes: Sequence[str]) -> tuple[str, ...]:
         """Return those that are shown now; the others go to the log."""
         said = self._of(_read_in(incoming))
-        always = [note for note in notes if note in _ALWAYS]
-        standing = [note for note in notes if note not in _ALWAYS and note not in said]
+        always = [note for note in notes if _is_of_this_answer(note)]
+        standing = [note for note in notes if note not in always and note not in said]
         said.update(standing)
         for note in standing[1:]:
             log.info("a further notice: %s", note)
@@ -55,6 +56,11 @@ class Notices:
         while len(self._said) > REMEMBERED:
             self._said.popitem(last=False)
         return said
+
+
+def _is_of_this_answer(note: str) -> bool:
+    """Tell whether a note says how far this answer goes: a research that met a limit says what is missing for it."""
+    return note in _ALWAYS or is_of_research(note)
 
 
 def _read_in(incoming: Incoming) -> ConversationKey:

@@ -153,6 +153,14 @@ _SENTENCES: dict[str, dict[Said, str]] = {
 LANGUAGES = tuple(_SENTENCES)
 
 
+_STARTS = tuple({said.partition("{")[0] for sentences in _SENTENCES.values() for said in sentences.values()})
+
+
+def is_of_research(note: str) -> bool:
+    """Tell whether a note is one of these sentences, in any language, whatever it names or counts."""
+    return note.startswith(_STARTS)
+
+
 def sentence(key: Said | LimitName, language: str, *, what: str = "", count: int = 0) -> str:
     """Return the sentence in the language, or in English when we do not have it."""
     code = language.replace("_", "-").partition("-")[0].lower()

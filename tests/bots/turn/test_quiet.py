@@ -12,6 +12,7 @@ from bots.requests import Ask, Event
 from bots.turn.replying.saying import STANDS
 from bots.words.sentences import word
 from ragcore.phrases import phrase
+from ragcore.research.sentences import sentence
 from ragcore.types import Answer, ConversationKey, Status
 from tests.bots.turn.flows import OPTIONS, Model, answer_to, answering, final, flowing
 from tests.fakes.platform import Server, asked
@@ -162,6 +163,25 @@ def test_what_tells_of_this_very_answer_is_said_each_time() -> None:
                 await flow.idle()
                 (text,) = flow.texts(message)
                 assert CUT in text
+
+    run(talk())
+
+
+def test_all_that_a_research_came_to_is_said_each_time() -> None:
+    notes = [
+        sentence("seconds", "de"),
+        sentence("missing", "de", what="Leyton; Kestrel"),
+        sentence("cut", "de", count=4),
+    ]
+
+    async def talk() -> None:
+        async with flowing(model=noting(NO_MODEL, *notes)) as flow:
+            for message in ("q1", "q2"):
+                await flow.turns.receive(asked("Why?", message=message))
+                await flow.idle()
+                (text,) = flow.texts(message)
+                assert [note for note in notes if note in text] == notes
+                assert (NO_MODEL in text) is (message == "q1")
 
     run(talk())
 

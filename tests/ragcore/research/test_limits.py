@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from ragcore.citations import markers
 from ragcore.errors import ConfigError, ModelBadOutput, ModelError, ModelUnreachable, StoreError
-from ragcore.phrases import phrase
+from ragcore.phrases import PHRASES, phrase
 from ragcore.research import Limits, Outcome, Price, Progress, StepKind
 from ragcore.research.asking import OUT_OF_TIME
 from ragcore.research.research import Researcher
-from ragcore.research.sentences import LANGUAGES, SAID, sentence
+from ragcore.research.sentences import LANGUAGES, SAID, is_of_research, sentence
 from ragcore.tokens import offline_tokenizer
 from ragcore.types import Answer, AnswerEvent, Message, Question, ScoredChunk, Support
 from tests.fakes import virtual
@@ -416,5 +416,7 @@ def test_limits_that_cannot_be_are_refused_by_name(wrong: dict[str, float]) -> N
 def test_every_sentence_is_there_and_its_own(language: str) -> None:
     said = [sentence(key, language, what="x", count=7) for key in SAID]
     assert len(set(said)) == len(SAID)
+    assert all(map(is_of_research, said))
+    assert not any(is_of_research(phrase(key, language)) for key in PHRASES)
     assert not any("{" in one for one in said)
     assert language == "en" or not set(said) & {sentence(key, "en", what="x", count=7) for key in SAID}
