@@ -170,13 +170,13 @@ def _kept(text: str, said: Said, signatures: set[str], *, at: int) -> list[_Span
             signs |= {start: end} if signature else {}
         signatures.add(signature)
     below = originals or quoted_mails(bare, quotes)
-    found: list[_Span] = []
+    found: list[tuple[_Span, list[tuple[int, int]]]] = []
     for span, is_signature in sorted(_spans(lines, drop, signs, below, at), key=lambda one: -one[0].below):
-        if is_signature and found and found[-1].below == span.below:
-            found[-1] = replace(found[-1], signatures=(*found[-1].signatures, (span.start, span.end)))
+        if is_signature and found and found[-1][0].below == span.below:
+            found[-1][1].append((span.start, span.end))
         else:
-            found.append(span)
-    return found
+            found.append((span, []))
+    return [replace(span, signatures=tuple(below_it)) for span, below_it in found]
 
 
 def _spans(

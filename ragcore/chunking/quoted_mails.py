@@ -86,7 +86,8 @@ def _is_led_to(lines: Sequence[str], start: int) -> bool:
 
 def _least_from(depths: Sequence[int]) -> list[int]:
     """Return the fewest marks of any line that says something, from each line on to the last."""
-    said = [depth or max(depths) for depth in reversed(depths)]
+    most = max(depths)
+    said = [depth or most for depth in reversed(depths)]
     return list(accumulate(said, min))[::-1]
 
 

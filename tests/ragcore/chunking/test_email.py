@@ -281,6 +281,13 @@ def test_a_megabyte_of_quotes_takes_seconds_at_most() -> None:
     assert pieces
 
 
+def test_a_quote_of_blank_lines_alone_takes_linear_time() -> None:
+    section = Section(text="From: a\nTo: b\n\nYes\n" + ">\n" * 60_000)
+    began = time.process_time()
+    assert chunk_sections([section], EMAIL, TOKENIZER)
+    assert time.process_time() - began < 5, "half a minute where each line looks at all of them"
+
+
 @pytest.mark.parametrize("name", ["unstructured-family-day.eml", "unstructured-email-no-html-content-1.eml"])
 def test_a_real_mail_has_a_heading_and_loses_nothing(name: str) -> None:
     if not (MAILS / name).exists():
