@@ -53,7 +53,11 @@ class LLMSettings(Section):
         "default: pictures are read by OCR alone, if at all",
     )
     connect_timeout: float | None = Field(default=None, gt=0, description="seconds until a connection must stand")
-    first_token_timeout: float | None = Field(default=None, gt=0, description="seconds until the first token must come")
+    first_token_timeout: float | None = Field(
+        default=None,
+        gt=0,
+        description="seconds until the first token must come; an endpoint that is silent so long is asked once more",
+    )
     total_timeout: float | None = Field(default=None, gt=0, description="seconds until an answer must be complete")
     max_concurrent: int | None = Field(default=None, gt=0, description="how many calls may run side by side")
     tasks: Annotated[dict[str, TaskSettings], *FROZEN] = Field(
