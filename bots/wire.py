@@ -10,7 +10,7 @@ from bots.requests import Event, Request
 from ragcore import errors
 from ragcore.errors import CitebotError, StoreError
 
-PROTOCOL = 19
+PROTOCOL = 20
 """Raised whenever a value changes its form, so that an older process is told apart."""
 
 _REQUESTS = {kind.__name__: kind for kind in get_args(Request)}

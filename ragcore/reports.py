@@ -148,7 +148,8 @@ class EnrichReport:
     """What was added to a knowledge base by a model, or with ``dry_run`` about what it would take.
 
     ``documents`` were enriched, and ``summaries`` of many documents together written. ``usage`` is what the model was
-    asked for; ``cached`` results stood from before.
+    asked for; ``cached`` results stood from before. ``most_tag_calls``, with ``dry_run`` alone, may come on top:
+    one for each chunk that is not indexed yet, which a tag set may leave to the model.
     ``failed`` documents are tried again at the next sync; ``without`` is what the knowledge base is done without, also
     from before. ``error`` is why it ended early, "" when it did not.
     """
@@ -159,6 +160,7 @@ class EnrichReport:
     summaries: int = 0
     usage: Usage = Usage()
     cached: int = 0
+    most_tag_calls: int = 0
     failed: tuple[Unenriched, ...] = ()
     without: tuple[Without, ...] = ()
     seconds: float = 0.0

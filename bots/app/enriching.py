@@ -58,7 +58,7 @@ class Enriching:
         asker = self._asker()
         if asker is None:
             return {}
-        return {name: Coming(self._parts.library, one, asker) for name, one in wanted.items() if one.needs_model}
+        return {name: Coming(self._parts.library, one, asker) for name, one in wanted.items() if is_wanted(one)}
 
     async def foreseen(
         self, names: Collection[str], reports: Sequence[SyncReport], coming: Mapping[str, Coming]

@@ -137,7 +137,7 @@ def enrich_form(report: EnrichReport) -> Form:
         "cached": report.cached,
         "without": [_without_form(one) for one in report.without],
     }
-    return form | {"dry_run": True} if report.dry_run else form
+    return form | {"dry_run": True, "most_tag_calls": report.most_tag_calls} if report.dry_run else form
 
 
 def _without_form(without: Without) -> Form:

@@ -185,7 +185,8 @@ def _show_enriched(report: EnrichReport) -> None:
     if is_done or not (report.error or report.without):
         head = Text(name, style="bold")
         if report.dry_run:
-            head.append(f": enriching {what} would take about {spent} (dry run: nothing was asked)", "not bold")
+            tags = f", and at most {counted(report.most_tag_calls, 'call')} for tags" if report.most_tag_calls else ""
+            head.append(f": enriching {what} would take about {spent}{tags} (dry run: nothing was asked)", "not bold")
         else:
             cached = f", {report.cached:,} known from before" if report.cached else ""
             if report.summaries:

@@ -19,7 +19,7 @@ USUAL_PROMPT = 400
 class Coming:
     """The documents that a sync would bring to one knowledge base, and what a model would be asked about them.
 
-    Which chunks a tag set leaves to the model is not known before they are embedded: those are not counted.
+    Which chunks a tag set leaves to the model is known once they are embedded: ``most_tag_calls`` counts all.
     """
 
     def __init__(self, library: Library, options: EnrichOptions, asker: Asker) -> None:
@@ -27,12 +27,18 @@ class Coming:
         self._steps = steps_of(options)
         self._whole = document_steps_of(options, library)
         self._asker = asker
+        self._has_tags = bool(options.tags_from)
         self.documents = 0
         self.chunks = 0
         self.sizes: dict[str, tuple[int, int]] = {}
         """By the key of each call the tokens of its prompt and of its reply."""
         self.further: list[tuple[int, int]] = []
         """These of calls of which is known only about what they are."""
+
+    @property
+    def most_tag_calls(self) -> int:
+        """How many calls their tags take at most."""
+        return self.chunks if self._has_tags else 0
 
     async def add(self, document: Document, chunks: Spool) -> None:
         """Count a document that was cut; one of which nothing could be read here (a scan, a picture) as one chunk."""

@@ -181,6 +181,7 @@ async def estimate(
             completion_tokens=sum(reply for _, reply in missing),
         ),
         cached=len(known),
+        most_tag_calls=coming.most_tag_calls,
         failed=tuple(run.failed),
         seconds=time.monotonic() - began,
         dry_run=True,

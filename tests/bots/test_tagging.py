@@ -63,9 +63,19 @@ def home(tmp_path: pathlib.Path) -> pathlib.Path:
 async def test_chunks_are_tagged_from_a_csv_and_by_a_model(home: pathlib.Path, model: OpenAIServer) -> None:
     (home / "citebot.toml").write_text(SETTINGS + LLM.format(url=model.base_url), encoding="utf-8")
     async with opened(home) as (operations, settings):
+        *_, before = await told(operations, Sync(enrich=True, dry_run=True))
+        assert isinstance(before, EnrichReport)
+        assert (before.knowledge_base, before.documents, before.usage.calls, before.chunks) == ("shop", 2, 0, 2)
+        assert before.most_tag_calls == 2, "which of them resemble a row is not known yet"
+        assert not model.requests
         *_, report = await told(operations, Sync(enrich=True))
         assert isinstance(report, EnrichReport)
         assert (report.knowledge_base, report.documents, report.usage.calls, report.failed) == ("shop", 2, 1, ())
+        assert report.usage.calls <= before.most_tag_calls
+        assert report.most_tag_calls == 0
+        *_, before = await told(operations, Sync(enrich=True, dry_run=True))
+        assert isinstance(before, EnrichReport)
+        assert (before.documents, before.usage.calls, before.most_tag_calls) == (0, 0, 0)
         tags = {
             chunk.text.splitlines()[-1]: chunk.tag_scores
             for chunk in await searched(operations, "broken parcel office")
