@@ -240,6 +240,11 @@ def _drop_quote(lines: Sequence[str], start: int, end: int, said: Said, drop: li
     held = [said.holds(line) for line in lines[start:end]]
     if not any(is_held and line.strip("> ") for is_held, line in zip(held, lines[start:end], strict=True)):
         return
+    # Apple Mail puts the line that tells whose words they are into the quote.
+    first_said = [line.lstrip("> ") for line in lines[start : start + 3]]
+    led = next((count for count in (3, 2, 1) if attribution_lines(first_said[:count]) == count), 0)
+    if all(held[led:]):
+        held[:led] = [True] * led
     drop[start:end] = held
     if all(held):
         above = start

@@ -9,7 +9,9 @@ from ragcore.chunking.places import Places
 from ragcore.tokens import Tokenizer
 from ragcore.types import Section
 
-_BEGINS = [re.compile(found) for found in (r"\n[ \t]*\n(?=\S)", r"\n(?=\S)", r"[.!?。！？]\s*(?=\S)", r"\s(?=\S)")]
+_BEGINS = [
+    re.compile(found) for found in (r"\n[ \t]*\n(?=\S)", r"\n(?=\S)", r"(?:[.!?]\s+|[。！？]\s*)(?=\S)", r"\s(?=\S)")
+]
 """Behind which of the words the last part may begin, from best to worst: paragraphs, lines, sentences, words."""
 _REACH = 1_000
 """Characters above a signature among which the last part may begin where not all fits."""

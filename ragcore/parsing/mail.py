@@ -168,7 +168,7 @@ def _write_body(message: EmailMessage, writer: SectionWriter) -> None:
                 writer.text(block.strip("\n"))
         return
     for page in pages:
-        write_html(clean(html_tree(page)), writer)
+        write_html(clean(html_tree(page)), writer, is_mail=True)
 
 
 def _parts(message: EmailMessage, kind: str) -> Iterator[EmailMessage]:

@@ -25,7 +25,7 @@ from ragcore.parsing.text import parse_code, parse_text
 from ragcore.parsing.titles import one_line, title_from_name
 from ragcore.types import ParsedDocument, Section
 
-PARSER_VERSION = "12"
+PARSER_VERSION = "13"
 """Part of each document's hash: raised whenever the output for any document changes, so that it is parsed anew."""
 
 PARSERS: dict[Media, Callable[[Job], ParsedDocument]] = {

@@ -88,9 +88,9 @@ def html_tree(text: str) -> HtmlElement:
     raise ParseError("its HTML is nested too deep", mend="save the page again, or print it to a PDF")
 
 
-def write_html(root: HtmlElement, writer: SectionWriter) -> None:
-    """Write the blocks under an element in document order."""
-    walker = _Walker(writer)
+def write_html(root: HtmlElement, writer: SectionWriter, *, is_mail: bool = False) -> None:
+    """Write the blocks under an element in document order; of a mail what it quotes with the marks of plain ones."""
+    walker = _Walker(writer, is_mail=is_mail)
     stack: list[tuple[HtmlElement, bool]] = [(root, False)]
     while stack:
         element, closing = stack.pop()
@@ -108,8 +108,10 @@ def write_html(root: HtmlElement, writer: SectionWriter) -> None:
 class _Walker:
     """Gathers inline text and gives whole blocks to the writer."""
 
-    def __init__(self, writer: SectionWriter) -> None:
+    def __init__(self, writer: SectionWriter, *, is_mail: bool) -> None:
         self._writer = writer
+        self._is_mail = is_mail
+        self._marks = ""
         self._inline: list[str] = []
         self._lists: list[int | None] = []
         self._items: list[str] = []
@@ -135,6 +137,9 @@ class _Walker:
             return False
         if tag in _BLOCKS:
             self.flush()
+        if self._is_mail and is_quote(element):
+            self._close_list()
+            self._marks += "> "
         self._remember_anchor(element, tag)
         if tag in ("ul", "ol"):
             start = element.get("start", "1")
@@ -156,7 +161,9 @@ class _Walker:
             self._close_list()
             anchor = _own_anchor(element) or self._anchor
             self._anchor = ""
-            if text:
+            if text and self._marks:
+                self._write(text)
+            elif text:
                 self._writer.heading(Heading(level=level, text=text, anchor=anchor))
         elif element.tag in ("ul", "ol"):
             self.flush()
@@ -165,6 +172,9 @@ class _Walker:
                 self._close_list()
         elif element.tag in _BLOCKS:
             self.flush()
+            if self._is_mail and is_quote(element):
+                self._close_list()
+                self._marks = self._marks[2:]
 
     def flush(self) -> None:
         """End the paragraph or the part of a list item that was being gathered."""
@@ -173,7 +183,7 @@ class _Walker:
             return
         self._anchor = ""
         if not self._lists:
-            self._writer.text(text)
+            self._write(text)
             return
         indent = "  " * (len(self._lists) - 1)
         lead = self._marker or "  "
@@ -187,8 +197,11 @@ class _Walker:
 
     def _close_list(self) -> None:
         if self._items:
-            self._writer.text("\n".join(self._items))
+            self._write("\n".join(self._items))
         self._items = []
+
+    def _write(self, text: str) -> None:
+        self._writer.text(self._marks + text.replace("\n", f"\n{self._marks}"))
 
     def _next_marker(self) -> str:
         if not self._lists or self._lists[-1] is None:
@@ -216,6 +229,16 @@ class _Walker:
     def _remember_anchor(self, element: HtmlElement, tag: str) -> None:
         if tag in ("section", "article", "div", "span", "a") and _level(element) == 0:
             self._anchor = element.get("id") or (element.get("name", "") if tag == "a" else "") or self._anchor
+
+
+def is_quote(element: HtmlElement) -> bool:
+    """Tell whether an element of a mail is what it quotes of another, not what is indented.
+
+    Thunderbird, Apple Mail and Proton write ``type="cite"``, Gmail, Yahoo and Zoho a class that says so.
+    """
+    if element.tag != "blockquote":
+        return False
+    return element.get("type", "").lower() == "cite" or "quote" in element.get("class", "").lower()
 
 
 def _level(element: HtmlElement) -> int:

@@ -59,6 +59,49 @@ def test_a_quote_of_an_earlier_mail_goes_with_the_line_above_it(language: str) -
     assert second.text.rstrip().endswith("\n\nTurn it left.")
 
 
+IN_HTML = {
+    "gmail": '<div class="gmail_quote"><div class="gmail_attr">{told}<br></div>'
+    '<blockquote class="gmail_quote" style="margin:0">{asked}</blockquote></div>',
+    "thunderbird": '<div class="moz-cite-prefix">{told}<br></div><blockquote type="cite" cite="mid:1">{asked}</blockquote>',
+    "apple": '<div><blockquote type="cite"><div>{told}</div><br><div>{asked}</div></blockquote></div>',
+    "headings": '<p>{told}</p><blockquote type="CITE"><h2>{asked}</h2><div>{asked}</div></blockquote>',
+}
+
+
+@pytest.mark.parametrize("kind", sorted(IN_HTML))
+def test_a_mail_in_html_alone_quotes_as_a_plain_one_does(kind: str) -> None:
+    told = ATTRIBUTIONS["english"].replace("<", "&lt;").replace(">", "&gt;")
+    answer = f"<p>Turn it left.</p>{IN_HTML[kind].format(told=told, asked=ASKED)}"
+    first, second = pieces_of(
+        mail(0, f"<p>{ASKED}</p>", html=True), mail(1, answer, answers=0, who="Bob", subject="Re: Valve", html=True)
+    )
+    assert "How do I open the red valve?" in first.text
+    assert "Turn it left." in second.text
+    assert "valve" not in second.text.partition("Turn")[2]
+    quote, own = pieces_of(mail(1, answer, answers=0, who="Bob", html=True), mail(9, "Done.", subject="Other"))[:2]
+    assert "How do I open the red valve?" in quote.text
+    assert not re.search("^>", quote.text, re.MULTILINE)
+    assert own.text.rstrip().endswith("\n\nTurn it left.")
+
+
+def test_what_a_mail_in_html_indents_is_its_own() -> None:
+    body = "<p>Mind the rule.</p><blockquote style='margin-left:40px'>Never turn it right.</blockquote>"
+    (own, _) = pieces_of(mail(1, body, html=True), mail(9, "Done.", subject="Other"))
+    assert own.text.rstrip().endswith("Mind the rule.\n\nNever turn it right.")
+
+
+def test_the_words_above_a_signature_begin_at_no_point_within_one() -> None:
+    text = "It costs 3.50 a piece and is sold by the shop at https://shop.example.org/red.html and nobody else does so"
+    pieces = chunk_sections(
+        [Section(text=f"From: Ann <ann@x.org>\nTo: all\n\n{text}\n{SIGNATURE}")],
+        ChunkOptions(method="email", chunk_tokens=32),
+        TOKENIZER,
+    )
+    (last,) = [piece for piece in pieces if "555" in piece.text]
+    assert last.text.partition("\n-- ")[0].strip() in text
+    assert f" {last.text.split()[0]} " in f" {text} "
+
+
 ORIGINALS = {
     "outlook": "________________________________\nFrom: Ann <ann@x.org>\nSent: Sunday\nTo: all\nSubject: Valve\n\n",
     "german": "Von: Ann <ann@x.org>\nGesendet: Sonntag\nAn: all\nBetreff: Valve\n\n",
